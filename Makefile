@@ -1,0 +1,60 @@
+# Each target creates .venv if it is not there, installs what it needs once, and runs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.installed-docs
+BENCH_INSTALLED := $(VENV)/.installed-bench
+
+.PHONY: help demo test test-slow lint format bench docs clean
+
+help:
+	@echo "make demo       the story on built-in data, in under a minute"
+	@echo "make test       the fast tests, on two cores"
+	@echo "make test-slow  the tests that take longer"
+	@echo "make lint       ruff, mypy and the dependency rule"
+	@echo "make format     let ruff rewrite the layout"
+	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_nb"
+	@echo "make docs       the manual, in docs/_build/html"
+
+demo: $(INSTALLED)
+	$(BIN)/likely demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -q -n 2
+
+test-slow: $(INSTALLED)
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(INSTALLED)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(BENCH_INSTALLED)
+	$(BIN)/python -m benchmarks.run $(NAME)
+
+docs: $(DOCS_INSTALLED)
+	$(BIN)/python -m sphinx -q -b html docs docs/_build/html
+
+clean:
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache
+
+$(INSTALLED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
+	touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@

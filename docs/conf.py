@@ -1,0 +1,44 @@
+"""How the manual is built: ``make docs``."""
+
+import sys
+from pathlib import Path
+
+import likely
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "likely"
+author = "the likely developers"
+release = version = likely.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "markdown_pages",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build/html", "gallery"]  # the gallery's pages are made in _build/gallery
+
+html_theme = "alabaster"
+html_theme_options = {"description": "Probability models on tables", "page_width": "1080px"}
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say shapes and meanings
+autodoc_default_options = {  # scikit-learn writes these for every estimator
+    "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, "
+    "set_score_request, set_transform_request"
+}
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "_build/gallery",
+    "filename_pattern": "plot_",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "download_all_examples": False,
+}

@@ -1,0 +1,97 @@
+"""The data, cut into blocks that are read in order, as often as they are asked for.
+
+    rows of a block = clip(4 MiB / bytes per row, max(1024, p), 65536), at most n/8
+
+The cut depends on the data alone, never on the number of workers, so a fit does
+not depend on them either.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from likely._typing import Array
+from likely.data.design import Design
+
+BLOCK_BYTES = 4 * 2**20  # stays in the second-level cache with its temporaries
+FEWEST_ROWS = 1024
+MOST_ROWS = 65536
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive examples."""
+
+    X: Design
+    y: Array | None = None  # responses, class codes (−1 unknown) or soft rows
+    weight: Array | None = None  # None is 1 for every example
+    offset: Array | None = None
+    group: Array | None = None
+    start: int = 0  # the index of the first example
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.n_rows
+
+
+class Blocks(ABC):
+    """A re-iterable sequence of blocks: each pass gives the same ones in the same order."""
+
+    n_features: int
+    n_rows: int | None  # None when only a pass over the data would tell
+    nbytes: int | None
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Block]: ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ArrayBlocks(Blocks):
+    """Blocks of data in memory: views of it, nothing is copied."""
+
+    X: Design
+    y: Array | None = None
+    weight: Array | None = None
+    offset: Array | None = None
+    group: Array | None = None
+    rows_per_block: int | None = None  # None is the rule above
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.X.n_features
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return self.X.n_rows
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return self.X.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        size = self.rows_per_block or block_rows(self.n_rows, self.n_features, self.nbytes)
+        for start in range(0, self.n_rows, size):
+            yield self._between(start, min(start + size, self.n_rows))
+
+    def _between(self, start: int, stop: int) -> Block:
+        def cut(array: Array | None) -> Array | None:
+            return None if array is None else array[start:stop]
+
+        return Block(
+            X=self.X.rows(start, stop),
+            y=cut(self.y),
+            weight=cut(self.weight),
+            offset=cut(self.offset),
+            group=cut(self.group),
+            start=start,
+        )
+
+
+def block_rows(n_rows: int, n_features: int, nbytes: int) -> int:
+    """How many rows a block has: a function of the data's shape and nothing else."""
+    per_row = max(1, nbytes // max(1, n_rows))
+    rows = min(max(BLOCK_BYTES // per_row, FEWEST_ROWS, n_features), MOST_ROWS)
+    return max(1, min(rows, max(-(-n_rows // 8), FEWEST_ROWS)))

@@ -1,0 +1,261 @@
+"""What the columns of a table are, learned from blocks, and the design they encode to.
+
+    categories(A ∪ B) = categories(A) ∪ categories(B)      per column read as codes
+
+A schema is a summary like any other: blocks are described one by one and added.
+Columns that are not read as codes pass through as numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.additive import Additive
+from likely.data.categories import (
+    codes_in,
+    codes_of_factor,
+    distinct_by_column,
+    distinct_of_factor,
+    union,
+)
+from likely.data.design import Csr, Dense, Design, Mixed
+from likely.data.frames import Table, as_table, is_sparse, kinds_of, library_of, side_by_side
+from likely.data.source import Kind, TableKinds, column_index, column_label
+from likely.errors import InvalidInput
+
+__all__ = ["Encoded", "Kind", "Schema", "TableKinds", "kinds_of", "library_of"]
+
+
+class Encoded(NamedTuple):
+    """A design, and the first value of each column that the schema had not seen."""
+
+    design: Design
+    unseen: tuple[tuple[str, object], ...]  # (the column, the value); their code is −1
+
+
+class Learned(NamedTuple):
+    """A table's own schema and its design by it."""
+
+    schema: "Schema"
+    design: Design
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Schema(Additive):
+    """Names, kinds and categories of columns."""
+
+    names: tuple[str, ...] | None  # None for a bare array
+    kinds: tuple[Kind, ...]
+    as_codes: tuple[bool, ...]  # which columns are read as category codes
+    categories: tuple[Array | None, ...]  # sorted distinct values; None where not read as codes
+
+    @classmethod
+    def of(cls, table: object, as_codes: Sequence[bool]) -> "Schema":
+        """The schema of one table; missing values are no category."""
+        read = as_table(table)
+        flags = _check_columns(read, as_codes)
+        X = read.integers() if flags and all(flags) else None
+        if X is not None:
+            found: Sequence[Array | None] = _restore_booleans(distinct_by_column(X), read.kinds)
+        else:
+            found = [
+                distinct_of_factor(read.factor(j)) if coded else None
+                for j, coded in enumerate(flags)
+            ]
+        return cls(read.names, read.kinds, flags, tuple(found))
+
+    @classmethod
+    def learn(cls, table: object, as_codes: Sequence[bool]) -> Learned:
+        """``of`` and ``encode`` together, reading the table once."""
+        read = as_table(table)
+        schema = cls.of(read, as_codes)
+        X = read.integers() if schema._codes_are_values() else None
+        if X is not None:
+            return Learned(schema, Mixed(np.empty((X.shape[0], 0)), X, schema.sizes))
+        return Learned(schema, schema.encode(read).design)
+
+    def __add__(self, other: "Schema") -> "Schema":
+        if (self.names, self.as_codes) != (other.names, other.as_codes):
+            raise InvalidInput(
+                f"Tables with the columns {_listed(self)} and {_listed(other)} were to be joined. "
+                "Rows of one data set have the same columns in the same order; select them first."
+            )
+        pairs = zip(self.categories, other.categories, strict=True)
+        return Schema(
+            self.names,
+            tuple(map(_common_kind, self.kinds, other.kinds)),
+            self.as_codes,
+            tuple(None if a is None or b is None else union(a, b) for a, b in pairs),
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many categories each column of codes has."""
+        return tuple(int(values.size) for values in self._known_categories())
+
+    def encode(self, table: object) -> Encoded:
+        """The table as a design; a category that is not in the schema has code −1."""
+        read = as_table(table)
+        columns = self._columns_of(read)
+        if not any(self.as_codes):
+            self._refuse_text(read, columns)
+            X = read.matrix(columns)
+            return Encoded(Csr(X) if is_sparse(X) else Dense(X), ())
+        X = read.integers() if self._codes_are_values() and _in_order(columns, read) else None
+        if X is not None and _within(X, self.sizes):
+            return Encoded(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
+        return self._encode_by_column(read, columns)
+
+    def recoding(self, wider: "Schema") -> tuple[Codes, ...]:
+        """Per column of codes, for each code here the code in ``wider``."""
+        pairs = zip(self._known_categories(), wider._known_categories(), strict=True)
+        return tuple(codes_in(mine, theirs) for mine, theirs in pairs)
+
+    def decode(self, numeric: Array, codes: Codes, like: str | None = None) -> Any:
+        """Rows as a person would write them, the columns in their original order.
+
+        ``like`` is the data frame library to answer in (see ``library_of``); Arrow's table
+        when it is None.  Without names the answer is an array, of floats if all are numbers.
+        """
+        columns = self._decoded_columns(numeric, codes)
+        if self.names is not None:
+            return _frame(dict(zip(self.names, columns, strict=True)), like)
+        if all(column.dtype.kind in "fiu" for column in columns):
+            return side_by_side(columns, numeric.shape[0], np.float64)
+        return side_by_side(columns, numeric.shape[0], object)
+
+    def _known_categories(self) -> list[Array]:
+        return [values for values in self.categories if values is not None]
+
+    def _codes_are_values(self) -> bool:
+        """Whether every column is read as codes and its categories are 0, …, V − 1."""
+        return bool(self.as_codes) and all(
+            values is not None
+            and values.dtype.kind in "biu"
+            and (not values.size or (values[0] == 0 and values[-1] == values.size - 1))
+            for values in self.categories
+        )
+
+    def _columns_of(self, read: Table) -> list[int]:
+        """Where each column of the schema is in the table: by name if both have names."""
+        if self.names is not None and read.names is not None:
+            return [column_index(read.names, name) for name in self.names]
+        if len(read.kinds) != len(self.kinds):
+            raise InvalidInput(
+                f"The table has {len(read.kinds)} columns; {len(self.kinds)} were expected. "
+                "Pass the columns that the model was fitted on, in their order."
+            )
+        return list(range(len(self.kinds)))
+
+    def _refuse_text(self, read: Table, columns: Sequence[int]) -> None:
+        for position, column in enumerate(columns):
+            if not self.as_codes[position] and read.kinds[column] not in ("number", "boolean"):
+                raise InvalidInput(
+                    f"{column_label(self.names, position)} must hold numbers; found "
+                    f"{'text' if read.kinds[column] == 'category' else 'other values'}. "
+                    "Convert it, or read it as a category."
+                )
+
+    def _encode_by_column(self, read: Table, columns: Sequence[int]) -> Encoded:
+        self._refuse_text(read, columns)
+        coded: list[Codes] = []
+        unseen: list[tuple[str, object]] = []
+        for position, values in enumerate(self.categories):
+            if values is None:
+                continue
+            factor = read.factor(columns[position])
+            codes = codes_of_factor(factor, values)
+            coded.append(codes)
+            new = (codes < 0) & (factor.codes >= 0)
+            if new.any():
+                name = f"column {position}" if self.names is None else self.names[position]
+                unseen.append((name, factor.values[factor.codes[new.argmax()]]))
+        numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
+        numeric = np.empty((read.n_rows, 0))
+        if numbers:
+            numeric = np.ascontiguousarray(read.matrix(numbers), dtype=np.float64)
+        design = Mixed(numeric, side_by_side(coded, read.n_rows, np.int32), self.sizes)
+        return Encoded(design, tuple(unseen))
+
+    def _decoded_columns(self, numeric: Array, codes: Codes) -> list[Array]:
+        columns, next_number, next_code = [], 0, 0
+        for kind, values in zip(self.kinds, self.categories, strict=True):
+            if values is None:
+                columns.append(_number_or_boolean(numeric[:, next_number], kind))
+                next_number += 1
+            else:
+                columns.append(_category_values(codes[:, next_code], values))
+                next_code += 1
+        return columns
+
+
+def _check_columns(read: Table, as_codes: Sequence[bool]) -> tuple[bool, ...]:
+    kinds = kinds_of(read)
+    flags = tuple(bool(flag) for flag in as_codes)
+    if len(flags) != len(kinds.kinds):
+        raise InvalidInput(
+            f"The table has {len(kinds.kinds)} columns; {len(flags)} were described. "
+            "Say of each column whether it is read as codes."
+        )
+    return flags
+
+
+def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[Kind]) -> list[Array]:
+    pairs = zip(found, kinds, strict=True)
+    return [values.astype(bool) if kind == "boolean" else values for values, kind in pairs]
+
+
+def _common_kind(a: Kind, b: Kind) -> Kind:
+    return a if a == b else "number" if "category" not in (a, b) else "category"
+
+
+def _in_order(columns: Sequence[int], read: Table) -> bool:
+    return list(columns) == list(range(len(read.kinds)))
+
+
+def _within(X: Array, sizes: Sequence[int]) -> bool:
+    """Whether every code is one of its column's; a single bound is tried first."""
+    if not X.size:
+        return True
+    low = X.min() if X.dtype.kind == "i" else 0
+    if low < 0:
+        return False
+    return bool(X.max() < min(sizes)) or bool((X.max(axis=0) < np.array(sizes)).all())
+
+
+def _listed(schema: Schema) -> str:
+    return str(len(schema.kinds)) if schema.names is None else ", ".join(schema.names)
+
+
+def _number_or_boolean(column: Array, kind: Kind) -> Array:
+    if kind == "boolean" and not np.isnan(column).any():
+        return column.astype(bool)
+    return column
+
+
+def _category_values(codes: Codes, values: Array) -> Array:
+    if (codes >= 0).all():
+        return values[codes]
+    if values.dtype.kind in "iuf":
+        return np.append(values.astype(float), np.nan)[codes]
+    with_missing = np.empty(values.size + 1, dtype=object)  # born as None
+    with_missing[:-1] = values
+    return with_missing[codes]
+
+
+def _frame(columns: dict[str, Array], like: str | None) -> Any:
+    if like == "pandas":
+        import pandas
+
+        return pandas.DataFrame(columns)
+    if like == "polars":
+        import polars
+
+        return polars.DataFrame(columns)
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})

@@ -1,0 +1,178 @@
+"""A source as blocks: its columns encoded by a schema, its target as codes or numbers.
+
+The number of rows of a block depends on the schema and the number of rows alone, not
+on how a reader cuts the file, so a fit does not depend on the format.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.additive import Additive
+from likely.data.block import Block, Blocks, block_rows
+from likely.data.categories import codes_of_factor, distinct_of_factor, union
+from likely.data.frames import factor_of_arrow, floats_of_arrow, kinds_of
+from likely.data.schema import Schema
+from likely.data.source import Source, column_index
+from likely.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNKNOWN_ROWS = 2**20  # the length that is assumed of a source that does not know its own
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Additive)
+
+
+class Sums(Protocol):
+    """What is needed of an executor."""
+
+    def sum(self, term: Callable[[T], A], blocks: Iterable[T]) -> A: ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SourceBlocks(Blocks):
+    """Blocks of a file, encoded as they are read."""
+
+    source: Source
+    schema: Schema
+    target: str | None = None
+    classes: Array | None = None  # sorted; of a target that is a class
+    weight: str | None = None
+    numeric_target: bool = False
+    rows_per_block: int | None = None  # None is the rule of ``block_rows``
+
+    def __post_init__(self) -> None:
+        for name in (*(self.schema.names or ()), self.target, self.weight):
+            if name is not None:
+                column_index(self.source.names, name)
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.schema.as_codes.count(False) + sum(self.schema.sizes)
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.source.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.source.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        start = 0
+        for table in chunks(self._needed(), self._block_rows()):
+            yield self._block(table, start)
+            start += table.num_rows
+
+    def _needed(self) -> Source:
+        if self.schema.names is None:
+            return self.source
+        wanted = [*self.schema.names, self.target, self.weight]
+        return self.source.select(list(dict.fromkeys(n for n in wanted if n is not None)))
+
+    def _block_rows(self) -> int:
+        coded = self.schema.as_codes.count(True)
+        per_row = 8 * self.schema.as_codes.count(False) + 4 * coded
+        n_rows = self.source.n_rows or UNKNOWN_ROWS
+        return self.rows_per_block or block_rows(n_rows, self.n_features, n_rows * per_row)
+
+    def _block(self, table: "pa.Table", start: int) -> Block:
+        return Block(
+            X=self.schema.encode(table).design,
+            y=None if self.target is None else self._responses(table.column(self.target)),
+            weight=None if self.weight is None else weights(table.column(self.weight), start),
+            start=start,
+        )
+
+    def _responses(self, column: Any) -> Array:
+        if self.numeric_target or self.classes is None:
+            return floats_of_arrow(column).astype(np.float64, copy=False)
+        return class_codes(column, self.classes)
+
+
+def chunks(source: Source, rows: int) -> "Iterator[pa.Table]":
+    """The rows of a source in tables of ``rows`` rows; the last may have fewer."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    n_waiting = 0
+    for batch in source:
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+        if n_waiting < rows:
+            continue
+        table = pa.Table.from_batches(waiting)
+        whole = n_waiting - n_waiting % rows
+        for start in range(0, whole, rows):
+            yield table.slice(start, rows)
+        n_waiting -= whole
+        waiting = table.slice(whole).to_batches() if n_waiting else []
+    if n_waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def find_schema(source: Source, as_codes: Sequence[bool], executor: Sums) -> Schema:
+    """The schema of all rows: one pass, or none when no column is read as codes."""
+    described = kinds_of(source)
+    flags = tuple(bool(flag) for flag in as_codes)
+    if len(flags) != len(source.names):
+        raise InvalidInput(
+            f"The source has {len(source.names)} columns; {len(flags)} were described. "
+            "Say of each column whether it is read as codes."
+        )
+    categories: dict[str, Array | None] = dict.fromkeys(source.names)
+    coded = [name for name, flag in zip(source.names, flags, strict=True) if flag]
+    if coded:
+        found = executor.sum(_schema_of_codes, source.select(coded))
+        categories.update(zip(coded, found.categories, strict=True))
+    return Schema(described.names, described.kinds, flags, tuple(categories.values()))
+
+
+def find_classes(source: Source, target: str, executor: Sums) -> Array:
+    """The sorted distinct values of the target; missing labels are no class."""
+    column_index(source.names, target)
+    return executor.sum(partial(_classes_of, target), source.select([target])).values
+
+
+def class_codes(column: Any, classes: Array) -> Codes:
+    """The position of each label of an Arrow column among the classes; −1 is missing."""
+    return codes_of_factor(factor_of_arrow(column), classes)
+
+
+def weights(column: Any, start: int) -> Array:
+    """The weights in an Arrow column, whose first row is row ``start``; none may be negative."""
+    weight = floats_of_arrow(column).astype(np.float64, copy=False)
+    bad = ~((weight >= 0) & (weight < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Row {start + row} has the weight {weight[row]:g}; weights are finite and not "
+            "negative. Mend the column, or drop the row."
+        )
+    return weight
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Distinct(Additive):
+    """A set of values, sorted."""
+
+    values: Array
+
+    def __add__(self, other: "Distinct") -> "Distinct":
+        return Distinct(union(self.values, other.values))
+
+
+def _schema_of_codes(batch: "pa.RecordBatch") -> Schema:
+    return Schema.of(batch, (True,) * batch.num_columns)
+
+
+def _classes_of(target: str, batch: "pa.RecordBatch") -> Distinct:
+    return Distinct(distinct_of_factor(factor_of_arrow(batch.column(target))))

@@ -1,0 +1,69 @@
+"""Splits by a hash of the example's index: no state, and no dependence on the blocks.
+
+    uᵢ = hash(i, seed) in [0, 1)        held out: uᵢ < fraction        fold: ⌊uᵢ · n_folds⌋
+
+The hash is SplitMix64, a bijection of 64-bit words whose outputs pass as random.
+
+References
+----------
+Steele, Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, §3.
+"""
+
+import numpy as np
+
+from likely._typing import Array, Codes
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def hashed_uniforms(start: int, n: int, seed: int) -> Array:
+    """uᵢ for the examples ``start`` to ``start + n``."""
+    key = _mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)
+    index = np.arange(start + 1, start + n + 1, dtype=np.uint64)
+    return (_mix(index * GOLDEN + key) >> np.uint64(11)) * 2.0**-53
+
+
+def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
+    """Which of the examples ``start`` to ``start + n`` are held out."""
+    return hashed_uniforms(start, n, seed) < fraction
+
+
+def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:
+    """The fold, 0 to ``n_folds`` − 1, of the examples ``start`` to ``start + n``."""
+    fold = (hashed_uniforms(start, n, seed) * n_folds).astype(np.int32)
+    return np.minimum(fold, n_folds - 1)  # the product may round up to n_folds
+
+
+def stratified_mask(labels: Codes, seed: int, fraction: float) -> Array:
+    """Which examples are held out: of each class the same share, to the nearest example."""
+    rank, size = _ranks(labels, seed)
+    return rank < np.rint(fraction * size)
+
+
+def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
+    """The fold of each example: classes, and the folds as a whole, differ by at most one."""
+    order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
+    fold = np.empty(labels.size, dtype=np.int32)
+    fold[order] = np.arange(labels.size) % n_folds  # one class after the other, dealt in turn
+    return fold
+
+
+def _ranks(labels: Codes, seed: int) -> tuple[Array, Array]:
+    """The place of each example in its class, in the order of the hash, and the class's size."""
+    order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
+    _, first, code, count = np.unique(
+        labels[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(labels.size, dtype=np.int64)
+    size = np.empty(labels.size, dtype=np.int64)
+    rank[order] = np.arange(labels.size) - first[code]
+    size[order] = count[code]
+    return rank, size
+
+
+def _mix(z: Array) -> Array:
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    return z ^ (z >> np.uint64(31))

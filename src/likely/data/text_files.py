@@ -1,0 +1,132 @@
+"""A text file, plain or gzipped, and the first look at any file that is to be read.
+
+A file is refused with a sentence when it is not what its name says, before any
+reader meets it.
+"""
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any, final
+
+from likely.errors import InvalidFile
+
+GZIP = b"\x1f\x8b"
+PARQUET = b"PAR1"
+ZIP = b"PK\x03\x04"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TextFile:
+    """Where the bytes are, and what to call the file in messages."""
+
+    path: Path
+    label: str
+    gzipped: bool = False
+    spool: Any = field(default=None, repr=False)  # keeps a temporary file in being
+
+    @property
+    def nbytes(self) -> int:
+        return self.path.stat().st_size
+
+    def open(self) -> IO[bytes]:
+        return gzip.open(self.path, "rb") if self.gzipped else open(self.path, "rb")  # type: ignore[return-value]  # GzipFile reads bytes
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """The lines with their numbers, from 1; a line that is not UTF-8 is refused."""
+        with self.open() as stream, self.named_errors():
+            for number, line in enumerate(stream, start=1):
+                try:
+                    yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise InvalidFile(
+                        self.label,
+                        f"byte 0x{error.object[error.start]:02x} is not UTF-8, in which text files "
+                        "are read. Convert the file, for instance with iconv -t UTF-8.",
+                        line=number,
+                    ) from None
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """A stream that breaks off is an error of this file."""
+        try:
+            yield
+        except BROKEN_STREAM as error:
+            raise InvalidFile(
+                self.label,
+                f"the file breaks off or is damaged ({error}); a whole file was expected. "
+                "Fetch or write it again.",
+            ) from None
+
+
+def existing_file(path: Path) -> Path:
+    """The path, if a file that is not empty is there."""
+    if path.is_dir():
+        raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
+    if not path.exists():
+        folder = path.parent
+        others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        close = get_close_matches(path.name, others, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
+    if not os.access(path, os.R_OK):
+        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise InvalidFile(
+            path, "the file is empty; a table was expected. Check how it was written."
+        )
+    return path
+
+
+def first_bytes(path: Path) -> bytes:
+    with open(path, "rb") as stream:
+        return stream.read(4)
+
+
+def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
+    """The file as text, unless its first bytes say that it is something else."""
+    magic = first_bytes(path)
+    gzipped = magic.startswith(GZIP)
+    if gzipped != label.endswith(".gz") and spool is None:
+        found, do = (
+            ("is gzipped, although its name does not end in .gz", "Rename it, or unpack it.")
+            if gzipped
+            else ("is not gzipped, although its name ends in .gz", "Rename it.")
+        )
+        raise InvalidFile(label, f"the file {found}; name and content must agree. {do}")
+    for start, name, do in (
+        (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
+        (ZIP, "a zip archive or a workbook", "Unpack it, or export the sheet as CSV."),
+        (UTF_16[0], "text in UTF-16", "Convert it to UTF-8, for instance with iconv."),
+        (UTF_16[1], "text in UTF-16", "Convert it to UTF-8, for instance with iconv."),
+    ):
+        if magic.startswith(start):
+            raise InvalidFile(label, f"the file is {name}; text in UTF-8 was expected. {do}")
+    return TextFile(path, label, gzipped, spool)
+
+
+def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
+    """A stream copied to a temporary file, as it is read more than once: path, label, keeper."""
+    label = "standard input" if stream is sys.stdin else str(getattr(stream, "name", "stream"))
+    source = getattr(stream, "buffer", stream)
+    keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
+    if isinstance(sample := source.read(0), str):
+        for piece in iter(lambda: source.read(2**20), sample):
+            keeper.write(piece.encode())
+    else:
+        shutil.copyfileobj(source, keeper, 2**20)
+    keeper.flush()
+    if not keeper.tell():
+        raise InvalidFile(label, "nothing was given; a table was expected. Check what writes it.")
+    return Path(keeper.name), label, keeper

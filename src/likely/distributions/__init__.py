@@ -1,0 +1,61 @@
+"""Event models p(x | k): families of distributions, and ``DISTRIBUTIONS``, the list of them."""
+
+from likely.distributions.base import Distribution, Family, LinearForm, Statistics
+from likely.distributions.bernoulli import Bernoulli
+from likely.distributions.categorical import Categorical, CategoricalFamily
+from likely.distributions.complement import Complement
+from likely.distributions.exponential import Exponential
+from likely.distributions.exponential_family import (
+    EXPONENTIAL_FAMILIES,
+    ExponentialFamily,
+    categorical_family,
+)
+from likely.distributions.full_gaussian import FullFamily, FullGaussian
+from likely.distributions.gaussian import DiagonalFamily, DiagonalGaussian
+from likely.distributions.joint_table import JointTable, JointTableFamily
+from likely.distributions.laplace import Laplace, LaplaceFamily
+from likely.distributions.multinomial import Multinomial
+from likely.distributions.poisson import Poisson
+from likely.distributions.product import Part, Product, ProductFamily, Selection
+from likely.distributions.responsibility import Labels
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "EXPONENTIAL_FAMILIES",
+    "Bernoulli",
+    "Categorical",
+    "CategoricalFamily",
+    "Complement",
+    "DiagonalFamily",
+    "DiagonalGaussian",
+    "Distribution",
+    "Exponential",
+    "ExponentialFamily",
+    "Family",
+    "FullFamily",
+    "FullGaussian",
+    "JointTable",
+    "JointTableFamily",
+    "Labels",
+    "Laplace",
+    "LaplaceFamily",
+    "LinearForm",
+    "Multinomial",
+    "Part",
+    "Poisson",
+    "Product",
+    "ProductFamily",
+    "Selection",
+    "Statistics",
+    "categorical_family",
+]
+
+DISTRIBUTIONS: dict[str, Family] = {
+    "bernoulli": Bernoulli,
+    "complement": Complement,
+    "exponential": Exponential,
+    "gaussian": DiagonalFamily(),
+    "laplace": LaplaceFamily(),
+    "multinomial": Multinomial,
+    "poisson": Poisson,
+}

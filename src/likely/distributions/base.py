@@ -1,0 +1,153 @@
+"""The contract of a distribution: K component densities p(x | k) over the same columns.
+
+    S = Σ_i r_ik T(x_i)                  statistics add over blocks
+    θ̂ = from_statistics(S + S₀)          S₀ are pseudo-statistics: the prior is one more block
+    log p(x | k)                         log_prob
+    log p(S | θ)                         log_likelihood_of: the data's, or the prior's, from sums
+
+A *family* is how one kind of p(x | k) is learned: ``statistics``, ``pseudo_statistics``
+and ``from_statistics``.  Where nothing needs configuring the family is the class itself
+(``Bernoulli``); where something does (a Gaussian's covariance shape, a product's columns)
+it is a frozen object.  An instance of the class is one fitted member.
+
+To add a family, write one file and list it in ``DISTRIBUTIONS``: the laws in
+``tests/laws/test_distributions.py`` read that list.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.additive import Additive, FieldwiseAdditive
+from likely.distributions.responsibility import Responsibility
+from likely.errors import InvalidInput
+
+
+class Statistics(Additive):
+    """Sufficient statistics: they add, and ``scaled`` by c they stand for c times the data."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Self: ...
+
+
+@dataclass(frozen=True, eq=False)
+class FieldwiseStatistics(FieldwiseAdditive, Statistics):
+    """Statistics that are plain sums, field by field."""
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(**{f.name: factor * getattr(self, f.name) for f in fields(self)})
+
+
+class LinearForm(NamedTuple):
+    """log p(x | k) = coef_k · T(x) + intercept_k + (a term that all components share)."""
+
+    coef: Array  # (n_components, n_terms)
+    intercept: Array  # (n_components,)
+    terms: str  # what T(x) is: "x", or "x, x²"
+
+
+class Distribution(ABC):
+    """One fitted member of a family."""
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Free parameters of all components together."""
+
+    @abstractmethod
+    def log_prob(self, X: Matrix) -> Array:
+        """log p(x_i | k), shape (n_examples, n_components)."""
+
+    @abstractmethod
+    def log_likelihood_of(self, statistics: Any) -> float:
+        """Σ_i Σ_k r_ik log p(x_i | k) from the sums alone, up to terms without parameters."""
+
+    @abstractmethod
+    def sample(self, component: Array, rng: np.random.Generator) -> Any:
+        """One x for each entry of ``component``."""
+
+    def log_score(self, X: Matrix) -> Array:
+        """log p(x_i | k) up to a term that the components share: enough for a posterior."""
+        return self.log_prob(X)
+
+    def expected_statistics(self, family: Any, X: Matrix, responsibility: Responsibility) -> Any:
+        """The statistics expected under this member, given the cells that are there.
+
+        Most families sum missing cells out in their own statistics; a full Gaussian cannot.
+        """
+        return family.statistics(X, responsibility)
+
+    def contributions(self, X: Matrix) -> Array:
+        """Each feature's share of ``log_score``, shape (n_examples, n_features, n_components)."""
+        raise InvalidInput(
+            f"{type(self).__name__} does not split into one term per feature; "
+            "ask for log_prob, or use an event model that is a product over features."
+        )
+
+    def linear_form(self) -> LinearForm:
+        raise InvalidInput(
+            f"{type(self).__name__} is not linear in its features; "
+            "read the linear form of a Bernoulli, multinomial, Poisson, exponential or tied model."
+        )
+
+
+class Family(Protocol):
+    """How one kind of p(x | k) is learned."""
+
+    @property
+    def smoothed(self) -> bool:
+        """Whether ``smoothing`` counts apply to it."""
+
+    @property
+    def coded(self) -> bool:
+        """Whether it reads category codes instead of numbers."""
+
+    def check(self, X: Matrix) -> None:
+        """Refuse values the family gives no probability to."""
+
+    def statistics(self, X: Matrix, responsibility: Responsibility) -> Any: ...
+
+    def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> Any: ...
+
+    def from_statistics(self, statistics: Any) -> Distribution: ...
+
+
+def observed(X: Matrix) -> Array | None:
+    """Where dense X is there, (n, d); None when nothing is missing."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return None
+    known = ~np.isnan(X)
+    return None if known.all() else known
+
+
+def stored_values(X: Matrix) -> Array:
+    """The cells that are stored: all of a dense X, the non-zeros of a sparse one."""
+    return X if isinstance(X, np.ndarray) else X.data
+
+
+def refuse_values(X: Matrix, bad: Array, expected: str, advice: str) -> None:
+    """Raise for the first cell where ``bad`` holds; NaN is never bad here."""
+    if bad.any():
+        value = stored_values(X)[bad].flat[0]
+        raise InvalidInput(f"{expected}; found {value:g}. {advice}")
+
+
+def log_product(X: Matrix, log_values: Array) -> Array:
+    """Σ_j x_ij L_kj, where 0 · (−inf) is 0 and a positive x_ij makes it −inf."""
+    impossible = np.isneginf(log_values)
+    if not impossible.any():
+        return np.asarray(X @ log_values.T)
+    out = np.asarray(X @ np.where(impossible, 0.0, log_values).T)
+    out[np.asarray((X != 0) @ impossible.T.astype(float)) > 0] = -np.inf
+    return out

@@ -1,0 +1,108 @@
+"""Products of exponential waiting times, one mean per feature, for each of K components.
+
+    log p(x | k) = Σ_j −log μ_kj − x_j / μ_kj,   x_j ≥ 0        mean μ, variance μ²
+
+An inverse-Gamma prior is α imagined examples, each as long as 1.  A missing cell is summed out.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.distributions.base import (
+    Distribution,
+    FieldwiseStatistics,
+    LinearForm,
+    observed,
+    refuse_values,
+    stored_values,
+)
+from likely.distributions.responsibility import Responsibility, observed_sums
+
+SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExponentialStatistics(FieldwiseStatistics):
+    """Times Σ_i r_ik x_ij and examples Σ_i r_ik, over the observed cells."""
+
+    times: Array  # (n_components, n_features)
+    weight: Array  # (n_components, 1), or one per feature where cells are missing
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exponential(Distribution):
+    """A product of exponentials per component."""
+
+    mean: Array  # μ, shape (n_components, n_features)
+
+    smoothed: ClassVar[bool] = False
+    coded: ClassVar[bool] = False
+
+    @staticmethod
+    def check(X: Matrix) -> None:
+        values = stored_values(X)
+        with np.errstate(invalid="ignore"):
+            bad = values < 0
+        expected = "Negative values in data: exponential features must be 0 or more"
+        refuse_values(X, bad, expected, "Use the Gaussian or Laplace event model.")
+
+    @classmethod
+    def statistics(cls, X: Matrix, responsibility: Responsibility) -> ExponentialStatistics:
+        return ExponentialStatistics(*observed_sums(responsibility, X))
+
+    @classmethod
+    def pseudo_statistics(
+        cls, alpha: float | Array, shape: tuple[int, int]
+    ) -> ExponentialStatistics:
+        """``alpha`` imagined waiting times of length 1."""
+        imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return ExponentialStatistics(imagined, imagined)
+
+    @classmethod
+    def from_statistics(cls, statistics: ExponentialStatistics) -> Self:
+        """μ = time / examples."""
+        times, n = statistics.times, statistics.weight
+        there = np.broadcast_to(n > 0, times.shape)
+        mean = np.divide(times, n, out=np.ones(times.shape), where=there)
+        return cls(np.maximum(mean, SHORTEST_MEAN))
+
+    @property
+    def n_components(self) -> int:
+        return int(self.mean.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def variance(self) -> Array:
+        return self.mean**2
+
+    def log_prob(self, X: Matrix) -> Array:
+        if (known := observed(X)) is not None:
+            times = np.where(known, X, 0.0)
+            return -np.dot(times, (1 / self.mean).T) - np.dot(known, np.log(self.mean).T)
+        return -np.asarray(X @ (1 / self.mean).T) - np.log(self.mean).sum(axis=1)
+
+    def log_likelihood_of(self, statistics: ExponentialStatistics) -> float:
+        rates = statistics.times / self.mean
+        return -float(np.sum(rates + statistics.weight * np.log(self.mean)))
+
+    def contributions(self, X: Matrix) -> Array:
+        dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=float)[:, :, None]
+        return np.where(np.isnan(dense), 0.0, -dense / self.mean.T - np.log(self.mean.T))
+
+    def linear_form(self) -> LinearForm:
+        return LinearForm(-1 / self.mean, -np.log(self.mean).sum(axis=1), "x")
+
+    def sample(self, component: Array, rng: np.random.Generator) -> Array:
+        return rng.exponential(self.mean[component])

@@ -1,0 +1,56 @@
+"""A covariance matrix, factorised so that whitening is a product.
+
+    z = W ᵀ(x − m),   W Wᵀ = Σ⁻¹        log|Σ|
+
+The matrix is first scaled to unit diagonal, so columns of any size are treated alike.  A
+singular Σ has no inverse; W then whitens its range, and the rank says how much is left.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from likely._typing import Array
+
+SMALLEST_PIVOT = 1e-7  # of a unit-diagonal Cholesky factor; its square is lost to rounding
+SMALLEST_EIGENVALUE = 1e-13  # × d, of a correlation matrix
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """W, log|Σ| and the rank of one covariance matrix."""
+
+    whitening: Array  # W, (d, d); the columns outside the range are 0
+    log_determinant: float  # of Σ on its range
+    rank: int
+
+
+def factorise(covariance: Array) -> Factor:
+    """By Cholesky; by eigenvectors where Σ is singular."""
+    if not len(covariance):
+        return Factor(np.zeros((0, 0)), 0.0, 0)  # a row with nothing observed
+    scale = np.sqrt(np.diag(covariance))
+    used = scale > 0
+    safe = np.where(used, scale, 1.0)
+    correlation = covariance / np.multiply.outer(safe, safe)
+    if used.all():
+        try:
+            L = cholesky(correlation, lower=True)
+        except LinAlgError:
+            L = np.zeros_like(correlation)
+        if np.diag(L).min(initial=np.inf) > SMALLEST_PIVOT:
+            W = solve_triangular(L, np.diag(1 / scale), lower=True).T
+            return Factor(W, 2 * float(np.sum(np.log(np.diag(L)) + np.log(scale))), len(L))
+    return _on_range(correlation, safe)
+
+
+def _on_range(correlation: Array, scale: Array) -> Factor:
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > SMALLEST_EIGENVALUE * max(1, len(values))
+    roots = np.where(kept, 1 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    W = (vectors * roots) / scale[:, None]
+    log_determinant = float(np.sum(np.log(values[kept])) + 2 * np.sum(np.log(scale)))
+    return Factor(W, log_determinant, int(kept.sum()))

@@ -1,0 +1,234 @@
+"""Gaussians with full covariance, one per component or one that all share (tied).
+
+    log p(x | k) = −½ [ d log 2π + log|Σ_k| + (x − m_k)ᵀ Σ_k⁻¹ (x − m_k) ]
+
+The statistics are centred moments, merged by Chan's update.  With one Σ for all components
+the quadratic term is shared, and the posterior is logistic (tied) in x:
+
+    log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
+
+An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
+expectations (``missing_gaussian``): the plain statistics want complete rows.
+
+References
+----------
+Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
+Bishop, Pattern Recognition and Machine Learning, §4.2.1.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.distributions.base import Distribution, LinearForm, Statistics
+from likely.distributions.factor import Factor, factorise
+from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, merged_means
+from likely.distributions.missing_gaussian import expected_moments, log_prob_of_observed
+from likely.distributions.responsibility import Labels, Responsibility, totals, weighted_sums
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FullMoments(Statistics):
+    """Weight n_k, mean m_k and scatter Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ.
+
+    ``scatter`` has one matrix per component, or one that sums over them (tied).
+    """
+
+    weight: Array  # (n_components, 1)
+    mean: Array  # (n_components, n_features)
+    scatter: Array  # (n_components, d, d), or (1, d, d) when tied
+    degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+
+    def __add__(self, other: Self) -> Self:
+        weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
+        delta = other.mean - self.mean
+        moved = (between * delta)[:, :, None] * delta[:, None, :]
+        if len(self.scatter) < len(moved):
+            moved = moved.sum(axis=0, keepdims=True)
+        scatter = self.scatter + other.scatter + moved
+        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(
+            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        )
+
+    def pooled(self) -> Self:
+        """The same with one scatter that sums over the components."""
+        scatter = self.scatter.sum(axis=0, keepdims=True)
+        return type(self)(self.weight, self.mean, scatter, self.degrees)
+
+
+def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False) -> FullMoments:
+    """Centred moments of one block of complete rows."""
+    X = np.asarray(X, dtype=float)
+    weight = totals(responsibility)[:, None]
+    sums = weighted_sums(responsibility, X)
+    mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
+    if isinstance(responsibility, Labels):
+        return FullMoments(weight, mean, _scatter_by_label(X, responsibility, mean, tied=tied))
+    scatter = np.stack(
+        [np.dot((X - m).T, (X - m) * responsibility[:, k, None]) for k, m in enumerate(mean)]
+    )
+    moments = FullMoments(weight, mean, scatter)
+    return moments.pooled() if tied else moments
+
+
+def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
+    weight = labels.weights()
+    if tied:
+        known = labels.codes >= 0
+        centred = X[known] - mean[labels.codes[known]]
+        return np.dot(centred.T, centred * weight[known, None])[None]
+    out = np.zeros((labels.n_components, X.shape[1], X.shape[1]))
+    for k in range(labels.n_components):
+        rows = labels.codes == k
+        centred = X[rows] - mean[k]
+        out[k] = np.dot(centred.T, centred * weight[rows, None])
+    return out
+
+
+@final
+@dataclass(frozen=True)
+class FullFamily:
+    """Gaussians with full covariance matrices; ``tied`` shares one among the components."""
+
+    tied: bool = False
+    ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
+    shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
+
+    smoothed: ClassVar[bool] = False
+    coded: ClassVar[bool] = False
+
+    def check(self, X: Matrix) -> None:
+        DiagonalFamily().check(X)
+
+    def statistics(self, X: Matrix, responsibility: Responsibility) -> FullMoments:
+        return full_moments(X, responsibility, tied=self.tied)
+
+    def pseudo_statistics(
+        self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
+    ) -> FullMoments:
+        """An inverse-Wishart prior: ``alpha`` imagined examples of variance ``scale`` per feature."""
+        d = shape[1]
+        psi = np.diag(np.broadcast_to(alpha * np.asarray(scale, dtype=float), d))
+        n_matrices = 1 if self.tied else shape[0]
+        scatter = np.broadcast_to(psi, (n_matrices, d, d))
+        return FullMoments(np.zeros((shape[0], 1)), np.zeros(shape), scatter, alpha)
+
+    def from_statistics(self, statistics: FullMoments) -> "FullGaussian":
+        """m_k and Σ_k = scatter / (n_k − ddof)."""
+        weight, d = statistics.weight, statistics.mean.shape[1]
+        if self.tied:
+            divisor = weight.sum(keepdims=True) - self.ddof * len(weight) + statistics.degrees
+        else:
+            divisor = weight - self.ddof + statistics.degrees
+        positive = np.where(divisor > 0, divisor, 1.0)[:, :, None]
+        covariance = statistics.scatter / positive
+        if self.shrinkage:
+            average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
+            covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)
+        return FullGaussian(statistics.mean, covariance)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FullGaussian(Distribution):
+    """A Gaussian per component; one covariance matrix for all of them is a tied model."""
+
+    mean: Array  # (n_components, n_features)
+    covariance: Array  # (n_components, d, d), or (1, d, d) when tied
+
+    @property
+    def tied(self) -> bool:
+        return len(self.covariance) < len(self.mean)
+
+    @property
+    def n_components(self) -> int:
+        return int(self.mean.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        d = self.n_features
+        return int(self.mean.size) + len(self.covariance) * d * (d + 1) // 2
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """One per component; a tied model repeats its own."""
+        own = [factorise(covariance) for covariance in self.covariance]
+        return tuple(own * self.n_components if self.tied else own)
+
+    @property
+    def singular(self) -> bool:
+        return any(f.rank < self.n_features for f in self.factors)
+
+    def log_prob(self, X: Matrix) -> Array:
+        DiagonalFamily().check(X)
+        out = np.empty((len(X), self.n_components))
+        for k, factor in enumerate(self.factors):
+            z = np.dot(X - self.mean[k], factor.whitening)
+            constant = factor.rank * LOG_2PI + factor.log_determinant
+            out[:, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
+        gaps = np.isnan(out).any(axis=1)
+        if gaps.any():
+            out[gaps] = log_prob_of_observed(self.mean, self._matrices(), X[gaps])
+        return out
+
+    def log_score(self, X: Matrix) -> Array:
+        """For a tied model, linear in x: the quadratic term is shared."""
+        if not self.tied or not np.isfinite(X).all():
+            return self.log_prob(X)
+        centre = self.mean.mean(axis=0)  # (x − c) keeps the digits of data far from 0
+        coef, intercept = self._linear_about(centre)
+        return np.dot(X - centre, coef.T) + intercept
+
+    def expected_statistics(self, family: Any, X: Matrix, responsibility: Responsibility) -> Any:
+        if np.isfinite(X).all():
+            return family.statistics(X, responsibility)
+        r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
+        moments = FullMoments(*expected_moments(self.mean, self._matrices(), X, r))
+        return moments.pooled() if family.tied else moments
+
+    def log_likelihood_of(self, statistics: FullMoments) -> float:
+        out = 0.0
+        tied = len(statistics.scatter) < self.n_components
+        for k, factor in enumerate(self.factors):
+            n = float(statistics.weight[k, 0])
+            delta = np.dot(statistics.mean[k] - self.mean[k], factor.whitening)
+            out += n * (factor.rank * LOG_2PI + factor.log_determinant + float(delta @ delta))
+            if not tied or k == 0:
+                W = factor.whitening
+                out += float(np.sum(np.dot(statistics.scatter[k], W) * W))
+                out += statistics.degrees * factor.log_determinant
+        return -0.5 * out
+
+    def linear_form(self) -> LinearForm:
+        """Weights Σ⁻¹ m_k, bias −½ m_kᵀ Σ⁻¹ m_k: only of a tied model."""
+        if not self.tied and self.n_components > 1:
+            return super().linear_form()
+        return LinearForm(*self._linear_about(np.zeros(self.n_features)), "x")
+
+    def sample(self, component: Array, rng: np.random.Generator) -> Array:
+        z = rng.standard_normal((len(component), self.n_features))
+        out = np.empty_like(z)
+        for k, covariance in enumerate(self._matrices()):
+            rows = np.asarray(component) == k
+            values, vectors = np.linalg.eigh(covariance)
+            out[rows] = self.mean[k] + np.dot(z[rows], (vectors * np.sqrt(np.maximum(values, 0))).T)
+        return out
+
+    def _linear_about(self, centre: Array) -> tuple[Array, Array]:
+        W = self.factors[0].whitening
+        white = np.dot(self.mean - centre, W)
+        return np.dot(white, W.T), -0.5 * np.einsum("kj,kj->k", white, white)
+
+    def _matrices(self) -> Array:
+        return np.broadcast_to(self.covariance, (self.n_components, *self.covariance.shape[1:]))

@@ -1,0 +1,215 @@
+"""Gaussian features with diagonal or spherical covariance, for each of K components.
+
+    log p(x | k) = −½ Σ_j [ log 2πv_kj + (x_j − m_kj)² / v_kj ]
+
+The statistics are centred moments (n, m, Σ r (x − m)²), merged by Chan's update: raw
+moments lose every digit when the mean is large.  A missing cell is summed out, so each
+feature has its own n.  The divisor of the variance is n (the maximum of the likelihood)
+or n − 1.  A floor is a maximum, not an addition: v ← max(v, floor · largest variance).
+
+References
+----------
+Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983, eq. 2.1.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.distributions.base import Distribution, LinearForm, Statistics
+from likely.distributions.responsibility import (
+    FAST_CELLS,
+    Labels,
+    Responsibility,
+    observed_sums,
+)
+from likely.errors import InvalidInput
+
+LOG_2PI = float(np.log(2 * np.pi))
+FIRST_BOUND = 1e-300  # a variance of exactly 0 has no logarithm
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalMoments(Statistics):
+    """Per component and feature: weight n, mean m and scatter Σ r (x − m)²."""
+
+    weight: Array  # (n_components, 1), or (n_components, n_features) where cells are missing
+    mean: Array  # (n_components, n_features)
+    scatter: Array  # (n_components, n_features)
+    degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+
+    def __add__(self, other: Self) -> Self:
+        weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
+        scatter = self.scatter + other.scatter + between * (other.mean - self.mean) ** 2
+        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(
+            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        )
+
+    def pooled_variance(self) -> Array:
+        """The variance of all examples together, (n_features,)."""
+        weight = np.broadcast_to(self.weight, self.mean.shape)
+        total = np.maximum(weight.sum(axis=0), FIRST_BOUND)
+        mean = (weight * self.mean).sum(axis=0) / total
+        return (self.scatter.sum(axis=0) + (weight * (self.mean - mean) ** 2).sum(axis=0)) / total
+
+
+def merged_means(
+    weight: Array, mean: Array, other_weight: Array, other_mean: Array
+) -> tuple[Array, Array, Array]:
+    """n_A + n_B, the joint mean, and n_A n_B / (n_A + n_B)."""
+    total = weight + other_weight
+    share = np.divide(
+        np.broadcast_to(other_weight, total.shape),
+        total,
+        out=np.zeros(total.shape),
+        where=total > 0,
+    )
+    return total, mean + share * (other_mean - mean), weight * share
+
+
+def diagonal_moments(X: Matrix, responsibility: Responsibility) -> DiagonalMoments:
+    """Centred moments of one block, in two passes over it while it is in the cache."""
+    if isinstance(responsibility, Labels) and X.size >= FAST_CELLS:
+        moments = _moments_by_label(X, responsibility)
+        if np.isfinite(moments.scatter).all():
+            return moments
+    sums, weight = observed_sums(responsibility, X)
+    mean = np.divide(
+        sums, weight, out=np.zeros(sums.shape), where=np.broadcast_to(weight > 0, sums.shape)
+    )
+    r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
+    X = np.asarray(X, dtype=float)
+    missing = np.isnan(X)
+    scatter = np.stack(
+        [np.dot(r[:, k], np.where(missing, 0.0, X - mean[k]) ** 2) for k in range(len(mean))]
+    )
+    return DiagonalMoments(weight, mean, scatter)
+
+
+@final
+@dataclass(frozen=True)
+class DiagonalFamily:
+    """Independent Gaussian features.
+
+    ``spherical`` shares one variance among the features of a component.
+    """
+
+    spherical: bool = False
+    ddof: int = 0  # 0 divides by n, 1 by n − 1
+    floor: float = 0.0  # × the largest variance of a feature
+
+    smoothed: ClassVar[bool] = False
+    coded: ClassVar[bool] = False
+
+    def check(self, X: Matrix) -> None:
+        """Refuse a sparse X, whose zeros would have to be filled in."""
+        if not isinstance(X, np.ndarray):
+            raise InvalidInput(
+                "Gaussian features must be dense; found a sparse matrix. Call X.toarray(), "
+                "or use the multinomial or Poisson event model for counts."
+            )
+
+    def statistics(self, X: Matrix, responsibility: Responsibility) -> DiagonalMoments:
+        return diagonal_moments(X, responsibility)
+
+    def pseudo_statistics(
+        self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
+    ) -> DiagonalMoments:
+        """An inverse-Gamma prior: ``alpha`` imagined examples whose variance is ``scale``."""
+        scatter = np.broadcast_to(alpha * np.asarray(scale, dtype=float), shape)
+        return DiagonalMoments(np.zeros((shape[0], 1)), np.zeros(shape), scatter, alpha)
+
+    def from_statistics(self, statistics: DiagonalMoments) -> "DiagonalGaussian":
+        """m and v = scatter / (n − ddof), no lower than the floor."""
+        divisor = np.broadcast_to(statistics.weight, statistics.mean.shape) + statistics.degrees
+        scatter = statistics.scatter
+        if self.spherical:
+            d = scatter.shape[1]
+            scatter = np.repeat(scatter.sum(axis=1, keepdims=True), d, axis=1)
+            divisor = np.repeat(divisor.sum(axis=1, keepdims=True), d, axis=1)
+        divisor = divisor - self.ddof
+        pooled = statistics.pooled_variance()
+        fallback = np.broadcast_to(np.where(pooled > 0, pooled, 1.0), scatter.shape).copy()
+        variance = np.divide(scatter, divisor, out=fallback, where=divisor > 0)
+        lowest = max(self.floor * float(pooled.max(initial=0.0)), FIRST_BOUND)
+        return DiagonalGaussian(statistics.mean, np.maximum(variance, lowest), self.spherical)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(Distribution):
+    """Independent Gaussian features per component."""
+
+    mean: Array  # (n_components, n_features)
+    variance: Array  # (n_components, n_features), positive
+    spherical: bool = False
+
+    @property
+    def n_components(self) -> int:
+        return int(self.mean.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.mean.size) + (self.n_components if self.spherical else self.mean.size)
+
+    @property
+    def covariance(self) -> Array:
+        """As full matrices, (n_components, n_features, n_features)."""
+        return np.stack([np.diag(v) for v in self.variance])
+
+    def log_prob(self, X: Matrix) -> Array:
+        DiagonalFamily().check(X)
+        out = np.empty((len(X), self.n_components))
+        for k in range(self.n_components):
+            z = (X - self.mean[k]) / np.sqrt(self.variance[k])
+            out[:, k] = np.einsum("ij,ij->i", z, z) + np.sum(LOG_2PI + np.log(self.variance[k]))
+        out *= -0.5
+        gaps = np.isnan(out).any(axis=1)
+        if gaps.any():
+            out[gaps] = self.contributions(X[gaps]).sum(axis=1)
+        return out
+
+    def log_likelihood_of(self, statistics: DiagonalMoments) -> float:
+        n = statistics.weight
+        squares = statistics.scatter + n * (statistics.mean - self.mean) ** 2
+        logs = (n * LOG_2PI) + (n + statistics.degrees) * np.log(self.variance)
+        return -0.5 * float(np.sum(logs + squares / self.variance))
+
+    def contributions(self, X: Matrix) -> Array:
+        z = np.asarray(X, dtype=float)[:, :, None] - self.mean.T
+        logs = -0.5 * (LOG_2PI + np.log(self.variance.T) + z**2 / self.variance.T)
+        return np.where(np.isnan(z), 0.0, logs)
+
+    def linear_form(self) -> LinearForm:
+        """Linear in (x, x²): weights m/v and −1/(2v)."""
+        coef = np.concatenate([self.mean / self.variance, -0.5 / self.variance], axis=1)
+        constant = -0.5 * (LOG_2PI + np.log(self.variance) + self.mean**2 / self.variance)
+        return LinearForm(coef, constant.sum(axis=1), "x, x²")
+
+    def sample(self, component: Array, rng: np.random.Generator) -> Array:
+        z = rng.standard_normal((len(component), self.n_features))
+        return self.mean[component] + np.sqrt(self.variance[component]) * z
+
+
+def _moments_by_label(X: Matrix, labels: Labels) -> DiagonalMoments:
+    from likely.fast.counts import centred_squares_by_label, sum_by_label
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    codes = np.ascontiguousarray(labels.codes, dtype=np.int64)
+    weights = labels.weights()
+    mean = np.zeros((labels.n_components, X.shape[1]))
+    scatter = np.zeros_like(mean)
+    weight = sum_by_label(X, codes, weights, mean)[:, None]
+    np.divide(mean, weight, out=mean, where=weight > 0)
+    centred_squares_by_label(X, codes, weights, mean, scatter)
+    return DiagonalMoments(weight, mean, scatter)

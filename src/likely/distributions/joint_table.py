@@ -1,0 +1,95 @@
+"""The full table of discrete features: no naive assumption, one probability per combination.
+
+    p(x | k) = φ_k,c(x)        c(x) numbers the Π_j V_j combinations
+
+It is exact and needs K (Π_j V_j − 1) parameters, so it is for few features: the yardstick
+that the naive product is compared with.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.distributions.base import Distribution
+from likely.distributions.categorical import Categorical, CategoricalFamily, CategoricalStatistics
+from likely.distributions.responsibility import Responsibility
+from likely.errors import InvalidInput
+
+MOST_CELLS = 2**22
+
+
+@final
+@dataclass(frozen=True)
+class JointTableFamily:
+    """All combinations of features with the given numbers of values."""
+
+    sizes: tuple[int, ...]
+
+    smoothed: ClassVar[bool] = True
+    coded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        cells = float(np.prod(np.asarray(self.sizes, dtype=float)))
+        if cells > MOST_CELLS:
+            raise InvalidInput(
+                f"A full table of {len(self.sizes)} features has {cells:.3g} cells; "
+                f"at most {MOST_CELLS} are kept. Choose fewer features, or the naive model."
+            )
+
+    def check(self, X: Codes) -> None:
+        CategoricalFamily(self.sizes).check(X)
+        if (X < 0).any():
+            raise InvalidInput(
+                "A full table needs complete rows; found a missing value. "
+                "Drop the row, or use the naive model, which sums it out."
+            )
+
+    def statistics(self, X: Codes, responsibility: Responsibility) -> CategoricalStatistics:
+        return self._as_one().statistics(combinations(X, self.sizes), responsibility)
+
+    def pseudo_statistics(self, alpha: float, shape: tuple[int, int]) -> CategoricalStatistics:
+        return self._as_one().pseudo_statistics(alpha, (shape[0], 1))
+
+    def from_statistics(self, statistics: CategoricalStatistics) -> "JointTable":
+        return JointTable(Categorical.from_statistics(statistics), self.sizes)
+
+    def _as_one(self) -> CategoricalFamily:
+        return CategoricalFamily((int(np.prod(self.sizes)),))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointTable(Distribution):
+    """A probability for every combination of values, per component."""
+
+    combination: Categorical  # one feature, whose values are the combinations
+    sizes: tuple[int, ...]
+
+    @property
+    def n_components(self) -> int:
+        return self.combination.n_components
+
+    @property
+    def n_features(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def n_parameters(self) -> int:
+        return self.combination.n_parameters
+
+    def log_prob(self, X: Codes) -> Array:
+        return self.combination.log_prob(combinations(X, self.sizes))
+
+    def log_likelihood_of(self, statistics: CategoricalStatistics) -> float:
+        return self.combination.log_likelihood_of(statistics)
+
+    def sample(self, component: Array, rng: np.random.Generator) -> Codes:
+        number = self.combination.sample(component, rng)[:, 0]
+        return np.stack(np.unravel_index(number, self.sizes), axis=1).astype(np.int32)
+
+
+def combinations(X: Codes, sizes: tuple[int, ...]) -> Codes:
+    """The number of each row's combination, (n, 1)."""
+    return np.ravel_multi_index(tuple(X.T), sizes)[:, None]

@@ -1,0 +1,154 @@
+"""Multinomial counts: n throws of a V-sided die for each of K components.
+
+    log p(x | k) = log B(x) + Σ_v x_v log φ_kv        B(x) = (Σ_v x_v)! / Π_v x_v!
+    φ̂_kv = N_kv / λ_k,   λ_k = Σ_v N_kv               (λ_k is the Lagrange multiplier)
+
+The total Σ_v x_v is given, not modelled.  B(x) is the same for all components, so a
+posterior leaves it out (``log_score``).  A Dirichlet prior is α imagined throws per side.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.distributions.base import (
+    Distribution,
+    FieldwiseStatistics,
+    LinearForm,
+    log_product,
+    refuse_values,
+    stored_values,
+)
+from likely.distributions.responsibility import Responsibility, refuse_infinity, weighted_sums
+from likely.distributions.smoothing import CountTables
+from likely.errors import InvalidInput
+from likely.special import log_multinomial_coefficient
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MultinomialStatistics(FieldwiseStatistics):
+    """Counts N_kv = Σ_i r_ik x_iv."""
+
+    counts: Array  # (n_components, n_sides)
+
+    @property
+    def multipliers(self) -> Array:
+        """λ_k, the throws of each component: the Lagrange multiplier of Σ_v φ_kv = 1."""
+        return self.counts.sum(axis=1)
+
+    @cached_property
+    def tables(self) -> CountTables:
+        return CountTables.of([self.counts])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Multinomial(Distribution):
+    """One die per component."""
+
+    log_probability: Array  # log φ, shape (n_components, n_sides)
+
+    smoothed: ClassVar[bool] = True
+    coded: ClassVar[bool] = False
+
+    @classmethod
+    def from_probability(cls, probability: Array) -> Self:
+        """Dice with the given sides; each row must sum to 1."""
+        probability = np.atleast_2d(np.asarray(probability, dtype=float))
+        refuse_not_on_simplex(probability)
+        with np.errstate(divide="ignore"):
+            return cls(np.log(probability))
+
+    @staticmethod
+    def check(X: Matrix) -> None:
+        """Refuse negative, infinite and missing counts."""
+        values = stored_values(X)
+        if np.isnan(values).any():
+            raise InvalidInput(
+                "Multinomial counts must be there; found NaN, a missing cell, which a multinomial "
+                "cannot sum out. Fill it, or use the Poisson event model."
+            )
+        refuse_infinity(X)
+        expected = "Negative values in data: multinomial counts must be 0 or more"
+        refuse_values(X, values < 0, expected, "Use the Gaussian event model for real numbers.")
+
+    @classmethod
+    def statistics(cls, X: Matrix, responsibility: Responsibility) -> MultinomialStatistics:
+        return MultinomialStatistics(weighted_sums(responsibility, X))
+
+    @classmethod
+    def pseudo_statistics(
+        cls, alpha: float | Array, shape: tuple[int, int]
+    ) -> MultinomialStatistics:
+        """``alpha`` imagined throws of each side (one number, or one per side)."""
+        return MultinomialStatistics(np.broadcast_to(np.asarray(alpha, dtype=float), shape))
+
+    @classmethod
+    def from_statistics(cls, statistics: MultinomialStatistics) -> Self:
+        """φ = N_kv / λ_k; a component without throws is uniform."""
+        total = statistics.multipliers[:, None]
+        counts = np.where(total > 0, statistics.counts, 1.0)
+        with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
+            return cls(np.log(counts) - np.log(np.where(total > 0, total, counts.shape[1])))
+
+    @classmethod
+    def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:
+        """Σ log p(throw | the component's other throws) at smoothing ``alpha``."""
+        return statistics.tables.leave_one_out(alpha)
+
+    @property
+    def n_components(self) -> int:
+        return int(self.log_probability.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.log_probability.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        return self.n_components * (self.n_features - 1)
+
+    @property
+    def probability(self) -> Array:
+        return np.exp(self.log_probability)
+
+    def log_prob(self, X: Matrix) -> Array:
+        """With log B(x): a probability of the counts, given their total."""
+        return self.log_score(X) + np.atleast_1d(log_multinomial_coefficient(X))[:, None]
+
+    def log_score(self, X: Matrix) -> Array:
+        """Without log B(x), which the components share."""
+        return log_product(X, self.log_probability)
+
+    def log_likelihood_of(self, statistics: MultinomialStatistics) -> float:
+        counts = statistics.counts
+        zero = np.zeros(counts.shape)
+        return float(np.sum(np.multiply(counts, self.log_probability, where=counts > 0, out=zero)))
+
+    def contributions(self, X: Matrix) -> Array:
+        dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray())[:, :, None]
+        out = np.zeros((*dense.shape[:2], self.n_components))
+        return np.multiply(dense, self.log_probability.T, where=dense != 0, out=out)
+
+    def linear_form(self) -> LinearForm:
+        return LinearForm(self.log_probability, np.zeros(self.n_components), "x")
+
+    def sample(self, component: Array, rng: np.random.Generator, total: int | Array = 100) -> Array:
+        """Counts of ``total`` throws each: one number, or one per draw."""
+        totals = np.broadcast_to(np.asarray(total), len(component))
+        return rng.multinomial(totals, self.probability[component]).astype(float)
+
+
+def refuse_not_on_simplex(probability: Array) -> None:
+    """Refuse rows that are not probabilities."""
+    total = probability.sum(axis=-1)
+    if (probability < 0).any() or not np.allclose(total, 1.0, rtol=0, atol=1e-8):
+        worst = total.flat[np.abs(total - 1).argmax()]
+        raise InvalidInput(
+            f"Probabilities must be at least 0 and sum to 1; these sum to {worst:g}. "
+            "Divide them by their sum."
+        )

@@ -1,0 +1,138 @@
+"""Products of Poissons, one rate per feature, for each of K components.
+
+    log p(x | k) = Σ_j x_j log λ_kj − λ_kj − log x_j!        mean λ, variance λ
+
+A Gamma prior is α imagined examples with one event each.  A missing cell is summed out.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.distributions.base import (
+    Distribution,
+    FieldwiseStatistics,
+    LinearForm,
+    log_product,
+    observed,
+    refuse_values,
+    stored_values,
+)
+from likely.distributions.responsibility import Responsibility, observed_sums
+from likely.distributions.smoothing import EventCounts
+from likely.special import lgamma
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PoissonStatistics(FieldwiseStatistics):
+    """Events Σ_i r_ik x_ij and examples Σ_i r_ik, over the observed cells."""
+
+    events: Array  # (n_components, n_features)
+    weight: Array  # (n_components, 1), or one per feature where cells are missing
+
+    @cached_property
+    def counts(self) -> EventCounts:
+        return EventCounts.of(self.events, self.weight)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Poisson(Distribution):
+    """A product of Poissons per component."""
+
+    rate: Array  # λ, shape (n_components, n_features)
+
+    smoothed: ClassVar[bool] = True
+    coded: ClassVar[bool] = False
+
+    @staticmethod
+    def check(X: Matrix) -> None:
+        """Refuse anything but whole numbers from 0 up."""
+        values = stored_values(X)
+        with np.errstate(invalid="ignore"):
+            bad = (values < 0) | ((values != np.floor(values)) & (values == values))
+        advice = "Use the Gaussian or exponential event model for measurements."
+        expected = "Negative or broken values in data: Poisson counts are 0, 1, 2, …"
+        refuse_values(X, bad, expected, advice)
+
+    @classmethod
+    def statistics(cls, X: Matrix, responsibility: Responsibility) -> PoissonStatistics:
+        return PoissonStatistics(*observed_sums(responsibility, X))
+
+    @classmethod
+    def pseudo_statistics(cls, alpha: float | Array, shape: tuple[int, int]) -> PoissonStatistics:
+        """``alpha`` imagined examples with one event in every feature."""
+        imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return PoissonStatistics(imagined, imagined)
+
+    @classmethod
+    def from_statistics(cls, statistics: PoissonStatistics) -> Self:
+        """λ = events / examples."""
+        events, n = statistics.events, statistics.weight
+        there = np.broadcast_to(n > 0, events.shape)
+        return cls(np.divide(events, n, out=np.ones(events.shape), where=there))
+
+    @classmethod
+    def leave_one_out(cls, statistics: PoissonStatistics, alpha: float) -> float:
+        """The Gamma–Poisson marginal likelihood, which takes leave-one-out's place here."""
+        return statistics.counts.log_marginal(alpha)
+
+    @property
+    def n_components(self) -> int:
+        return int(self.rate.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.rate.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.rate.size)
+
+    @property
+    def mean(self) -> Array:
+        return self.rate
+
+    @property
+    def variance(self) -> Array:
+        return self.rate
+
+    def log_prob(self, X: Matrix) -> Array:
+        if isinstance(X, np.ndarray):
+            return self.log_score(X) - np.nansum(lgamma(X + 1.0), axis=1)[:, None]
+        log_factorials = X.copy()
+        log_factorials.data = lgamma(X.data + 1.0)  # log 0! = 0 needs no storage
+        return self.log_score(X) - np.asarray(log_factorials.sum(axis=1)).reshape(-1, 1)
+
+    def log_score(self, X: Matrix) -> Array:
+        """Without log x!, which the components share."""
+        if (known := observed(X)) is not None:
+            counts = np.where(known, X, 0.0)
+            return log_product(counts, self._log_rate()) - np.dot(known, self.rate.T)
+        return log_product(X, self._log_rate()) - self.rate.sum(axis=1)
+
+    def log_likelihood_of(self, statistics: PoissonStatistics) -> float:
+        events = statistics.events
+        zero = np.zeros(events.shape)
+        logs = np.multiply(events, self._log_rate(), where=events > 0, out=zero)
+        return float(np.sum(logs - statistics.weight * self.rate))
+
+    def contributions(self, X: Matrix) -> Array:
+        dense = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=float)[:, :, None]
+        out = np.zeros((*dense.shape[:2], self.n_components))
+        logs = np.multiply(dense, self._log_rate().T, where=dense > 0, out=out)
+        return np.where(np.isnan(dense), 0.0, logs - self.rate.T)
+
+    def linear_form(self) -> LinearForm:
+        return LinearForm(self._log_rate(), -self.rate.sum(axis=1), "x")
+
+    def sample(self, component: Array, rng: np.random.Generator) -> Array:
+        return rng.poisson(self.rate[component]).astype(float)
+
+    def _log_rate(self) -> Array:
+        with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
+            return np.log(self.rate)

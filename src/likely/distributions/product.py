@@ -1,0 +1,184 @@
+"""A different family per column: columns are independent given the component.
+
+    log p(x | k) = Σ_parts log p_part(x_part | k)
+
+A part is a family and the columns it reads, out of the numeric columns or out of the
+columns of category codes.  Statistics of a product are the parts' statistics, side by side.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from likely._typing import Array, Columns, Matrix
+from likely.distributions.base import Distribution, Family, LinearForm, Statistics
+from likely.distributions.multinomial import Multinomial
+from likely.distributions.responsibility import Responsibility
+from likely.errors import InvalidInput
+
+
+@final
+@dataclass(frozen=True)
+class Selection:
+    """Which columns a part reads, and where they stand in the user's table."""
+
+    coded: bool  # from the codes, else from the numeric columns
+    columns: tuple[int, ...]  # their positions there
+    features: tuple[int, ...]  # their positions in the user's table
+    everything: bool = False  # all numeric (or code) columns, in order: no copy is needed
+
+    def of(self, X: Columns | Matrix) -> Matrix:
+        source = X if not isinstance(X, Columns) else X.codes if self.coded else X.numeric
+        return source if self.everything else source[:, list(self.columns)]
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """A family and the columns it reads."""
+
+    family: Family
+    selection: Selection
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProductStatistics(Statistics):
+    """The parts' statistics, in their order."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(tuple(part.scaled(factor) for part in self.parts))
+
+
+@final
+@dataclass(frozen=True)
+class ProductFamily:
+    """Families side by side."""
+
+    parts: tuple[Part, ...]
+
+    smoothed: ClassVar[bool] = True
+    coded: ClassVar[bool] = False
+
+    def check(self, X: Columns | Matrix) -> None:
+        for part in self.parts:
+            part.family.check(part.selection.of(X))
+
+    def statistics(self, X: Columns | Matrix, responsibility: Responsibility) -> ProductStatistics:
+        return ProductStatistics(
+            tuple(p.family.statistics(p.selection.of(X), responsibility) for p in self.parts)
+        )
+
+    def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> ProductStatistics:
+        """Smoothing for the families of counts; ``alpha`` is a number or one per column."""
+        per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
+        return ProductStatistics(
+            tuple(_pseudo_statistics(part, per_column, shape[0]) for part in self.parts)
+        )
+
+    def from_statistics(self, statistics: ProductStatistics) -> "Product":
+        pairs = zip(self.parts, statistics.parts, strict=True)
+        fitted = tuple(part.family.from_statistics(s) for part, s in pairs)
+        return Product(fitted, tuple(part.selection for part in self.parts))
+
+
+def _pseudo_statistics(part: Part, alpha: Array, n_components: int) -> Any:
+    chosen = alpha[list(part.selection.features)] if part.family.smoothed else 0.0
+    return part.family.pseudo_statistics(chosen, (n_components, len(part.selection.columns)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Product(Distribution):
+    """Fitted parts, independent given the component."""
+
+    parts: tuple[Distribution, ...]
+    selections: tuple[Selection, ...]
+
+    @property
+    def n_components(self) -> int:
+        return self.parts[0].n_components
+
+    @property
+    def n_features(self) -> int:
+        return sum(len(s.features) for s in self.selections)
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(part.n_parameters for part in self.parts)
+
+    def log_prob(self, X: Columns | Matrix) -> Array:
+        return self._total([p.log_prob(s.of(X)) for p, s in self._pairs()])
+
+    def log_score(self, X: Columns | Matrix) -> Array:
+        return self._total([p.log_score(s.of(X)) for p, s in self._pairs()])
+
+    def expected_statistics(self, family: Any, X: Any, responsibility: Responsibility) -> Any:
+        return ProductStatistics(
+            tuple(
+                p.expected_statistics(part.family, s.of(X), responsibility)
+                for (p, s), part in zip(self._pairs(), family.parts, strict=True)
+            )
+        )
+
+    def log_likelihood_of(self, statistics: ProductStatistics) -> float:
+        pairs = zip(self.parts, statistics.parts, strict=True)
+        return float(sum(part.log_likelihood_of(s) for part, s in pairs))
+
+    def contributions(self, X: Columns | Matrix) -> Array:
+        out: Array | None = None
+        for part, selection in self._pairs():
+            own = part.contributions(selection.of(X))
+            if out is None:
+                out = np.zeros((len(own), self.n_features, self.n_components))
+            out[:, list(selection.features)] = own
+        assert out is not None  # a product has at least one part
+        return out
+
+    def linear_form(self) -> LinearForm:
+        """Of numeric columns only: codes are not numbers that a weight could multiply."""
+        coef = np.zeros((self.n_components, self.n_features))
+        intercept = np.zeros(self.n_components)
+        for part, selection in self._pairs():
+            form = part.linear_form()
+            if form.terms != "x" or selection.coded:
+                raise InvalidInput(
+                    f"{type(part).__name__} columns are not linear in x; "
+                    "read their parameters from distribution_.parts instead."
+                )
+            coef[:, list(selection.features)] = form.coef
+            intercept += form.intercept
+        return LinearForm(coef, intercept, "x")
+
+    def sample(
+        self, component: Array, rng: np.random.Generator, *, length: int | Array = 100
+    ) -> Columns:
+        """Numeric columns and codes; ``length`` is the total of a row's multinomial counts."""
+        n, coded = len(component), [s.coded for s in self.selections]
+        widths = [len(s.columns) for s in self.selections]
+        numeric = np.empty((n, sum(w for w, c in zip(widths, coded, strict=True) if not c)))
+        codes = np.empty((n, sum(w for w, c in zip(widths, coded, strict=True) if c)), np.int32)
+        for part, selection in self._pairs():
+            target = codes if selection.coded else numeric
+            if isinstance(part, Multinomial):
+                drawn: Array = part.sample(component, rng, length)
+            else:
+                drawn = part.sample(component, rng)
+            target[:, list(selection.columns)] = drawn
+        return Columns(numeric, codes)
+
+    def _pairs(self) -> Any:
+        return zip(self.parts, self.selections, strict=True)
+
+    @staticmethod
+    def _total(terms: list[Array]) -> Array:
+        out = terms[0]
+        for term in terms[1:]:
+            out = out + term
+        return out

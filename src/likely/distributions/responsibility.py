@@ -1,0 +1,129 @@
+"""Who an example belongs to: labels are responsibilities that happen to be certain.
+
+    r_ik ≥ 0, the share of example i that component k answers for, times its weight
+
+One-hot rows are labels, soft rows are an E step.  Labels are kept as integer codes,
+soft rows as a dense matrix (n, K); the sums below take either.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Codes, Matrix
+from likely.errors import InvalidInput
+
+FAST_CELLS = 2**18  # below this many cells the readable twin is quicker than loading Numba
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Certain responsibilities: example i belongs to component ``codes[i]`` (−1: to none)."""
+
+    codes: Codes  # (n,)
+    n_components: int
+    weight: Array | None = None  # (n,); None is 1
+
+    def dense(self) -> Array:
+        """The same as a matrix, (n, n_components)."""
+        out = np.zeros((len(self.codes), self.n_components))
+        known = np.flatnonzero(self.codes >= 0)
+        out[known, self.codes[known]] = 1.0 if self.weight is None else self.weight[known]
+        return out
+
+    def weights(self) -> Array:
+        return np.ones(len(self.codes)) if self.weight is None else self.weight
+
+
+Responsibility = Labels | Array
+
+
+class ObservedSums(NamedTuple):
+    """Σ_i r_ik x_ij over the observed cells, and Σ_i r_ik of those cells."""
+
+    sums: Array  # (n_components, n_features)
+    weight: Array  # (n_components, 1), or (n_components, n_features) where cells are missing
+
+
+def totals(responsibility: Responsibility) -> Array:
+    """Σ_i r_ik, shape (n_components,)."""
+    if isinstance(responsibility, Labels):
+        known = responsibility.codes >= 0
+        weight = None if responsibility.weight is None else responsibility.weight[known]
+        codes = responsibility.codes[known]
+        return np.bincount(codes, weight, responsibility.n_components).astype(float)
+    return responsibility.sum(axis=0)
+
+
+def weighted_sums(responsibility: Responsibility, X: Matrix) -> Array:
+    """Σ_i r_ik x_ij, shape (n_components, n_features)."""
+    if isinstance(responsibility, Labels):
+        if isinstance(X, np.ndarray) and X.size >= FAST_CELLS and X.dtype == np.float64:
+            return _sums_by_label(responsibility, X)
+        if not isinstance(X, np.ndarray):
+            return np.asarray((_indicator(responsibility) @ X).toarray())
+        responsibility = responsibility.dense()
+    if isinstance(X, np.ndarray):
+        return np.dot(responsibility.T, X)
+    return np.asarray((X.T @ responsibility).T)  # a sparse X stays on the left
+
+
+def observed_sums(responsibility: Responsibility, X: Matrix) -> ObservedSums:
+    """The sums over the cells that are there; NaN is a missing cell, infinity is refused."""
+    with np.errstate(invalid="ignore", over="ignore"):  # a sum that overflows is looked at below
+        sums = weighted_sums(responsibility, X)
+    if np.isfinite(sums).all():
+        return ObservedSums(sums, totals(responsibility)[:, None])
+    refuse_infinity(X)
+    refuse_sparse_gaps(X)
+    known = ~np.isnan(X)
+    weight = weighted_sums(responsibility, known.astype(float))
+    return ObservedSums(weighted_sums(responsibility, np.where(known, X, 0.0)), weight)
+
+
+def refuse_infinity(X: Matrix) -> None:
+    """Name the column of the first infinite cell."""
+    if isinstance(X, np.ndarray):
+        column = np.nonzero(np.isinf(X))[1]
+    else:
+        stored = X.tocoo()
+        column = stored.coords[1][np.isinf(stored.data)]
+    if len(column):
+        raise InvalidInput(
+            f"Found inf (an infinity) in column {int(column[0])}; features must be finite or "
+            "missing. Remove the row, or replace the value by NaN."
+        )
+
+
+def refuse_sparse_gaps(X: Matrix) -> None:
+    """Name the column of the first NaN that a sparse X stores."""
+    if isinstance(X, np.ndarray):
+        return
+    stored = X.tocoo()
+    column = stored.coords[1][np.isnan(stored.data)]
+    if len(column):
+        raise InvalidInput(
+            f"Found NaN in column {int(column[0])} of a sparse matrix; its cells must be there. "
+            "Call X.toarray(), where a missing cell is summed out, or fill it."
+        )
+
+
+def _sums_by_label(labels: Labels, X: Array) -> Array:
+    from likely.fast.counts import sum_by_label
+
+    out = np.zeros((labels.n_components, X.shape[1]))
+    codes = np.ascontiguousarray(labels.codes, dtype=np.int64)
+    sum_by_label(np.ascontiguousarray(X), codes, labels.weights(), out)
+    return out
+
+
+def _indicator(labels: Labels) -> Matrix:
+    """The responsibilities as a sparse matrix, (n_components, n)."""
+    from scipy import sparse
+
+    known = np.flatnonzero(labels.codes >= 0)
+    weight = labels.weights()[known]
+    cells = (labels.codes[known], known)
+    return sparse.csr_array((weight, cells), shape=(labels.n_components, len(labels.codes)))

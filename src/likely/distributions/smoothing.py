@@ -1,0 +1,120 @@
+"""How much to smooth counts: the strength under which the data predict themselves best.
+
+    tables of counts      LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],   λ_k = Σ_v N_kv
+    Poisson counts        log ∫ p(x | λ) Gamma(λ; α, α) dλ, summed over the cells
+                          = Σ log Γ(S + α) − log Γ(α) + α log α − (S + α) log(n + α) + const
+
+LOO is the log-probability of each counted thing under the estimate from all the others.  It
+reads only sums, and it depends on a count through its value alone, so equal counts are
+collapsed: a large table costs one sort and then almost nothing per α.  Fractional counts
+(soft rows) below 1 leave nothing behind: N − 1 is then 0.
+
+References
+----------
+Gelman et al., Bayesian Data Analysis, 3rd ed., §2.6 and §7.1.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.special import lgamma
+
+SMALLEST, LARGEST = 1e-6, 1e3  # α is sought between these
+COARSE = 25  # points of the grid, even in log α
+GOLDEN = (np.sqrt(5) - 1) / 2
+SECTIONS = 30  # each leaves 0.618 of the bracket: log α to 1e-6
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CountTables:
+    """Many tables of counts, equal counts and equal totals collapsed."""
+
+    count: Array  # the distinct counts, positive
+    count_times: Array  # how often each occurs
+    total: Array  # the distinct totals λ
+    size: Array  # V, the number of cells of each
+    total_times: Array
+
+    @classmethod
+    def of(cls, tables: Iterable[Array]) -> Self:
+        """Each of ``tables`` is (n_tables, V): the cells of a row share a total."""
+        tables = list(tables)
+        counts = [table.ravel() for table in tables]
+        count, count_times = np.unique(np.concatenate(counts), return_counts=True)
+        totals = [_totals_and_size(table) for table in tables]
+        pairs, total_times = np.unique(np.concatenate(totals), axis=0, return_counts=True)
+        seen = count > 0
+        return cls(count[seen], count_times[seen], pairs[:, 0], pairs[:, 1], total_times)
+
+    def leave_one_out(self, alpha: float) -> float:
+        """LOO(α), for α > 0."""
+        each = self.count * np.log(np.maximum(self.count - 1, 0.0) + alpha)
+        whole = self.total * np.log(np.maximum(self.total - 1, 0.0) + alpha * self.size)
+        return float(np.dot(self.count_times, each) - np.dot(self.total_times, whole))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EventCounts:
+    """Events S in n examples of each cell, equal ones collapsed."""
+
+    events: Array  # the distinct S
+    events_times: Array
+    examples: Array  # the distinct n
+    examples_times: Array
+    examples_events: Array  # Σ S over the cells with that n
+
+    @classmethod
+    def of(cls, events: Array, examples: Array) -> Self:
+        distinct, times = np.unique(events, return_counts=True)
+        n, which = np.unique(np.broadcast_to(examples, events.shape), return_inverse=True)
+        which = which.ravel()
+        sums = np.bincount(which, events.ravel(), len(n))
+        return cls(distinct, times, n, np.bincount(which, minlength=len(n)), sums)
+
+    def log_marginal(self, alpha: float) -> float:
+        """The Gamma–Poisson marginal likelihood with shape α and rate α, for α > 0."""
+        rising = lgamma(self.events + alpha) - lgamma(np.asarray(alpha)) + alpha * np.log(alpha)
+        shrinking = self.examples_events + alpha * self.examples_times
+        logs = np.log(self.examples + alpha)
+        return float(np.dot(self.events_times, rising) - np.dot(shrinking, logs))
+
+
+def best_smoothing(family: Any, statistics: Any) -> float:
+    """The α that maximises ``family.leave_one_out(statistics, α)``."""
+    return best_alpha(partial(family.leave_one_out, statistics))
+
+
+def best_alpha(leave_one_out: Callable[[float], float]) -> float:
+    """The α in [1e-6, 1e3] that maximises ``leave_one_out``: a grid, then golden sections."""
+    grid = np.linspace(np.log(SMALLEST), np.log(LARGEST), COARSE)
+    best = int(np.argmax([leave_one_out(float(np.exp(a))) for a in grid]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, COARSE - 1)]
+    return float(np.exp(_golden_section(lambda a: leave_one_out(float(np.exp(a))), low, high)))
+
+
+def _golden_section(f: Callable[[float], float], low: float, high: float) -> float:
+    """The maximum of a function with one peak in [low, high]."""
+    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    f_a, f_b = f(a), f(b)
+    for _ in range(SECTIONS):
+        if f_a >= f_b:
+            high, b, f_b = b, a, f_a
+            a = high - GOLDEN * (high - low)
+            f_a = f(a)
+        else:
+            low, a, f_a = a, b, f_b
+            b = low + GOLDEN * (high - low)
+            f_b = f(b)
+    return (low + high) / 2
+
+
+def _totals_and_size(table: Array) -> Array:
+    total = table.sum(axis=1)
+    return np.column_stack([total, np.full(len(total), float(table.shape[1]))])

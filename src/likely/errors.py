@@ -1,0 +1,69 @@
+"""Every error and warning `likely` raises on purpose.
+
+LikelyError
+├── InvalidInput       the data or an argument cannot be used (is a ValueError)
+│   ├── UnknownName    a name that is not among the choices
+│   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
+└── NotConverged       only under `on_not_converged="raise"`
+
+LikelyWarning
+├── UnseenCategories   prediction met categories the fit did not
+├── SingularCovariance a covariance has no inverse; its range was used
+└── CollapsedComponent a mixture component shrank onto repeated rows
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LikelyError(Exception):
+    """Base of all deliberate errors."""
+
+
+class InvalidInput(LikelyError, ValueError):
+    """What was given, what was expected, and what to do."""
+
+
+class UnknownName(InvalidInput):
+    """A name that is not among the choices, with the nearest one suggested."""
+
+    def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
+        choices = sorted(choices)
+        close = get_close_matches(str(name), choices, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+
+
+class InvalidFile(InvalidInput):
+    """A file that cannot be read as what it claims to be."""
+
+    def __init__(self, path: object, problem: str, *, line: int | None = None) -> None:
+        where = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}")
+        self.path = str(path)
+        self.line = line
+
+
+class UnsupportedAccess(LikelyError):
+    """An algorithm needs more of the data than the executor or the layout gives."""
+
+
+class NotConverged(LikelyError):
+    """The search stopped before its tolerance, and the caller asked for an error."""
+
+
+class LikelyWarning(UserWarning):
+    """Base of all deliberate warnings, apart from scikit-learn's ConvergenceWarning."""
+
+
+class UnseenCategories(LikelyWarning):
+    """Prediction met categories that the fit did not see; they carry no evidence."""
+
+
+class SingularCovariance(LikelyWarning):
+    """A covariance matrix has no inverse; the density lives on its range."""
+
+
+class CollapsedComponent(LikelyWarning):
+    """A mixture component shrank onto repeated rows."""

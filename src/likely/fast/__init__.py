@@ -1,0 +1,1 @@
+"""Compiled loops.  They trust their arguments; nothing is checked here."""

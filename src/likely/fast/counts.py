@@ -1,0 +1,55 @@
+"""Compiled sums and counts by label.
+
+    sums_kj = Σ_i w_i [y_i = k] x_ij        counts_k,v = Σ_i w_i [y_i = k][x_ij = v]
+
+Labels of −1 are passed over.  X is C-contiguous float64 (sums) or int32 / int64 (counts);
+labels int64, weights and outputs float64; the caller checks.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def sum_by_label(X, labels, weight, out):
+    """Add Σ w x to ``out`` (K, d) and return Σ w, (K,)."""
+    n, d = X.shape
+    total = np.zeros(out.shape[0])
+    for i in range(n):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = weight[i]
+        total[k] += w
+        for j in range(d):
+            out[k, j] += w * X[i, j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def centred_squares_by_label(X, labels, weight, mean, out):
+    """Add Σ w (x − mean_k)² to ``out`` (K, d)."""
+    n, d = X.shape
+    for i in range(n):
+        k = labels[i]
+        if k < 0 or weight[i] == 0.0:
+            continue
+        w = weight[i]
+        for j in range(d):
+            delta = X[i, j] - mean[k, j]
+            out[k, j] += w * delta * delta
+
+
+@njit(cache=True, nogil=True)
+def count_codes(X, labels, weight, starts, out):
+    """Add Σ w [x_ij = v] to ``out`` (K, Σ_j V_j); codes of −1 are passed over."""
+    n, d = X.shape
+    for i in range(n):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = weight[i]
+        for j in range(d):
+            v = X[i, j]
+            if v >= 0:
+                out[k, starts[j] + v] += w

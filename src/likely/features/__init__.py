@@ -1,0 +1,1 @@
+"""Maps from columns to features."""

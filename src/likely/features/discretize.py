@@ -1,0 +1,286 @@
+"""Continuous columns as codes of bins.
+
+    edges e_1 < … < e_m:   code 0 for x < e_1,  j for e_j ≤ x < e_{j+1},  m for x ≥ e_m
+
+How the edges are found is in ``edges.py``.
+"""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Self, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput, UnknownName
+from likely.features.edges import (
+    EdgesOption,
+    equal_width_edges,
+    given_edges,
+    quantile_edges,
+    supervised_edges,
+)
+
+STRATEGIES = ("uniform", "quantile", "entropy")
+
+
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Codes of half-open bins: a value at an edge goes up, a missing value stays missing.
+
+    The codes are whole numbers in float64, so that NaN can stay among them.
+
+    Parameters
+    ----------
+    strategy : {"quantile", "uniform", "entropy"}
+        Bins of equal frequency, of equal width, or that tell the classes apart (needs y).
+    n_bins : int
+        How many bins to ask for; "entropy" finds the number itself.  Edges that no example
+        tells apart are merged, so a column may get fewer.
+    edges : None, sequence, list of sequences or mapping
+        Increasing edges for every column, for each column, or by column name or index; columns
+        that a mapping leaves out follow the strategy.
+
+    Attributes
+    ----------
+    edges_ : list of n_features arrays
+        The inner edges of each column; none for a column with one bin.
+    n_bins_ : array of shape (n_features,)
+    data_min_, data_max_ : arrays of shape (n_features,)
+        The range seen; it bounds the outer bins when codes are turned back to values.
+
+    Examples
+    --------
+    >>> from likely.features.discretize import Discretizer
+    >>> bins = Discretizer(edges=[1, 10, 50, 100]).fit([[0.0], [70.0]])
+    >>> bins.transform([[0.5], [1.0], [99.0], [1e6]]).ravel()
+    array([0., 1., 3., 4.])
+    >>> print(bins.table())
+    x0  (-inf,1)  [1,10)  [10,50)  [50,100)  [100,inf)
+               0       1        2         3          4
+    """
+
+    def __init__(
+        self, strategy: str = "quantile", n_bins: int = 5, *, edges: EdgesOption = None
+    ) -> None:
+        self.strategy = strategy
+        self.n_bins = n_bins
+        self.edges = edges
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Array | None = None) -> Self:
+        """Find the edges of each column; ``y`` is read by "entropy" alone."""
+        self._check_arguments(y)
+        X = self._numbers(X, reset=True)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        codes = _class_codes(y, X.shape[0]) if self.strategy == "entropy" else None
+        present = weight > 0  # weight 0 is the row absent
+        if not present.any():
+            raise InvalidInput(
+                "Every sample weight is zero; expected a positive one. Leave out sample_weight."
+            )
+        X, weight = X[present], weight[present]
+        codes = None if codes is None else codes[present]
+        names = self.get_feature_names_out().tolist()
+        given = given_edges(self.edges, names)
+        self.edges_ = [
+            self._learned(X[:, j], codes, weight) if column is None else column
+            for j, column in enumerate(given)
+        ]
+        self.n_bins_ = np.array([edges.size + 1 for edges in self.edges_])
+        self.data_min_ = np.fmin.reduce(X, axis=0)  # NaN only where all are missing
+        self.data_max_ = np.fmax.reduce(X, axis=0)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The code of each value, as float64; NaN stays NaN."""
+        check_is_fitted(self)
+        X = self._numbers(X, reset=False)
+        codes = np.full(X.shape, np.nan)
+        for j, edges in enumerate(self.edges_):
+            seen = ~np.isnan(X[:, j])
+            codes[seen, j] = np.searchsorted(edges, X[seen, j], side="right")
+        return codes
+
+    def inverse_transform(self, X: Any) -> Array:
+        """A value in the middle of each code's bin, with the range seen as outer ends."""
+        check_is_fitted(self)
+        codes = np.array(X, dtype=np.float64, ndmin=2)
+        self._check_codes(codes)
+        values = np.full(codes.shape, np.nan)
+        for j, edges in enumerate(self.edges_):
+            seen = ~np.isnan(codes[:, j])
+            middle = _middles(edges, self.data_min_[j], self.data_max_[j])
+            values[seen, j] = middle[codes[seen, j].astype(np.intp)]
+        return values
+
+    def table(self) -> "BinTable":
+        """The intervals and codes of every column, to print."""
+        check_is_fitted(self)
+        return BinTable(tuple(self.get_feature_names_out().tolist()), tuple(self.edges_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = self.strategy == "entropy"
+        return tags
+
+    def _check_arguments(self, y: Any) -> None:
+        if self.strategy not in STRATEGIES:
+            raise UnknownName("strategy", self.strategy, STRATEGIES)
+        if not isinstance(self.n_bins, int | np.integer) or self.n_bins < 2:
+            raise InvalidInput(
+                f"n_bins is {self.n_bins!r}; expected a whole number, 2 or more. "
+                "Raise it, or leave the column out."
+            )
+        if self.strategy == "entropy" and y is None:
+            raise InvalidInput(
+                'Discretizer(strategy="entropy") requires y to be passed, but the target y is '
+                'None; expected a class for each row. Pass y, or use strategy="quantile".'
+            )
+
+    def _numbers(self, X: Any, *, reset: bool) -> Array:
+        """X as float64, with NaN for missing."""
+        _refuse_sparse(X)
+        _refuse_what_is_not_numbers(X)
+        numbers: Array = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite=False, reset=reset
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(numbers.sum())
+        if not finite and np.isinf(numbers).any():  # a finite total proves finite data
+            i, j = np.argwhere(np.isinf(numbers))[0]
+            raise InvalidInput(
+                f"X is {numbers[i, j]} (infinity) at row {i}, column {j}; expected finite values, "
+                "or NaN for missing. Replace infinities by NaN or by a large number."
+            )
+        return numbers
+
+    def _learned(self, x: Array, codes: Codes | None, weight: Array) -> Array:
+        if codes is not None:
+            return supervised_edges(x, codes, weight, int(codes.max()) + 1)
+        find = equal_width_edges if self.strategy == "uniform" else quantile_edges
+        return find(x, int(self.n_bins), weight)
+
+    def _check_codes(self, codes: Array) -> None:
+        if codes.ndim != 2 or codes.shape[1] != len(self.edges_):
+            raise InvalidInput(
+                f"Codes have shape {codes.shape}; expected {len(self.edges_)} columns, as in fit. "
+                "Pass what transform returned."
+            )
+        bad = (codes < 0) | (codes >= self.n_bins_) | (codes != np.floor(codes))
+        bad &= ~np.isnan(codes)
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise InvalidInput(
+                f"Code {codes[i, j]:g} at row {i}, column {j} is no bin; expected a whole number "
+                f"from 0 to {self.n_bins_[j] - 1}. Pass what transform returned."
+            )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BinTable:
+    """The bins of each column: prints as one line of intervals above one line of codes."""
+
+    columns: tuple[str, ...]
+    edges: tuple[Array, ...]
+
+    def intervals(self, column: int) -> list[str]:
+        """The bins of one column as text, in the order of their codes."""
+        edges = self.edges[column].tolist()
+        shown = [f"{edge:g}" for edge in edges]
+        if len(set(shown)) < len(shown):  # six digits would show different edges as equal
+            shown = [repr(edge) for edge in edges]
+        lows, highs = ["-inf", *shown], [*shown, "inf"]
+        brackets = ["(", *"[" * len(shown)]
+        return [f"{b}{lo},{hi})" for b, lo, hi in zip(brackets, lows, highs, strict=True)]
+
+    def __str__(self) -> str:
+        margin = max((len(name) for name in self.columns), default=0)
+        lines = []
+        for j, name in enumerate(self.columns):
+            bins = self.intervals(j)
+            codes = [f"{code:>{len(text)}}" for code, text in enumerate(bins)]
+            lines.append(f"{name:<{margin}}  " + "  ".join(bins))
+            lines.append(" " * margin + "  " + "  ".join(codes))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"<tr><td>{escape(name)}</td><td>{code}</td><td>{escape(text)}</td></tr>"
+            for j, name in enumerate(self.columns)
+            for code, text in enumerate(self.intervals(j))
+        ]
+        head = "<tr><th>column</th><th>code</th><th>interval</th></tr>"
+        return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _middles(edges: Array, low: float, high: float) -> Array:
+    """A value inside each bin."""
+    if not edges.size:
+        return np.array([low / 2 + high / 2])
+    low = low if low < edges[0] else np.nextafter(edges[0], -np.inf)  # also where low is NaN
+    high = high if high > edges[-1] else edges[-1]
+    ends = np.concatenate([[low], edges, [high]])
+    middle = ends[:-1] / 2 + ends[1:] / 2
+    middle[0] = min(middle[0], np.nextafter(edges[0], -np.inf))  # a half sum may round up
+    return middle
+
+
+def _class_codes(y: Any, n_rows: int) -> Codes:
+    y = np.asarray(y)
+    y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.shape != (n_rows,):
+        raise InvalidInput(
+            f"y has shape {y.shape}; expected ({n_rows},), a class for each row of X. "
+            "Pass one label a row."
+        )
+    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
+        raise InvalidInput(
+            f"y holds {y[y != np.floor(y)][0]:g}; expected classes, not a continuous or missing "
+            'target. Bin the target first, or use strategy="quantile".'
+        )
+    return np.unique(y, return_inverse=True)[1]
+
+
+def _refuse_sparse(X: Any) -> None:
+    if type(X).__module__.startswith("scipy.sparse"):
+        raise InvalidInput(
+            "X is a sparse matrix; expected a dense one, for most zeros of a sparse matrix would "
+            "fall into one bin. Pass X.toarray(), or leave sparse columns as counts."
+        )
+
+
+def _refuse_what_is_not_numbers(X: Any) -> None:
+    """Numbers written as text, categories and times would be turned into numbers unasked."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        for name, dtype in frame.schema.items():
+            if dtype.is_temporal() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+                kind = "times" if dtype.is_temporal() else "strings"
+                raise _not_numbers(f"Column {name!r}", kind, frame[name].drop_nulls())
+        return
+    array = np.asarray(X)
+    if array.dtype.kind in "USMm" and array.size:
+        raise _not_numbers("X", "times" if array.dtype.kind in "Mm" else "strings", array.ravel())
+    if array.dtype.kind == "O":
+        strings = [value for value in array.ravel() if isinstance(value, str)]
+        if strings:
+            raise _not_numbers("X", "strings", strings)
+
+
+def _not_numbers(what: str, kind: str, values: Any) -> InvalidInput:
+    shown = f"{kind}, as {str(values[0])!r}" if len(values) else kind
+    return InvalidInput(
+        f"{what} holds {shown}; expected numbers. Leave the column out if it is a category "
+        "(its values are codes already), or convert it to numbers."
+    )

@@ -1,0 +1,1 @@
+"""Estimators that model the features: naive Bayes, discriminants, mixtures."""

@@ -1,0 +1,226 @@
+"""Which event model reads which column, and the product of families that follows.
+
+    event="auto"   number → gaussian,  boolean → bernoulli,  category → categorical,
+                   sparse → multinomial                     (types are read, never values)
+
+A mapping names columns; those it leaves out are ``auto``.  Columns with the same event
+model form one part of the product, so the columns called multinomial are one group of counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.design import Design, Mixed
+from likely.data.schema import Schema, TableKinds
+from likely.distributions import (
+    DISTRIBUTIONS,
+    CategoricalFamily,
+    DiagonalFamily,
+    Family,
+    JointTableFamily,
+    LaplaceFamily,
+    Part,
+    ProductFamily,
+    Selection,
+)
+from likely.distributions.product import ProductStatistics
+from likely.errors import InvalidInput, UnknownName
+from likely.quantiles import LIMIT
+
+AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
+EVENTS = tuple(sorted([*DISTRIBUTIONS, "categorical"]))
+
+Event = str | Family
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class EventPlan:
+    """One event model per column."""
+
+    events: tuple[Event, ...]
+    discretised: tuple[bool, ...]  # numbers that are cut into bins and read as codes
+
+    @property
+    def as_codes(self) -> tuple[bool, ...]:
+        """Which columns a schema reads as categories."""
+        pairs = zip(self.events, self.discretised, strict=True)
+        return tuple(_coded(event) and not cut for event, cut in pairs)
+
+
+def plan_events(
+    event: Any, table: TableKinds, *, sparse: bool = False, discretise: bool = False
+) -> EventPlan:
+    """Read the ``event`` argument; ``discretise`` makes categories of what auto calls Gaussian."""
+    named = [_named(event, position, table) for position in range(len(table.kinds))]
+    _refuse_unknown_columns(event, table)
+    events: list[Event] = []
+    cut: list[bool] = []
+    for position, (kind, choice) in enumerate(zip(table.kinds, named, strict=True)):
+        if choice == "auto":
+            choice = "multinomial" if sparse else AUTO[kind]
+            cut.append(discretise and choice == "gaussian")
+            events.append("categorical" if cut[-1] else choice)
+        else:
+            _refuse_mismatch(choice, kind, table, position)
+            events.append(choice)
+            cut.append(False)
+    return EventPlan(tuple(events), tuple(cut))
+
+
+def product_family(
+    plan: EventPlan, sizes: tuple[int, ...], *, floor: float, sketch: bool = False
+) -> ProductFamily:
+    """The families of the plan; ``sizes`` are those of the columns of codes, bins last."""
+    positions = _positions(plan)
+    n_coded = len(sizes)
+    n_numeric = len(plan.events) - n_coded
+    parts = []
+    for event in dict.fromkeys(plan.events):
+        features = tuple(j for j, e in enumerate(plan.events) if e == event)
+        columns = tuple(positions[j] for j in features)
+        coded = _coded(event)
+        everything = columns == tuple(range(n_coded if coded else n_numeric))
+        selection = Selection(coded, columns, features, everything)
+        own = tuple(sizes[c] for c in columns) if coded else ()
+        parts.append(Part(_family(event, own, floor=floor, sketch=sketch), selection))
+    return ProductFamily(tuple(parts))
+
+
+def declared_categories(plan: EventPlan, schema: Schema) -> Schema:
+    """The schema with every category that a ``CategoricalFamily`` event declares."""
+    if all(isinstance(event, str) or not event.coded for event in plan.events):
+        return schema
+    categories = list(schema.categories)
+    for position, event in enumerate(plan.events):
+        if not plan.as_codes[position] or isinstance(event, str):
+            continue
+        declared = np.arange(_declared_size(event, position, len(plan.events)))
+        found = categories[position]
+        assert found is not None  # it is read as codes
+        if not np.isin(found, declared).all():
+            raise InvalidInput(
+                f"Column {position} was declared to have {len(declared)} categories, 0 to "
+                f"{len(declared) - 1}; found {found[~np.isin(found, declared)][0]}. "
+                "Declare more, or let event='categorical' find them."
+            )
+        categories[position] = declared
+    return Schema(schema.names, schema.kinds, schema.as_codes, tuple(categories))
+
+
+def recoded(
+    statistics: ProductStatistics, family: ProductFamily, schema: Schema, wider: Schema
+) -> ProductStatistics:
+    """Statistics under ``schema`` as they would be under ``wider``, which has more categories."""
+    mapping, sizes = schema.recoding(wider), wider.sizes
+    parts = []
+    for part, own in zip(family.parts, statistics.parts, strict=True):
+        if part.selection.coded:
+            columns = part.selection.columns
+            own = own.recoded(
+                tuple(mapping[c] for c in columns), tuple(sizes[c] for c in columns)
+            )
+        parts.append(own)
+    return ProductStatistics(tuple(parts))
+
+
+def with_bins(design: Design, plan: EventPlan, bins: Array) -> Mixed:
+    """The design with its discretised numbers replaced by codes; NaN becomes −1."""
+    stored = design.stored()
+    mixed = design if isinstance(design, Mixed) else None
+    numeric = stored.numeric if mixed is not None else np.asarray(stored)
+    codes = np.where(np.isnan(bins), -1, bins).astype(np.int32)
+    numbers = [j for j, coded in enumerate(plan.as_codes) if not coded]
+    kept = [i for i, j in enumerate(numbers) if not plan.discretised[j]]
+    if mixed is not None:
+        codes = np.concatenate([mixed.codes.astype(np.int32), codes], axis=1)
+    return Mixed(np.asarray(numeric)[:, kept], np.ascontiguousarray(codes), ())
+
+
+def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
+    """The columns of the design that are to be discretised, as float64."""
+    stored = design.stored()
+    numeric = stored.numeric if isinstance(design, Mixed) else np.asarray(stored)
+    numbers = [j for j, coded in enumerate(plan.as_codes) if not coded]
+    return np.asarray(
+        numeric[:, [i for i, j in enumerate(numbers) if plan.discretised[j]]], dtype=float
+    )
+
+
+def _positions(plan: EventPlan) -> list[int]:
+    """Where each column stands among the numbers, or among the codes (bins last)."""
+    out, next_number, next_code = [0] * len(plan.events), 0, 0
+    for j, event in enumerate(plan.events):
+        if not _coded(event):
+            out[j], next_number = next_number, next_number + 1
+        elif not plan.discretised[j]:
+            out[j], next_code = next_code, next_code + 1
+    for j, cut in enumerate(plan.discretised):
+        if cut:
+            out[j], next_code = next_code, next_code + 1
+    return out
+
+
+def _coded(event: Event) -> bool:
+    return event == "categorical" if isinstance(event, str) else event.coded
+
+
+def _family(event: Event, sizes: tuple[int, ...], *, floor: float, sketch: bool) -> Family:
+    if event == "categorical" or isinstance(event, CategoricalFamily):
+        return CategoricalFamily(sizes)
+    if isinstance(event, JointTableFamily):
+        return JointTableFamily(sizes)
+    if event == "gaussian":
+        return DiagonalFamily(floor=floor)
+    if event == "laplace":
+        return LaplaceFamily(limit=LIMIT if sketch else None, floor=floor)
+    return DISTRIBUTIONS[event] if isinstance(event, str) else event
+
+
+def _declared_size(event: Any, position: int, n_columns: int) -> int:
+    sizes = event.sizes
+    if len(sizes) not in (1, n_columns):
+        raise InvalidInput(
+            f"The event model declares {len(sizes)} numbers of categories for {n_columns} columns; "
+            "give one number, or one per column."
+        )
+    return int(sizes[0] if len(sizes) == 1 else sizes[position])
+
+
+def _named(event: Any, position: int, table: TableKinds) -> Event:
+    """The event model asked for a column, checked: a name, a family, or ``auto``."""
+    if isinstance(event, Mapping):
+        name = table.names[position] if table.names is not None else position
+        event = event.get(name, event.get(position, "auto"))
+    if isinstance(event, str):
+        if event != "auto" and event not in EVENTS:
+            raise UnknownName("event model", event, ["auto", *EVENTS])
+        return event
+    if event is None or not callable(getattr(event, "from_statistics", None)):
+        raise InvalidInput(
+            f"event must be a name, a mapping from columns to names, or a family of "
+            f"distributions; found {event!r}. Choose one of auto, {', '.join(EVENTS)}."
+        )
+    return event  # type: ignore[no-any-return]  # it has a family's methods
+
+
+def _refuse_unknown_columns(event: Any, table: TableKinds) -> None:
+    if not isinstance(event, Mapping):
+        return
+    known = {*range(len(table.kinds)), *(table.names or ())}
+    for name in event:
+        if name not in known:
+            raise UnknownName("column", name, [str(n) for n in table.names or sorted(known)])
+
+
+def _refuse_mismatch(event: Event, kind: str, table: TableKinds, position: int) -> None:
+    if kind == "category" and not _coded(event):
+        column = position if table.names is None else repr(table.names[position])
+        raise InvalidInput(
+            f"Column {column} holds text; the event model {event!r} needs numbers. "
+            "Use 'categorical' for it, or leave it to 'auto'."
+        )

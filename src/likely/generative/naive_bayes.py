@@ -1,0 +1,423 @@
+"""Naive Bayes: features are independent given the class, each with its own event model.
+
+    p(y = k | x) ∝ π_k Π_j p(x_j | k)
+
+Every event model is a sum of sufficient statistics per class, so a fit is one pass, and
+``partial_fit`` adds one more block.  Rows without a label enter by EM.
+
+References
+----------
+McCallum & Nigam, A comparison of event models for naive Bayes text classification, 1998.
+Nigam et al., Text classification from labeled and unlabeled documents using EM, 2000.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks
+from likely.data.design import Design
+from likely.data.schema import Schema, TableKinds
+from likely.distributions import Bernoulli
+from likely.distributions.product import ProductStatistics
+from likely.errors import InvalidInput
+from likely.features.discretize import Discretizer
+from likely.generative.dependence import Dependence, dependence, full_parameter_count
+from likely.generative.events import (
+    Event,
+    declared_categories,
+    numbers_to_cut,
+    plan_events,
+    product_family,
+    recoded,
+    with_bins,
+)
+from likely.generative.explanation import Explanation, explanation
+from likely.generative.passes import (
+    Opened,
+    encode,
+    feature_names,
+    generator,
+    log_joint,
+    log_posterior,
+    log_score,
+    open_rows,
+)
+from likely.generative.priors import class_prior, smoothing_per_column
+from likely.objectives.components import (
+    Components,
+    ComponentsObjective,
+    ComponentTotals,
+    total,
+)
+from likely.solvers.em import EM
+from likely.solvers.minimise import Solution, minimise
+from likely.special import logsumexp
+from likely.validate import codes_among, warn_unless_converged
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    """Naive Bayes with any event model, mixed by column.
+
+    Parameters
+    ----------
+    event : str, Family or mapping, default="auto"
+        The event model of every column, or of each by name or position: ``bernoulli``,
+        ``categorical``, ``multinomial``, ``complement``, ``poisson``, ``exponential``,
+        ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
+        types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
+    smoothing : float, array of shape (n_features,) or "auto", default=1.0
+        Imagined counts per value, for the event models of counts.  ``"auto"`` chooses the
+        strength that maximises the leave-one-out likelihood, for each event model.
+    variance_floor : float, default=1e-9
+        No variance is lower than this part of the largest one.
+    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
+        The class prior.
+    unlabelled : label or nan, default=None
+        The value in ``y`` that means unknown; such rows are used by EM.
+    discretize : str or Discretizer, default=None
+        Cut the numbers that ``auto`` would call Gaussian into bins: ``"uniform"``,
+        ``"quantile"``, ``"entropy"``, or a Discretizer.
+    tol, max_iter : float, int
+        EM stops when the likelihood gains less than ``tol`` nats per row.
+    executor : str or Executor, default="auto"
+        Where the sums over blocks are computed.
+    random_state : int, RandomState or Generator, default=None
+        Seeds ``sample``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_count_ : array of shape (n_classes,)
+        Weight of each class in the fit; expected, where labels were unknown.
+    class_log_prior_ : array of shape (n_classes,)
+    distribution_ : Product
+        The fitted class-conditional distributions.
+    smoothing_ : array of shape (n_features,)
+        The smoothing that was used.
+    solution_ : Solution or None
+        How EM ended, when there were unlabelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import NaiveBayes
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 1, 0]])
+    >>> model = NaiveBayes(event="bernoulli").fit(X, [1, 1, 0, 0])
+    >>> model.predict_proba([[1, 0, 0]]).round(3)
+    array([[0.25, 0.75]])
+    """
+
+    def __init__(
+        self,
+        event: "Event | Mapping[Any, Event]" = "auto",
+        *,
+        smoothing: float | str | Array = 1.0,
+        variance_floor: float = 1e-9,
+        prior: str | Array = "estimate",
+        unlabelled: Any = None,
+        discretize: "str | Discretizer | None" = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.event = event
+        self.smoothing = smoothing
+        self.variance_floor = variance_floor
+        self.prior = prior
+        self.unlabelled = unlabelled
+        self.discretize = discretize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X with labels y.
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
+        with a file, y and sample_weight are names of its columns.
+        """
+        data = self._open(X, y, sample_weight)
+        self._describe(data)
+        blocks = self._with_bins(data)
+        here = total(self.family_, len(self.classes_), blocks, data.executor)
+        self._learn(here)
+        self.solution_ = None
+        if self.unlabelled is not None:
+            self._learn_unlabelled(blocks, data.executor)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add rows to the fit; the result equals one fit on all rows.
+
+        ``classes`` names all classes that will ever come, in the first call.  New categories
+        may appear at any time.
+        """
+        self._refuse_partial()
+        first = not hasattr(self, "totals_")
+        if first and classes is None:
+            raise InvalidInput(
+                "classes must be passed on the first call to partial_fit; found None. "
+                "Give all labels that will ever come."
+            )
+        known = np.unique(np.asarray(classes)) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(np.unique(classes), known):
+            raise InvalidInput(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, "
+                f"was: {known!r}. Leave it out after the first call."
+            )
+        data = self._open(X, y, sample_weight, reset=first)
+        codes = codes_among(data.classes, known)[data.blocks.y]  # type: ignore[attr-defined]
+        if first:
+            self._describe(data._replace(classes=known))
+            earlier = None
+        else:
+            earlier = self._widen(data.schema)
+        design = self.schema_.encode(data.table).design
+        blocks = ArrayBlocks(design, codes, data.blocks.weight)  # type: ignore[attr-defined]
+        here = total(self.family_, len(known), blocks, data.executor)
+        self._learn(here if earlier is None else earlier + here)
+        self.solution_ = None
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        design = self._encode(X)
+        return log_posterior(self.components_, self.family_, design, self.executor)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes); of counts, without the multinomial coefficient."""
+        design = self._encode(X)
+        return log_score(self.components_, self.family_, design, self.executor)
+
+    def score_samples(self, X: Any, y: Any = None) -> Array:
+        """log p(x) of each row, or log p(x, y) when labels are given."""
+        joint = log_joint(self.components_, self.family_, self._encode(X), self.executor)
+        if y is None:
+            return logsumexp(joint, axis=1)
+        return joint[np.arange(len(joint)), codes_among(y, self.classes_)]
+
+    def log_likelihood(self, X: Any, y: Any = None) -> float:
+        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
+        return float(self.score_samples(X, y).sum())
+
+    def likelihood_gradient(self, X: Any, y: Any) -> Array:
+        """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
+        parts = self.distribution_.parts
+        if len(parts) > 1 or not isinstance(parts[0], Bernoulli):
+            raise InvalidInput(
+                "The score is for a model whose columns are all Bernoulli; this one has "
+                f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
+            )
+        blocks = ArrayBlocks(self._encode(X), codes_among(y, self.classes_))
+        here = total(self.family_, len(self.classes_), blocks, executor_for("serial", None))
+        gradient: Array = parts[0].score(here.statistics.parts[0])
+        return gradient
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """Each feature's log-odds for every class against one (the first, unless named)."""
+        stored = self._encode(X).stored()
+        return explanation(
+            self.distribution_.contributions(stored),
+            self.class_log_prior_,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, length: Any = 100
+    ) -> tuple[Any, Array]:
+        """Draw labelled rows; ``length`` is the total of a row's multinomial counts."""
+        check_is_fitted(self)
+        rng = generator(self.random_state if random_state is None else random_state)
+        share = np.exp(self.class_log_prior_)
+        component = rng.choice(len(share), size=n_samples, p=share / share.sum())
+        numeric, codes = self.distribution_.sample(component, rng, length=length)
+        return self._decode(numeric, codes), self.classes_[component]
+
+    def n_parameters(self, naive: bool = True) -> int:
+        """Free parameters, with the naive assumption or for the full joint table."""
+        check_is_fitted(self)
+        prior = len(self.classes_) - 1
+        if naive:
+            return prior + self.distribution_.n_parameters
+        return prior + full_parameter_count(self.distribution_)
+
+    def dependence(self, X: Any, y: Any) -> Dependence:
+        """How far the features are from independent given the class, and the full table's fit."""
+        codes = codes_among(y, self.classes_)
+        return dependence(self.distribution_, self._encode(X).stored(), codes, feature_names(self))
+
+    @property
+    def class_log_prior_(self) -> Array:
+        return self.components_.log_mixing
+
+    @property
+    def distribution_(self) -> Any:
+        return self.components_.distribution
+
+    @property
+    def class_coef_(self) -> Array:
+        """Weights of the linear form, (n_classes, n_features)."""
+        return self._linear_form()[0]
+
+    @property
+    def class_intercept_(self) -> Array:
+        """Biases of the linear form, (n_classes,)."""
+        return self._linear_form()[1]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+        return open_rows(
+            self,
+            X,
+            y,
+            sample_weight,
+            as_codes=lambda kinds, sparse: self._plan(kinds, sparse).as_codes,
+            declare=lambda schema: declared_categories(self.plan_, schema),
+            unlabelled=self.unlabelled,
+            reset=reset,
+        )
+
+    def _plan(self, kinds: TableKinds, sparse: bool) -> Any:
+        self.plan_ = plan_events(
+            self.event, kinds, sparse=sparse, discretise=self.discretize is not None
+        )
+        return self.plan_
+
+    def _describe(self, data: Opened) -> None:
+        """Remember what the columns are and which families read them."""
+        self.classes_ = data.classes
+        self.library_ = data.library
+        self.schema_ = data.schema
+        self.discretizer_ = self._fitted_discretizer(data)
+        bins = () if self.discretizer_ is None else tuple(map(int, self.discretizer_.n_bins_))
+        self.family_ = product_family(
+            self.plan_,
+            self.schema_.sizes + bins,
+            floor=self.variance_floor,
+            sketch=not isinstance(data.blocks, ArrayBlocks),
+        )
+
+    def _fitted_discretizer(self, data: Opened) -> Discretizer | None:
+        if self.discretize is None or not any(self.plan_.discretised):
+            return None
+        if not isinstance(data.blocks, ArrayBlocks):
+            raise InvalidInput(
+                "Learning bins needs the rows in memory; X is a file. "
+                "Read it into a frame, or use event='gaussian'."
+            )
+        chosen = self.discretize
+        cutter = Discretizer(strategy=chosen) if isinstance(chosen, str) else chosen
+        numbers = numbers_to_cut(data.blocks.X, self.plan_)
+        fresh: Discretizer = Discretizer(**cutter.get_params())
+        return fresh.fit(numbers, data.blocks.y, sample_weight=data.blocks.weight)
+
+    def _with_bins(self, data: Opened) -> Any:
+        if not isinstance(data.blocks, ArrayBlocks):
+            return data.blocks
+        return ArrayBlocks(self._cut(data.blocks.X), data.blocks.y, data.blocks.weight)
+
+    def _cut(self, design: Design) -> Design:
+        if self.discretizer_ is None:
+            return design
+        bins = self.discretizer_.transform(numbers_to_cut(design, self.plan_))
+        return with_bins(design, self.plan_, bins)
+
+    def _learn(self, here: ComponentTotals) -> None:
+        """Parameters from totals: the prior is one more block."""
+        self.totals_ = here
+        self.class_count_ = here.count
+        self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, here.statistics)
+        pseudo = self._pseudo_statistics()
+        self.components_ = Components(
+            class_prior(self.prior, here.count),
+            self.family_.from_statistics(here.statistics + pseudo),
+        )
+
+    def _pseudo_statistics(self) -> ProductStatistics:
+        shape = (len(self.classes_), self.n_features_in_)
+        return self.family_.pseudo_statistics(self.smoothing_, shape)
+
+    def _learn_unlabelled(self, blocks: Any, executor: Executor) -> None:
+        estimate = isinstance(self.prior, str) and self.prior == "estimate"
+        objective = ComponentsObjective(
+            self.family_,
+            blocks,
+            executor,
+            self._pseudo_statistics(),
+            None if estimate else self.class_log_prior_,
+        )
+        solution: Solution = minimise(
+            EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
+        )
+        warn_unless_converged(self, solution)
+        self.components_ = solution.theta
+        self.class_count_ = objective.expect(solution.theta).totals.count
+        self.solution_ = solution
+
+    def _widen(self, schema: Schema) -> ComponentTotals:
+        """Room for categories that appear for the first time; the earlier totals, recoded."""
+        wider = self.schema_ + schema
+        statistics = recoded(self.totals_.statistics, self.family_, self.schema_, wider)
+        self.schema_ = wider
+        self.family_ = product_family(self.plan_, wider.sizes, floor=self.variance_floor)
+        return ComponentTotals(self.totals_.count, statistics)
+
+    def _refuse_partial(self) -> None:
+        for name in ("unlabelled", "discretize"):
+            if getattr(self, name) is not None:
+                raise InvalidInput(
+                    f"partial_fit cannot be exact with {name}={getattr(self, name)!r}; "
+                    f"set {name}=None, or call fit on all rows."
+                )
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return self._cut(encode(self, self.schema_, X))
+
+    def _decode(self, numeric: Array, codes: Array) -> Any:
+        if self.discretizer_ is not None:
+            n_bins = len(self.discretizer_.edges_)
+            bins, codes = codes[:, -n_bins:], codes[:, : codes.shape[1] - n_bins]
+            middles = self.discretizer_.inverse_transform(bins.astype(float))
+            numbers = [j for j, coded in enumerate(self.plan_.as_codes) if not coded]
+            merged = np.empty((len(numeric), len(numbers)))
+            cut = np.array([self.plan_.discretised[j] for j in numbers])
+            merged[:, cut], merged[:, ~cut] = middles, numeric
+            numeric = merged
+        return self.schema_.decode(numeric, codes, self.library_)
+
+    def _linear_form(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        try:
+            form = self.distribution_.linear_form()
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        return form.coef, form.intercept + self.class_log_prior_
+

@@ -1,0 +1,203 @@
+"""Passes over the rows that the generative estimators share: opening data, and predicting.
+
+A table in memory becomes blocks of views; a file, or the name of one, becomes blocks that
+are read as they are needed.  Either way the estimator sees ``Opened`` and nothing else.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import Executor, executor_for
+from likely.data.block import ArrayBlocks, Blocks
+from likely.data.design import Design
+from likely.data.frames import is_sparse, kinds_of, library_of
+from likely.data.schema import Schema, TableKinds
+from likely.data.source import Source, column_index
+from likely.data.source_blocks import SourceBlocks, find_classes, find_schema
+from likely.data.sources import read
+from likely.distributions.base import Family
+from likely.errors import InvalidInput, UnseenCategories
+from likely.objectives.components import (
+    Components,
+    block_log_joint,
+    block_log_posterior,
+    block_log_score,
+)
+from likely.validate import check_labels, check_table, check_weight
+
+
+class Opened(NamedTuple):
+    """Data at the door: blocks of it, what its columns are, and who will total them."""
+
+    blocks: Blocks
+    schema: Schema
+    classes: Array  # empty where there is no target
+    executor: Executor
+    library: str | None  # the caller's frame library, to answer in
+    table: Any = None  # the rows in memory, checked; None for a file
+
+
+AsCodes = Callable[[TableKinds, bool], tuple[bool, ...]]  # (the columns, whether sparse) → flags
+
+
+def open_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    as_codes: AsCodes,
+    declare: Callable[[Schema], Schema] = lambda schema: schema,
+    unlabelled: Any = None,
+    supervised: bool = True,
+    sparse: bool = True,
+    reset: bool = True,
+) -> Opened:
+    """Check X, y and weights, and cut them into blocks."""
+    if isinstance(X, str | Path):
+        X = read(X)
+    if isinstance(X, Source):
+        target = y if supervised else None
+        return _open_source(estimator, X, target, sample_weight, as_codes, declare, supervised)
+    X = check_table(estimator, X, reset=reset, sparse=sparse)
+    n_rows = _n_rows(X)
+    weight = check_weight(sample_weight, X, n_rows=n_rows)
+    classes, codes = np.empty(0), None
+    if supervised:
+        if y is None:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+            )
+        y = _column(y)
+        if weight is not None and len(y) == n_rows and not (weight > 0).all():
+            X, y, weight = _rows(X, weight > 0), np.asarray(y)[weight > 0], weight[weight > 0]
+        classes, codes = check_labels(y, unlabelled=unlabelled, n_rows=_n_rows(X))
+    elif weight is not None and not (weight > 0).all():
+        X, weight = _rows(X, weight > 0), weight[weight > 0]  # weight 0 is the row absent
+    kinds = kinds_of(X)
+    found, design = Schema.learn(X, as_codes(kinds, is_sparse(X)))
+    schema = declare(found)
+    if schema is not found:
+        design = schema.encode(X).design
+    blocks = ArrayBlocks(design, codes, weight)
+    executor = executor_for(estimator.executor, blocks.nbytes)
+    return Opened(blocks, schema, classes, executor, library_of(X), X)
+
+
+def _open_source(
+    estimator: Any,
+    source: Source,
+    target: Any,
+    weight: Any,
+    as_codes: AsCodes,
+    declare: Callable[[Schema], Schema],
+    supervised: bool,
+) -> Opened:
+    """A file: the target and the weights are columns of it, by name."""
+    _check_column("y", target, source)
+    _check_column("sample_weight", weight, source)
+    executor = executor_for(estimator.executor, source.nbytes)
+    classes = np.empty(0)
+    if supervised:
+        if target is None:
+            raise InvalidInput(
+                "X is a file and y is None; y must name the target column. "
+                f"Columns are {', '.join(source.names[:10])}."
+            )
+        classes = find_classes(source, target, executor)
+    features = source.drop([name for name in (target, weight) if name is not None])
+    estimator.feature_names_in_ = np.asarray(features.names, dtype=object)
+    estimator.n_features_in_ = len(features.names)
+    schema = declare(find_schema(features, as_codes(kinds_of(features), False), executor))
+    blocks = SourceBlocks(source, schema, target, classes if supervised else None, weight)
+    return Opened(blocks, schema, classes, executor, "pyarrow")
+
+
+def _check_column(what: str, name: Any, source: Source) -> None:
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise InvalidInput(
+            f"X is a file, so {what} must be the name of one of its columns; "
+            f"found {type(name).__name__}. Columns are {', '.join(source.names[:10])}."
+        )
+    column_index(source.names, name)
+
+
+def encode(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> Design:
+    """New rows by the schema of the fit; categories it has not seen carry no evidence."""
+    X = check_table(estimator, X, reset=False, sparse=sparse)
+    design, unseen = schema.encode(X)
+    if unseen:
+        shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])
+        warnings.warn(
+            f"Categories that the fit did not see carry no evidence: {shown}"
+            f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
+            UnseenCategories,
+            stacklevel=3,
+        )
+    return design
+
+
+def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(k | x_i), (n, n_components)."""
+    return _mapped(partial(block_log_posterior, family, model), design, executor)
+
+
+def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
+    return _mapped(partial(block_log_score, family, model), design, executor)
+
+
+def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k), (n, n_components)."""
+    return _mapped(partial(block_log_joint, family, model), design, executor)
+
+
+def feature_names(estimator: Any) -> tuple[str, ...]:
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{j}" for j in range(estimator.n_features_in_)]
+    return tuple(map(str, names))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from an int, None, a Generator or a RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
+
+
+def _mapped(term: Any, design: Design, executor: Any) -> Array:
+    blocks = ArrayBlocks(design)
+    chosen = executor_for(executor, blocks.nbytes)
+    return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0])
+
+
+def _column(y: Any) -> Any:
+    """A target as it is, or the array of a frame library's series."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_series(y):
+        return nw.from_native(y, series_only=True).to_numpy()
+    return y
+
+
+def _rows(X: Any, kept: Array) -> Any:
+    """Some rows of an array, a CSR array or a frame."""
+    if isinstance(X, np.ndarray) or is_sparse(X):
+        return X[np.flatnonzero(kept)]
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(X, eager_only=True).filter(kept.tolist()).to_native()
+

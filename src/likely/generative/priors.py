@@ -1,0 +1,67 @@
+"""Priors of the generative classifiers: of the classes, and of their counts."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.distributions.product import ProductFamily, ProductStatistics
+from likely.distributions.smoothing import best_smoothing
+from likely.errors import InvalidInput, UnknownName
+from likely.objectives.components import log_shares
+
+CHOICES = ("estimate", "uniform")
+
+
+def class_prior(prior: Any, count: Array) -> Array:
+    """log π: estimated from the counts, uniform, or as given."""
+    if isinstance(prior, str):
+        if prior not in CHOICES:
+            raise UnknownName("prior", prior, CHOICES)
+        return log_shares(count if prior == "estimate" else np.ones(len(count)))
+    share = np.asarray(prior, dtype=float)
+    if share.shape != count.shape:
+        raise InvalidInput(
+            f"prior has shape {share.shape}; there are {len(count)} classes. "
+            "Give one probability per class, in the order of classes_."
+        )
+    if (share < 0).any() or not np.isclose(share.sum(), 1.0):
+        raise InvalidInput(
+            f"prior must be at least 0 and sum to 1; it sums to {share.sum():g}. "
+            "Divide it by its sum."
+        )
+    with np.errstate(divide="ignore"):
+        return np.log(share)
+
+
+def smoothing_per_column(
+    smoothing: Any, family: ProductFamily, statistics: ProductStatistics
+) -> Array:
+    """The imagined counts of every column, as given or chosen by leave-one-out likelihood."""
+    n_columns = sum(len(part.selection.features) for part in family.parts)
+    if isinstance(smoothing, str):
+        if smoothing != "auto":
+            raise UnknownName("smoothing", smoothing, ["auto"])
+        return _chosen(family, statistics, n_columns)
+    alpha = np.asarray(smoothing, dtype=float)
+    if alpha.ndim > 1 or alpha.size not in (1, n_columns):
+        raise InvalidInput(
+            f"smoothing has shape {alpha.shape} for {n_columns} columns; "
+            "give one number, or one per column."
+        )
+    if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
+        raise InvalidInput(
+            f"smoothing must be 0 or more; found {alpha.min():g}. Use 1.0, or 'auto'."
+        )
+    return np.broadcast_to(alpha, n_columns).copy()
+
+
+def _chosen(family: ProductFamily, statistics: ProductStatistics, n_columns: int) -> Array:
+    out = np.ones(n_columns)
+    for part, own in zip(family.parts, statistics.parts, strict=True):
+        if part.family.smoothed:
+            out[list(part.selection.features)] = best_smoothing(
+                partial(part.family.leave_one_out, own)
+            )
+    return out

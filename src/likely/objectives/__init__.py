@@ -1,0 +1,1 @@
+"""Where mathematics meets data."""

@@ -1,0 +1,174 @@
+"""Classes and clusters: the statistics of components, totalled over blocks.
+
+    S_k = Σ_i r_ik T(x_i),   N_k = Σ_i r_ik        r_ik = w_i [y_i = k]          (label known)
+                                                   r_ik = w_i p(k | x_i, θ)      (unknown)
+
+Naive Bayes, discriminants and mixtures differ only in which labels are known: a block's
+``y`` holds class codes, −1 where the label is not known, or soft rows.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import Additive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.distributions.base import Distribution, Family
+from likely.distributions.responsibility import Labels, Responsibility, totals
+from likely.errors import InvalidInput
+from likely.progress import report
+from likely.solvers.em import Expectation, ExpectationObjective
+from likely.special import logsumexp
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Components:
+    """log p(x, k) = log π_k + log p(x | k): what was learned."""
+
+    log_mixing: Array  # log π, (n_components,)
+    distribution: Distribution
+
+    def log_joint(self, X: Any) -> Array:
+        """log p(x_i, k), (n, n_components)."""
+        return self.log_mixing + self.distribution.log_prob(X)
+
+    def log_score(self, X: Any) -> Array:
+        """log p(x_i, k) up to a term that the components share: enough for a posterior."""
+        return self.log_mixing + self.distribution.log_score(X)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ComponentTotals(Additive):
+    """What a pass over the data brings home."""
+
+    count: Array  # N_k, (n_components,)
+    statistics: Any
+    log_likelihood: float = 0.0  # of what was observed, at the θ of the E step
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.count + other.count,
+            self.statistics + other.statistics,
+            self.log_likelihood + other.log_likelihood,
+        )
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(
+            factor * self.count, self.statistics.scaled(factor), factor * self.log_likelihood
+        )
+
+
+def block_totals(family: Family, n_components: int, block: Block) -> ComponentTotals:
+    """The statistics of the rows whose labels are known; checks the values as it goes."""
+    X = block.X.stored()
+    family.check(X)
+    responsibility = known_responsibility(block, n_components)
+    return ComponentTotals(totals(responsibility), family.statistics(X, responsibility))
+
+
+def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
+    """The statistics of all rows: as labelled where labels are known, else as expected at θ."""
+    X = block.X.stored()
+    log_joint = model.log_joint(X)
+    evidence = logsumexp(log_joint, axis=1)
+    with np.errstate(invalid="ignore"):  # −inf − (−inf): a row no component can explain
+        r = np.exp(log_joint - evidence[:, None])
+    if block.y is not None:
+        known = block.y >= 0
+        r[known] = 0.0
+        r[known, block.y[known]] = 1.0
+        evidence = np.where(known, log_joint[np.arange(len(r)), block.y], evidence)
+    if block.weight is not None:
+        r *= block.weight[:, None]
+        evidence = np.multiply(evidence, block.weight, where=block.weight > 0, out=np.zeros(len(r)))
+    _refuse_impossible(evidence, block)
+    statistics = model.distribution.expected_statistics(family, X, r)
+    return ComponentTotals(r.sum(axis=0), statistics, float(evidence.sum()))
+
+
+def block_log_joint(family: Family, model: Components, block: Block) -> Array:
+    return model.log_joint(_checked(family, block))
+
+
+def block_log_score(family: Family, model: Components, block: Block) -> Array:
+    return model.log_score(_checked(family, block))
+
+
+def block_log_posterior(family: Family, model: Components, block: Block) -> Array:
+    score = model.log_score(_checked(family, block))
+    evidence = logsumexp(score, axis=1, keepdims=True)
+    impossible = np.isneginf(evidence)  # no class can explain the row: only the prior is left
+    return np.where(impossible, model.log_mixing, score - np.where(impossible, 0.0, evidence))
+
+
+def _checked(family: Family, block: Block) -> Any:
+    X = block.X.stored()
+    family.check(X)
+    return X
+
+
+def known_responsibility(block: Block, n_components: int) -> Responsibility:
+    """Labels as codes, or soft rows times the weights."""
+    assert block.y is not None  # the caller labels every block
+    if block.y.ndim == 1:
+        return Labels(block.y, n_components, block.weight)
+    return block.y if block.weight is None else block.y * block.weight[:, None]
+
+
+def total(
+    family: Family, n_components: int, blocks: Blocks, executor: Executor
+) -> ComponentTotals:
+    """One pass over labelled data."""
+    return executor.sum(partial(block_totals, family, n_components), counted(blocks))
+
+
+def counted(blocks: Blocks) -> Any:
+    """The blocks, each reported to whoever watches the progress."""
+    for block in blocks:
+        yield block
+        report("rows", block.n_rows)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ComponentsObjective(ExpectationObjective):
+    """Components with unknown labels or missing cells, and a conjugate prior."""
+
+    family: Family
+    blocks: Blocks
+    executor: Executor
+    prior: Any  # pseudo-statistics: one more block, added once
+    log_mixing: Array | None = None  # given class priors; None estimates them
+
+    def expect(self, theta: Components) -> Expectation:
+        term = partial(block_expectations, self.family, theta)
+        here = self.executor.sum(term, self.blocks)
+        log_prior = theta.distribution.log_likelihood_of(self.prior)
+        return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
+
+    def maximise(self, totals: ComponentTotals) -> Components:
+        log_mixing = self.log_mixing
+        if log_mixing is None:
+            log_mixing = log_shares(totals.count)
+        return Components(log_mixing, self.family.from_statistics(totals.statistics + self.prior))
+
+
+def log_shares(count: Array) -> Array:
+    """log N_k / N; −inf for a component that nothing belongs to."""
+    with np.errstate(divide="ignore"):
+        return np.log(count) - np.log(count.sum())
+
+
+def _refuse_impossible(evidence: Array, block: Block) -> None:
+    if not np.isfinite(evidence).all():
+        row = block.start + int(np.argmin(np.isfinite(evidence)))
+        raise InvalidInput(
+            f"Row {row} has probability 0 under every component (or is not finite). "
+            "Add smoothing, or remove the row."
+        )

@@ -1,0 +1,37 @@
+"""How far a long computation has come, for whoever cares to listen.
+
+The library never prints.  A front end that wants a progress bar listens for the time of
+a call; without a listener a report costs one look at a context variable.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+class Progress(NamedTuple):
+    """One step of ``what`` is done; ``detail`` is the state it reached, in words."""
+
+    what: str  # "rows read", "EM step"
+    amount: int
+    detail: str = ""
+
+
+_listener: ContextVar[Callable[[Progress], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
+    """Call ``listener`` with every step reported inside the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(what: str, amount: int, detail: str = "") -> None:
+    listener = _listener.get()
+    if listener is not None:
+        listener(Progress(what, amount, detail))

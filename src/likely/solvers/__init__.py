@@ -1,0 +1,1 @@
+"""Algorithms that improve parameters, and the one loop that drives them."""

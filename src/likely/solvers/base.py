@@ -1,0 +1,35 @@
+"""The contract between an objective and a solver.
+
+A solver sees an objective only as a function of θ that is already totalled over the
+data; it never sees a row, a block or an executor.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class State:
+    """The part of every solver's state that the loop reads; each solver adds its own."""
+
+    theta: Any  # the parameters: an array, or a fitted model
+    value: float
+    gap: float  # distance from the optimum, in the solver's own measure
+    stuck: str = ""  # why no further step is possible
+
+
+O = TypeVar("O", contravariant=True)
+S = TypeVar("S", bound=State)
+
+
+class Solver(ABC, Generic[O, S]):
+    """Two pure functions; the loop is in ``minimise``."""
+
+    name: str
+
+    @abstractmethod
+    def init(self, objective: O, theta: Any) -> S: ...
+
+    @abstractmethod
+    def step(self, objective: O, state: S) -> S: ...

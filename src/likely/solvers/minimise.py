@@ -1,0 +1,45 @@
+"""The one optimisation loop."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, final
+
+from likely.progress import report
+from likely.solvers.base import O, S, Solver
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """How a search ended.  Not converging is a fact to report, not an error."""
+
+    theta: Any
+    converged: bool
+    reason: str
+    trace: tuple[float, ...]  # the objective, from the start to the end
+    gap: float
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.trace) - 1
+
+
+def minimise(
+    solver: Solver[O, S], objective: O, start: Any, *, tol: float = 1e-10, max_iter: int = 100
+) -> Solution:
+    """Step from ``start`` until the gap is within ``tol``."""
+    state = solver.init(objective, start)
+    trace = [state.value]
+    while state.gap > tol and not state.stuck and len(trace) <= max_iter:
+        state = solver.step(objective, state)
+        trace.append(state.value)
+        report(f"{solver.name} step", 1, f"objective {state.value:.6g}, gap {state.gap:.1e}")
+    converged = state.gap <= tol
+    if converged:
+        reason = f"the gap {state.gap:.1e} is within tol={tol:g}"
+    elif state.stuck:
+        reason = state.stuck
+    else:
+        gap = f"{state.gap:.1e}" if isfinite(state.gap) else "unknown size"
+        reason = f"max_iter={max_iter} was reached with a gap of {gap}"
+    return Solution(state.theta, converged, reason, tuple(trace), state.gap)

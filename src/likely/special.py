@@ -1,0 +1,365 @@
+"""Elementary functions that neither overflow nor cancel, on any array library.
+
+    σ(a)      = 1/(1 + e⁻ᵃ)                      1 − σ(a) = σ(−a)
+    ln σ(a)   = min(a, 0) − ln(1 + e^−|a|)       d/da ln σ(a) = σ(−a)
+    LSE(a)    = m + ln Σ_j e^(a_j − m)           m = max_j a_j
+    s_k(a)    = e^(a_k − m) / Σ_j e^(a_j − m)    ∂s_k/∂a_j = s_k (δ_kj − s_j)
+    ln B(x)   = ln Γ(1 + Σ_v x_v) − Σ_v ln Γ(1 + x_v)
+
+Lists, numbers and NumPy arrays give NumPy; torch, CuPy and array-API arrays give their own
+kind.  −inf is a legal logarithm everywhere, and never becomes nan.
+"""
+
+import importlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array, Matrix
+from likely.errors import InvalidInput
+
+Axis = int | tuple[int, ...] | None
+
+MODULE_NAMESPACES = ("torch", "cupy")  # their arrays do not all carry __array_namespace__
+
+
+def namespace(*arrays: Any) -> Any:
+    """The library of the first argument that is not NumPy's, a list or a number; else NumPy."""
+    for array in arrays:
+        if isinstance(array, np.ndarray | np.generic):
+            continue
+        library = type(array).__module__.partition(".")[0]
+        if library in MODULE_NAMESPACES:
+            return importlib.import_module(library)
+        protocol = getattr(array, "__array_namespace__", None)
+        if protocol is not None:
+            return protocol()
+    return np
+
+
+def floating(a: Any, xp: Any) -> Array:
+    """``a`` as a floating array; another library's array is taken as it is."""
+    if xp is not np:
+        array: Array = a if namespace(a) is xp else xp.asarray(a)
+        return array
+    array = np.asarray(a)
+    return array if array.dtype.kind in "f" else array.astype(np.float64)
+
+
+def exp(a: Array) -> Array:
+    xp = namespace(a)
+    with np.errstate(over="ignore", under="ignore"):
+        return xp.exp(floating(a, xp))
+
+
+def expm1(a: Array) -> Array:
+    xp = namespace(a)
+    with np.errstate(over="ignore"):
+        return xp.expm1(floating(a, xp))
+
+
+def log(a: Array) -> Array:
+    """ln a, with ln 0 = −inf in silence: the logarithm of an impossible event."""
+    xp = namespace(a)
+    with np.errstate(divide="ignore"):
+        return xp.log(floating(a, xp))
+
+
+def log1p(a: Array) -> Array:
+    xp = namespace(a)
+    with np.errstate(divide="ignore"):
+        return xp.log1p(floating(a, xp))
+
+
+def ones_like(a: Array) -> Array:
+    xp = namespace(a)
+    return xp.ones_like(floating(a, xp))
+
+
+def lgamma(a: Array) -> Array:
+    """ln Γ(a), elementwise."""
+    xp = namespace(a)
+    if xp is not np:
+        return xp.lgamma(a)
+    from scipy.special import gammaln  # here, so that importing this file needs NumPy alone
+
+    return gammaln(floating(a, xp))
+
+
+def expit(a: Array) -> Array:
+    """σ(a), to full relative precision in both tails."""
+    xp = namespace(a)
+    a = floating(a, xp)
+    e = exp(-xp.abs(a))  # at most 1
+    return xp.where(a >= 0, 1 / (1 + e), e / (1 + e))[()]
+
+
+def expit_derivative(a: Array) -> Array:
+    """σ′(a) = σ(a) σ(−a); 1 − σ(a) would cancel for large a."""
+    a = floating(a, namespace(a))
+    return expit(a) * expit(-a)
+
+
+def log_expit(a: Array) -> Array:
+    """ln σ(a)."""
+    xp = namespace(a)
+    a = floating(a, xp)
+    return xp.where(a < 0, a, xp.zeros_like(a))[()] - log1p(exp(-xp.abs(a)))
+
+
+def log_expit_derivative(a: Array) -> Array:
+    """d/da ln σ(a) = 1 − σ(a)."""
+    return expit(-floating(a, namespace(a)))
+
+
+def log_expit_complement(a: Array) -> Array:
+    """ln(1 − σ(a))."""
+    return log_expit(-floating(a, namespace(a)))
+
+
+def log_expit_complement_derivative(a: Array) -> Array:
+    """d/da ln(1 − σ(a)) = −σ(a)."""
+    return -expit(a)
+
+
+def logit(p: Array) -> Array:
+    """ln p/(1 − p), the inverse of σ; ∓inf at 0 and 1."""
+    p = floating(p, namespace(p))
+    return log(p) - log1p(-p)
+
+
+def log_add_exp(a: Array, b: Array) -> Array:
+    """ln(eᵃ + eᵇ), by the form whose exponent is not positive."""
+    xp = namespace(a, b)
+    a, b = floating(a, xp), floating(b, xp)
+    with np.errstate(invalid="ignore"):
+        distance = xp.abs(a - b)
+    distance = xp.where(a == b, xp.zeros_like(distance), distance)  # −inf − −inf is nan
+    return (xp.where(a > b, a, b) + log1p(exp(-distance)))[()]
+
+
+def logsumexp(
+    a: Array, axis: Axis = None, *, weights: Array | None = None, keepdims: bool = False
+) -> Array:
+    """ln Σ_j w_j e^(a_j) over ``axis`` (None is all); w ≥ 0, and w_j = 0 leaves j out."""
+    xp = namespace(a, weights)
+    a = floating(a, xp)
+    if weights is not None:
+        weights = floating(weights, xp)
+        a, weights = a + xp.zeros_like(weights), weights + xp.zeros_like(a)  # to one shape
+        a = xp.where(weights > 0, a, xp.zeros_like(a) - math.inf)
+    axes = tuple(range(a.ndim)) if axis is None else axis
+    if 0 in a.shape:
+        return log(xp.sum(a, axis=axes, keepdims=keepdims))  # the empty sum is 0
+    centred, top = _centred(a, axes, xp)
+    terms = exp(centred) if weights is None else weights * exp(centred)
+    total = top + log(xp.sum(terms, axis=axes, keepdims=True))
+    return total if keepdims else xp.squeeze(total, axes)[()]
+
+
+def softmax(a: Array, axis: Axis = -1) -> Array:
+    """Probabilities from logits; equal logits share equally, even where all are −inf."""
+    xp = namespace(a)
+    a = floating(a, xp)
+    e = exp(_centred(a, axis, xp)[0])
+    return e / xp.sum(e, axis=axis, keepdims=True)
+
+
+def log_softmax(a: Array, axis: Axis = -1) -> Array:
+    """ln s(a) = a − LSE(a)."""
+    xp = namespace(a)
+    a = floating(a, xp)
+    centred, _ = _centred(a, axis, xp)
+    return centred - log(xp.sum(exp(centred), axis=axis, keepdims=True))
+
+
+def softmax_jacobian(a: Array, axis: int = -1) -> Array:
+    """∂s_k/∂a_j, shape (…, K, K): ``axis`` is moved to the end and doubled."""
+    xp = namespace(a)
+    s = xp.moveaxis(softmax(a, axis), axis, -1)
+    outer = s[..., :, None] * s[..., None, :]
+    ones = xp.ones_like(outer)
+    delta = xp.tril(ones) * xp.triu(ones)  # on the device of ``a``, where eye would not be
+    return s[..., :, None] * delta - outer
+
+
+def _centred(a: Array, axis: Axis, xp: Any) -> tuple[Array, Array]:
+    """a − max a, and max a; an infinite maximum is 0 from itself, not nan."""
+    largest = getattr(xp, "amax", None) or xp.max  # torch.max also returns positions
+    top = largest(a, axis=axis, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return xp.where(a == top, xp.zeros_like(a), a - top), top
+
+
+@final
+@dataclass(frozen=True)
+class Activation:
+    """An elementwise nonlinearity h(a) and its derivative, also from the output h alone."""
+
+    value: Callable[[Array], Array]
+    derivative: Callable[[Array], Array]
+    derivative_from_output: Callable[[Array], Array]
+
+
+def tanh(a: Array) -> Array:
+    xp = namespace(a)
+    return xp.tanh(floating(a, xp))
+
+
+def tanh_derivative(a: Array) -> Array:
+    """1 − tanh²(a) = 4 σ(2a) σ(−2a), which does not cancel for large a."""
+    return 4 * expit_derivative(2 * floating(a, namespace(a)))
+
+
+def relu(a: Array) -> Array:
+    xp = namespace(a)
+    a = floating(a, xp)
+    return xp.where(a > 0, a, xp.zeros_like(a))[()]
+
+
+def relu_derivative(a: Array) -> Array:
+    """1 where a > 0, else 0; h > 0 exactly where a > 0, so the output will do as well."""
+    xp = namespace(a)
+    a = floating(a, xp)
+    return xp.where(a > 0, xp.ones_like(a), xp.zeros_like(a))[()]
+
+
+def identity(a: Array) -> Array:
+    return a
+
+
+def one_minus_square(h: Array) -> Array:
+    """tanh′ from h = tanh a."""
+    return (1 - h) * (1 + h)
+
+
+def times_complement(h: Array) -> Array:
+    """σ′ from h = σ(a)."""
+    return h * (1 - h)
+
+
+# Elementwise ones; softmax couples its inputs, so it has a Jacobian instead.
+ACTIVATIONS: Mapping[str, Activation] = {
+    "tanh": Activation(tanh, tanh_derivative, one_minus_square),
+    "sigmoid": Activation(expit, expit_derivative, times_complement),
+    "identity": Activation(identity, ones_like, ones_like),
+    "relu": Activation(relu, relu_derivative, relu_derivative),
+}
+
+
+def one_hot(labels: Array | Sequence[Any], classes: Array | Sequence[Any] | None = None) -> Array:
+    """T in {0, 1}, shape (n, K), with t_ik = 1 exactly when label i is class k.
+
+    ``classes`` gives the order of the columns; None is the sorted distinct labels.
+    """
+    labels = np.asarray(labels)
+    if labels.ndim != 1:
+        raise InvalidInput(
+            f"Labels must be one per example; found an array of shape {labels.shape}. "
+            "Pass a vector of labels."
+        )
+    values, position = np.unique(labels, return_inverse=True)
+    columns = (values if classes is None else np.asarray(classes)).tolist()
+    index = {label: k for k, label in enumerate(columns)}
+    if len(index) != len(columns):
+        raise InvalidInput(
+            f"Classes must be distinct; found {len(columns)} of which {len(index)} differ. "
+            "List each class once."
+        )
+    code = np.array([index.get(value, -1) for value in values.tolist()], dtype=np.intp)
+    _refuse_unseen(labels, code[position], columns)
+    T = np.zeros((labels.size, len(columns)))
+    T[np.arange(labels.size), code[position]] = 1.0
+    return T
+
+
+def _refuse_unseen(labels: Array, code: Array, classes: list[Any]) -> None:
+    unseen = np.flatnonzero(code < 0)
+    if unseen.size:
+        i = int(unseen[0])
+        shown = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
+        raise InvalidInput(
+            f"Label {labels[i].item()!r} of example {i} is not a class; expected one of {shown}. "
+            "Add it to classes, or leave the example out."
+        )
+
+
+def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Array:
+    """The label of each row's largest entry (the first of equals); None gives its index.
+
+    Rows may be corners of the simplex or predicted probabilities.
+    """
+    code = np.argmax(T, axis=-1)
+    if classes is None:
+        return code
+    classes = np.asarray(classes)
+    if len(classes) != np.shape(T)[-1]:
+        raise InvalidInput(
+            f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected as many "
+            "of either. Give the classes that the columns stand for, in their order."
+        )
+    return classes[code]
+
+
+def multinomial_coefficient(counts: Matrix) -> int | Array:
+    """B(x) = (Σ_v x_v)! / Π_v x_v!, exact.
+
+    An int for a vector of counts; for a matrix, an array of ints, one per row.
+    """
+    dense = _counts(counts.toarray() if _is_sparse(counts) else counts)
+    if dense.ndim == 1:
+        return _exact_coefficient(dense.tolist())
+    return np.array([_exact_coefficient(row) for row in dense.tolist()], dtype=object)
+
+
+def _exact_coefficient(counts: list[float]) -> int:
+    product, total = 1, 0
+    for count in counts:
+        total += int(count)
+        product *= math.comb(total, int(count))
+    return product
+
+
+def log_multinomial_coefficient(counts: Matrix) -> Array:
+    """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR."""
+    if not _is_sparse(counts):
+        x = floating(counts, namespace(counts))
+        x = _counts(x) if isinstance(x, np.ndarray) else x
+        return lgamma(1 + x.sum(-1)) - lgamma(1 + x).sum(-1)
+    x = counts.tocsr(copy=True)
+    x.sum_duplicates()
+    _counts(x.data)
+    total = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
+    x.data = lgamma(1 + x.data)  # ln Γ(1 + 0) = 0, so zeros need not be stored
+    return lgamma(1 + total) - np.asarray(x.sum(axis=1)).ravel()
+
+
+def _counts(values: Any) -> Array:
+    """``values``, when they are whole and not negative."""
+    values = np.asarray(values)
+    bad = values[~((values >= 0) & (values == np.floor(values)))]
+    if bad.size:
+        raise InvalidInput(
+            f"Counts must be whole numbers, 0 or more; found {bad[0]:g}. "
+            "Round them, or use a model of continuous features."
+        )
+    return values
+
+
+def _is_sparse(X: Any) -> bool:
+    return type(X).__module__.startswith("scipy.sparse")  # without importing it
+
+
+def append_constant(X: Matrix, value: float = 1.0) -> Matrix:
+    """x̃ = [x, 1]: the bias as one more feature, so that w·x + b = w̃·x̃.  CSR stays CSR."""
+    if _is_sparse(X):
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([X, csr_array(np.full((X.shape[0], 1), value))], format="csr")
+    xp = namespace(X)
+    X = floating(X, xp)
+    constant = xp.zeros_like(X[..., :1]) + value
+    return xp.concat([X, constant], -1)

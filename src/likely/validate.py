@@ -1,0 +1,258 @@
+"""Checks at the public door: X, y and weights, once; inside, code trusts its arguments.
+
+Checking must not cost a pass over large data: finite totals prove finite data, and integer
+labels are counted, not sorted.
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from likely._typing import Array, Codes, Matrix
+from likely.errors import InvalidInput
+
+COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
+LOOKED_AT_CELLS = 2**20  # arrays this small are searched for infinities at once
+
+
+class Classes(NamedTuple):
+    """The distinct labels, sorted, and each row's place among them (−1: not among them)."""
+
+    classes: Array
+    codes: Codes
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of any library narwhals knows."""
+    import narwhals.stable.v2 as nw
+
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+    """X as an array, a CSR array or the frame it came as; names and widths are remembered.
+
+    NaN is let through (it means missing); infinities are refused.
+    """
+    if is_frame(X):
+        check_names(estimator, X, reset=reset)
+        return X
+    checked = check_array(
+        X,
+        accept_sparse="csr" if sparse else False,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_features=1,
+        estimator=estimator,
+    )
+    checked = _numbers_if_possible(checked)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _refuse_infinity(checked)
+    return checked
+
+
+def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Remember the columns of a frame, or hold it to those remembered, by name."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    names = np.asarray([str(name) for name in frame.columns], dtype=object)
+    if len(frame) == 0 or len(names) == 0:
+        raise InvalidInput(
+            f"Found array with {len(frame)} sample(s) and {len(names)} feature(s) "
+            f"(shape=({len(frame)}, {len(names)})) while a minimum of 1 is required. "
+            "Pass at least one row and one column."
+        )
+    if reset:
+        estimator.feature_names_in_ = names
+        estimator.n_features_in_ = len(names)
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or list(names) == list(known):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return
+    raise InvalidInput(_changed_names(estimator, list(known), list(names)))
+
+
+def _changed_names(estimator: Any, known: list[str], found: list[str]) -> str:
+    from difflib import get_close_matches
+
+    missing = [name for name in known if name not in found]
+    extra = [name for name in found if name not in known]
+    if not missing and not extra:
+        what = "Feature names must be in the same order as they were in fit."
+        return f"The feature names should match those that were passed during fit.\n{what}\n"
+    parts = ["The feature names should match those that were passed during fit."]
+    if extra:
+        parts.append("Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in extra[:5]))
+    if missing:
+        parts.append(
+            "Feature names seen at fit time, yet now missing:\n"
+            + "".join(f"- {n}\n" for n in missing[:5])
+        )
+        close = get_close_matches(missing[0], extra, n=1)
+        if close:
+            parts.append(f"Was {missing[0]!r} renamed to {close[0]!r}? Rename it back.\n")
+    return "\n".join(parts)
+
+
+def _numbers_if_possible(X: Matrix) -> Matrix:
+    """Object arrays of numbers as float64; those with text stay as they are."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OSU":
+        return X
+    if X.dtype.kind == "O":
+        try:
+            return X.astype(np.float64)
+        except ValueError:
+            return X
+        except TypeError as error:
+            raise TypeError(
+                f"{error}: each argument must be a string or a number. Convert the column."
+            ) from error
+    return X
+
+
+def _refuse_infinity(X: Matrix) -> None:
+    values = X if isinstance(X, np.ndarray) else X.data
+    if values.dtype.kind != "f" or values.size > LOOKED_AT_CELLS:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isinf(values).any():
+            return
+    where = np.argwhere(np.isinf(values))[0]
+    place = f"row {where[0]}, column {where[1]}" if values.ndim == 2 else "a stored cell"
+    raise InvalidInput(
+        f"Input X contains infinity (inf) at {place}; features must be finite or missing (NaN). "
+        "Remove the row, or replace the value by NaN."
+    )
+
+
+def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
+    """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
+    y = column_or_1d(_plain(y), warn=True)
+    if n_rows is not None and len(y) != n_rows:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
+            f"and y has {len(y)}. Pass one label per row."
+        )
+    if unlabelled is None:
+        _refuse_missing_labels(y)
+        return _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
+    unknown = _is_unlabelled(y, unlabelled)
+    if unknown.all():
+        raise InvalidInput(
+            f"All {len(y)} labels equal unlabelled={unlabelled!r}; at least one must be known. "
+            "Use a mixture model when none is."
+        )
+    found = _sorted(y[~unknown])
+    codes = np.full(len(y), -1, dtype=np.int64)
+    codes[~unknown] = found.codes
+    return Classes(found.classes, codes)
+
+
+def codes_among(y: Any, classes: Array) -> Codes:
+    """Each label's place among ``classes``; a label that is not there is refused."""
+    y = column_or_1d(_plain(y), warn=True)
+    found = _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    try:
+        return np.array([place[label] for label in found.classes.tolist()])[found.codes]
+    except KeyError as error:
+        raise InvalidInput(
+            f"The target label {error.args[0]!r} in y does not exist in the initial classes; "
+            f"known are {', '.join(map(str, classes[:10]))}. Give all classes in the first call."
+        ) from None
+
+
+def check_weight(sample_weight: Any, X: Any, *, n_rows: int) -> Array | None:
+    """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
+    if sample_weight is None:
+        return None
+    weight: Array = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 0)), dtype=np.float64, ensure_non_negative=True
+    )
+    check_consistent_length(weight, np.empty((n_rows, 0)))
+    if not (weight > 0).any():
+        raise InvalidInput(
+            f"All {n_rows} sample weights are 0, so there is nothing to learn from. "
+            "Give at least one row a positive weight."
+        )
+    return weight
+
+
+def refuse_one_class(classes: Array, estimator: Any) -> None:
+    """Some models need something to tell apart."""
+    if len(classes) < 2:
+        raise InvalidInput(
+            f"{type(estimator).__name__} needs at least 2 classes; y has only one class, "
+            f"{classes[0]!r}. Check the target column."
+        )
+
+
+def warn_unless_converged(estimator: Any, solution: Any) -> None:
+    """Say that a search stopped early, and what to do."""
+    if not solution.converged:
+        warnings.warn(
+            f"{type(estimator).__name__} did not converge: {solution.reason}. "
+            "Raise max_iter, or loosen tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def _plain(y: Any) -> Any:
+    """A series of any frame library as an array."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_series(y):
+        return nw.from_native(y, series_only=True).to_numpy()
+    return y
+
+
+def _refuse_missing_labels(y: Array) -> None:
+    missing = y.dtype.kind == "f" and np.isnan(y)
+    if y.dtype.kind == "O":
+        missing = np.array([label is None or label != label for label in y], dtype=bool)
+    if np.any(missing):
+        raise InvalidInput(
+            f"Input y contains NaN: the label of row {int(np.argmax(missing))} is missing. "
+            "Remove the row, or say unlabelled=... to learn from rows without a label."
+        )
+    check_classification_targets(y)
+
+
+def _is_unlabelled(y: Array, unlabelled: Any) -> Array:
+    if isinstance(unlabelled, float) and unlabelled != unlabelled:
+        if y.dtype.kind == "f":
+            return np.isnan(y)
+        return np.array([label is None or label != label for label in y], dtype=bool)
+    return np.asarray(y == unlabelled, dtype=bool) & np.ones(len(y), dtype=bool)
+
+
+def _counted(y: Array) -> Classes:
+    """Classes of integer labels by counting, when their range is small."""
+    low, high = int(y.min()), int(y.max())
+    if high - low >= COUNTED_RANGE:
+        return _sorted(y)
+    shifted = y - low if low else y
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[shifted] = True
+    classes = (np.flatnonzero(present) + low).astype(y.dtype)
+    if len(classes) == len(present):
+        return Classes(classes, shifted.astype(np.int64, copy=False))
+    return Classes(classes, (np.cumsum(present) - 1)[shifted])
+
+
+def _sorted(y: Array) -> Classes:
+    classes, codes = np.unique(y, return_inverse=True)
+    return Classes(classes, codes.astype(np.int64, copy=False))

@@ -1,0 +1,228 @@
+"""Discretizer: codes, missing values, frames, tables, refusals, scikit-learn's own checks."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from likely.errors import InvalidInput, UnknownName
+from likely.features.discretize import STRATEGIES, Discretizer
+
+X_IRIS, Y_IRIS = load_iris(return_X_y=True)
+
+
+def with_gaps(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, rng.integers(0, 3, 60)
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings on purpose
+@pytest.mark.parametrize(
+    ("estimator", "at_least"),
+    [
+        (Discretizer(), 52),
+        (Discretizer("uniform"), 52),
+        (Discretizer("entropy"), 53),
+        (Discretizer(edges=[0.0, 1.0]), 52),
+    ],
+    ids=["quantile", "uniform", "entropy", "given"],
+)
+def test_passes_the_checks_of_scikit_learn(estimator, at_least):
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert failed == {}
+    assert sum(r["status"] == "passed" for r in results) >= at_least
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6, unique=True), st.integers(0, 99))
+def test_codes_equal_searchsorted_and_values_at_an_edge_go_up(edges, seed):
+    edges = sorted(edges)
+    x = np.concatenate([edges, np.random.default_rng(seed).normal(size=10)])[:, None]
+    codes = Discretizer(edges=edges).fit(x).transform(x)
+    assert_array_equal(codes[:, 0], np.searchsorted(edges, x[:, 0], side="right"))
+    assert_array_equal(codes[: len(edges), 0], np.arange(len(edges)) + 1)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_missing_values_stay_missing(strategy):
+    X, y = with_gaps()
+    codes = Discretizer(strategy).fit_transform(X, y)
+    assert codes.dtype == np.float64
+    assert_array_equal(np.isnan(codes), np.isnan(X))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_codes_survive_the_way_back_and_forth(strategy):
+    X, y = with_gaps(1)
+    bins = Discretizer(strategy).fit(X, y)
+    codes = bins.transform(X)
+    values = bins.inverse_transform(codes)
+    assert_array_equal(bins.transform(values), codes)
+    assert (values[~np.isnan(X)] >= np.nanmin(X)).all()
+
+
+def test_the_range_seen_bounds_the_outer_bins():
+    bins = Discretizer(edges=[0.0]).fit([[-2.0], [np.nan], [4.0]])
+    assert_array_equal(bins.inverse_transform([[0.0], [1.0]])[:, 0], [-1.0, 2.0])
+
+
+def test_every_code_has_a_value_even_where_no_example_was():
+    bins = Discretizer(edges=[0.0, 1.0, 5.0]).fit([[2.0], [3.0]])
+    codes = np.arange(4.0)[:, None]
+    values = bins.inverse_transform(codes)
+    assert_array_equal(bins.transform(values), codes)
+    assert_array_equal(values[1:3, 0], [0.5, 3.0])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(seed=st.integers(0, 99))
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_the_row_absent(strategy, seed):
+    X, y = with_gaps(seed)
+    weight = np.random.default_rng(seed).integers(0, 3, 60)
+    weighted = Discretizer(strategy, 4).fit(X, y, sample_weight=weight)
+    repeated = Discretizer(strategy, 4).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    for ours, theirs in zip(weighted.edges_, repeated.edges_, strict=True):
+        assert_array_equal(ours, theirs)
+    assert_array_equal(weighted.data_min_, repeated.data_min_)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_order_of_rows_does_not_matter(strategy):
+    X, y = with_gaps(2)
+    order = np.random.default_rng(0).permutation(60)
+    first = Discretizer(strategy).fit(X, y)
+    second = Discretizer(strategy).fit(X[order], y[order])
+    for a, b in zip(first.edges_, second.edges_, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_two_edges_on_each_petal_measure_part_the_species_of_iris():
+    bins = Discretizer("entropy").fit(X_IRIS, Y_IRIS)
+    assert_allclose(bins.edges_[2], [2.45, 4.75], atol=1e-9)
+    assert_allclose(bins.edges_[3], [0.8, 1.75], atol=1e-9)
+    short = X_IRIS[:, 2] < 2.45
+    assert_array_equal(Y_IRIS == 0, short)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_give_the_codes_of_their_array_and_keep_names(frame):
+    X, _ = with_gaps()
+    data = frame({name: X[:, j] for j, name in enumerate("abc")})
+    bins = Discretizer(edges={"b": [0.0], 2: [-1.0, 1.0]}).fit(data)
+    assert bins.get_feature_names_out().tolist() == ["a", "b", "c"]
+    assert_array_equal(bins.edges_[1], [0.0])
+    assert_array_equal(bins.edges_[2], [-1.0, 1.0])
+    plain = Discretizer(edges={1: [0.0], 2: [-1.0, 1.0]}).fit(X)
+    assert_array_equal(bins.edges_[0], plain.edges_[0])
+    assert_array_equal(bins.transform(data), plain.transform(X))
+    out = bins.set_output(transform="pandas").transform(data)
+    assert list(out.columns) == ["a", "b", "c"]
+
+
+def test_nulls_of_polars_are_missing():
+    data = pl.DataFrame({"a": [1.0, None, 3.0], "b": [1, 2, None]})
+    codes = Discretizer(n_bins=2).fit_transform(data)
+    assert_array_equal(np.isnan(codes), [[False, False], [True, False], [False, True]])
+
+
+def test_constant_and_empty_columns_get_one_bin():
+    X = np.column_stack([np.full(6, 7.0), np.full(6, np.nan), np.arange(6.0)])
+    bins = Discretizer(n_bins=3).fit(X)
+    assert bins.n_bins_.tolist() == [1, 1, 3]
+    assert_array_equal(bins.transform(X)[:, 0], 0)
+
+
+def test_the_table_shows_intervals_over_codes():
+    bins = Discretizer(edges={"size": [1, 10], "age": [0.5]})
+    bins.fit(pd.DataFrame({"size": [0.0, 5.0], "age": [0.0, 1.0]}))
+    assert str(bins.table()).splitlines() == [
+        "size  (-inf,1)  [1,10)  [10,inf)",
+        "             0       1         2",
+        "age   (-inf,0.5)  [0.5,inf)",
+        "               0          1",
+    ]
+    assert "<td>age</td><td>1</td><td>[0.5,inf)</td>" in bins.table()._repr_html_()
+
+
+def test_the_table_never_shows_different_edges_as_equal():
+    bins = Discretizer(edges=[1.00000001, 1.00000002]).fit([[1.0]])
+    assert bins.table().intervals(0)[1] == "[1.00000001,1.00000002)"
+
+
+def test_codes_feed_a_categorical_model():
+    model = make_pipeline(Discretizer("entropy"), CategoricalNB())
+    assert model.fit(X_IRIS, Y_IRIS).score(X_IRIS, Y_IRIS) > 0.93
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1.0], [np.inf]], "inf .*row 1, column 0.*finite.*Replace"),
+        ([[1.0, -np.inf], [np.nan, 1.0]], "row 0, column 1"),
+        (sparse.csr_array(np.eye(3)), "sparse.*dense.*toarray"),
+        ([["a"], ["b"]], "strings, as 'a'; expected numbers"),
+        (np.array([["1.5"], ["2"]]), "strings, as '1.5'"),
+        (np.array([[1.5], ["2"]], dtype=object), "strings, as '2'"),
+        (pd.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
+        (pl.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
+        (pd.DataFrame({"k": pd.Categorical(["u", "v"])}), "Column 'k' holds strings"),
+        (pd.DataFrame({"t": pd.to_datetime(["2020-01-02"])}), "Column 't' holds times, as '2020"),
+        (np.array([["2020-01-02"]], dtype="datetime64[D]"), "X holds times, as '2020-01-02'"),
+    ],
+)
+def test_bad_columns_are_refused_with_advice(X, message):
+    with pytest.raises(InvalidInput, match=message):
+        Discretizer().fit(X)
+
+
+def test_infinities_are_refused_at_transform():
+    bins = Discretizer().fit([[1.0], [2.0]])
+    with pytest.raises(InvalidInput, match="infinity"):
+        bins.transform([[np.inf]])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "message"),
+    [
+        (Discretizer("entropie"), None, "Did you mean 'entropy'"),
+        (Discretizer(n_bins=1), None, "n_bins is 1; expected .* 2 or more"),
+        (Discretizer(n_bins=2.5), None, "n_bins is 2.5"),
+        (Discretizer("entropy"), None, "requires y to be passed.*quantile"),
+        (Discretizer("entropy"), [0.5, 1.0], "y holds 0.5; expected classes"),
+        (Discretizer("entropy"), [np.nan, 1.0], "y holds nan"),
+        (Discretizer("entropy"), [0, 1, 1], r"y has shape \(3,\); expected \(2,\)"),
+    ],
+)
+def test_bad_arguments_are_refused(estimator, y, message):
+    with pytest.raises(InvalidInput, match=message):
+        estimator.fit([[1.0], [2.0]], y)
+
+
+def test_an_unknown_column_is_refused_by_name():
+    with pytest.raises(UnknownName, match="Did you mean 'width'"):
+        Discretizer(edges={"widht": [1.0]}).fit(pd.DataFrame({"width": [1.0, 2.0]}))
+
+
+def test_weights_that_are_all_zero_are_refused():
+    with pytest.raises(ValueError, match=r"[Ww]eight.*zero"):
+        Discretizer().fit([[1.0], [2.0]], sample_weight=[0.0, 0.0])
+
+
+@pytest.mark.parametrize("code", [-1.0, 2.0, 0.5])
+def test_codes_that_are_no_bin_are_refused(code):
+    bins = Discretizer(edges=[0.0]).fit([[1.0], [2.0]])
+    with pytest.raises(InvalidInput, match=r"is no bin; expected .* 0 to 1"):
+        bins.inverse_transform([[code]])
+    with pytest.raises(InvalidInput, match="expected 1 columns"):
+        bins.inverse_transform([[0.0, 0.0]])

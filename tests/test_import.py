@@ -1,0 +1,66 @@
+"""``import likely``: what it brings, what it costs, and what it leaves for later."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import likely
+
+HEAVY = ["matplotlib", "narwhals", "numba", "pyarrow", "scipy", "sklearn"]
+ALLOWED_SECONDS = 0.15  # above a Python that does nothing
+
+
+SOURCE = str(Path(likely.__file__).parents[1])
+
+
+def run(code):
+    """What a fresh Python prints."""
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()
+
+
+def fastest(code, times=5):
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run(code)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def test_import_brings_no_heavy_library():
+    loaded = run("import likely, sys; print(*sorted({m.partition('.')[0] for m in sys.modules}))")
+    assert "likely" in loaded.split()
+    assert not set(HEAVY) & set(loaded.split())
+
+
+def test_import_is_quick():
+    assert fastest("import likely") - fastest("pass") < ALLOWED_SECONDS
+
+
+@pytest.mark.parametrize("name", likely.__all__)
+def test_every_public_name_resolves(name):
+    value = getattr(likely, name)
+    if callable(value):
+        assert value.__name__ == name
+        assert value.__doc__
+
+
+def test_every_lazy_name_is_public():
+    assert set(likely.__all__) == {*likely._HOME, *likely._MODULES, "__version__"}
+    assert set(likely.__all__) <= set(dir(likely))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'NaiveBaye'"):
+        _ = likely.NaiveBaye
+
+
+def test_a_name_is_found_directly_after_its_first_use():
+    assert run("import likely; likely.special; print('special' in vars(likely))") == "True"
