@@ -3,6 +3,7 @@
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices
+│   ├── MissingCells   complete rows are needed, and a cell is missing
 │   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
@@ -33,6 +34,10 @@ class UnknownName(InvalidInput):
         close = get_close_matches(str(name), choices, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+
+
+class MissingCells(InvalidInput):
+    """Complete rows are needed here; a caller that can fill cells by expectation catches this."""
 
 
 class InvalidFile(InvalidInput):

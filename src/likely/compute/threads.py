@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, final
 
 from likely.compute.executor import Executor, R, T
+from likely.errors import InvalidInput
 
 WINDOW = 2  # blocks in flight per worker: one at work, one waiting
 
@@ -52,12 +53,22 @@ def in_order(
 
 def usable_cores() -> int:
     """The cores this process may run on, which a container may limit."""
-    if "LIKELY_JOBS" in os.environ:
-        return max(1, int(os.environ["LIKELY_JOBS"]))
+    asked = os.environ.get("LIKELY_JOBS", "")
+    if asked:
+        return _positive(asked)
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
         return os.cpu_count() or 1
+
+
+def _positive(jobs: str) -> int:
+    if not jobs.isdecimal() or int(jobs) < 1:
+        raise InvalidInput(
+            f"LIKELY_JOBS is {jobs!r}; expected a whole number from 1 up. "
+            "Set it to the cores to use, or unset it for all of them."
+        )
+    return int(jobs)
 
 
 @cache

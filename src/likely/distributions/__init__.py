@@ -1,7 +1,7 @@
 """Event models p(x | k): families of distributions, and ``DISTRIBUTIONS``, the list of them."""
 
 from likely.distributions.base import Distribution, Family, LinearForm, Statistics
-from likely.distributions.bernoulli import Bernoulli
+from likely.distributions.bernoulli import Bernoulli, log_prob_of_logits
 from likely.distributions.categorical import Categorical, CategoricalFamily
 from likely.distributions.complement import Complement
 from likely.distributions.exponential import Exponential
@@ -11,13 +11,19 @@ from likely.distributions.exponential_family import (
     categorical_family,
 )
 from likely.distributions.full_gaussian import FullFamily, FullGaussian
-from likely.distributions.gaussian import DiagonalFamily, DiagonalGaussian
+from likely.distributions.gaussian import (
+    DiagonalFamily,
+    DiagonalGaussian,
+    normal_cdf,
+    normal_quantile,
+)
 from likely.distributions.joint_table import JointTable, JointTableFamily
-from likely.distributions.laplace import Laplace, LaplaceFamily
+from likely.distributions.laplace import Laplace, LaplaceFamily, laplace_negative_log
 from likely.distributions.multinomial import Multinomial
 from likely.distributions.poisson import Poisson
 from likely.distributions.product import Part, Product, ProductFamily, Selection
 from likely.distributions.responsibility import Labels
+from likely.distributions.smoothing import best_smoothing
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -47,7 +53,12 @@ __all__ = [
     "ProductFamily",
     "Selection",
     "Statistics",
+    "best_smoothing",
     "categorical_family",
+    "laplace_negative_log",
+    "log_prob_of_logits",
+    "normal_cdf",
+    "normal_quantile",
 ]
 
 DISTRIBUTIONS: dict[str, Family] = {

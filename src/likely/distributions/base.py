@@ -95,6 +95,10 @@ class Distribution(ABC):
             "ask for log_prob, or use an event model that is a product over features."
         )
 
+    def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
+        """``contributions``, and what is left of ``log_score`` without any feature, (K,)."""
+        return self.contributions(X), np.zeros(self.n_components)
+
     def linear_form(self) -> LinearForm:
         raise InvalidInput(
             f"{type(self).__name__} is not linear in its features; "
@@ -121,6 +125,9 @@ class Family(Protocol):
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> Any: ...
 
     def from_statistics(self, statistics: Any) -> Distribution: ...
+
+    def leave_one_out(self, statistics: Any, alpha: float) -> float:
+        """How well the examples predict each other at smoothing ``alpha`` (see ``smoothing``)."""
 
 
 def observed(X: Matrix) -> Array | None:

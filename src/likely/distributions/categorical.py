@@ -8,6 +8,7 @@ one row per component, since features have different numbers of values.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -16,6 +17,7 @@ from likely._typing import Array, Codes
 from likely.distributions.base import Distribution, Statistics
 from likely.distributions.multinomial import refuse_not_on_simplex
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility
+from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
 
 
@@ -48,6 +50,10 @@ class CategoricalStatistics(Statistics):
         """Σ_v N_kjv, the Lagrange multiplier of Σ_v φ_kjv = 1; (n_components, n_features)."""
         return np.stack([table.sum(axis=1) for table in tables(self.counts, self.sizes)], axis=1)
 
+    @cached_property
+    def tables(self) -> CountTables:
+        return CountTables.of(tables(self.counts, self.sizes))
+
 
 @final
 @dataclass(frozen=True)
@@ -61,8 +67,9 @@ class CategoricalFamily:
 
     def check(self, X: Codes) -> None:
         """Refuse codes beyond the tables."""
-        if X.size and (X.max(axis=0) >= np.asarray(self.sizes)).any():
-            j = int((X.max(axis=0) >= np.asarray(self.sizes)).argmax())
+        beyond = X.max(axis=0, initial=-1) >= np.asarray(self.sizes)
+        if beyond.any():
+            j = int(beyond.argmax())
             raise InvalidInput(
                 f"Feature {j} has categories 0 to {self.sizes[j] - 1}; found {X[:, j].max()}. "
                 "Declare more categories, or code the value as -1 (missing)."
@@ -70,15 +77,15 @@ class CategoricalFamily:
 
     def statistics(self, X: Codes, responsibility: Responsibility) -> CategoricalStatistics:
         if isinstance(responsibility, Labels) and X.size >= FAST_CELLS:
-            return CategoricalStatistics(
-                _counts_by_label(X, responsibility, self.sizes), self.sizes
-            )
+            counts = _counts_by_label(X, responsibility, self.sizes)
+            return CategoricalStatistics(counts, self.sizes)
         if isinstance(responsibility, Labels):
             responsibility = responsibility.dense()
         counts = np.zeros((responsibility.shape[1], sum(self.sizes)))
-        for j, start in enumerate(starts(self.sizes)):
+        for j, table in enumerate(tables(counts, self.sizes)):
             known = X[:, j] >= 0
-            np.add.at(counts.T, start + X[known, j], responsibility[known])
+            for k, r in enumerate(responsibility[known].T):
+                table[k] = np.bincount(X[known, j], r, self.sizes[j])
         return CategoricalStatistics(counts, self.sizes)
 
     def pseudo_statistics(
@@ -91,6 +98,10 @@ class CategoricalFamily:
 
     def from_statistics(self, statistics: CategoricalStatistics) -> "Categorical":
         return Categorical.from_statistics(statistics)
+
+    def leave_one_out(self, statistics: CategoricalStatistics, alpha: float) -> float:
+        """Σ log p(cell | the other examples' cells) at smoothing ``alpha``."""
+        return statistics.tables.leave_one_out(alpha)
 
 
 @final
@@ -133,7 +144,7 @@ class Categorical(Distribution):
 
     @property
     def n_parameters(self) -> int:
-        return self.n_components * (sum(self.sizes) - len(self.sizes))
+        return self.n_components * sum(max(v - 1, 0) for v in self.sizes)
 
     def table(self, feature: int) -> Array:
         """φ of one feature, (n_components, V_j)."""
@@ -158,7 +169,7 @@ class Categorical(Distribution):
             ratio = np.divide(
                 table, phi, out=np.broadcast_to(multiplier, phi.shape).copy(), where=table > 0
             )
-            worst = max(worst, float(np.abs(ratio - multiplier).max()))
+            worst = max(worst, float(np.abs(ratio - multiplier).max(initial=0.0)))
         return worst
 
     def contributions(self, X: Codes) -> Array:
@@ -168,6 +179,9 @@ class Categorical(Distribution):
     def sample(self, component: Array, rng: np.random.Generator) -> Codes:
         out = np.empty((len(component), self.n_features), dtype=np.int32)
         for j in range(self.n_features):
+            if not self.sizes[j]:  # a feature that was never observed
+                out[:, j] = -1
+                continue
             cumulative = np.cumsum(self.table(j), axis=1)
             cumulative[:, -1] = np.inf  # rounding may leave it below 1
             out[:, j] = (rng.random(len(component))[:, None] >= cumulative[component]).sum(axis=1)

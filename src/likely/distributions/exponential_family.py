@@ -16,6 +16,7 @@ Wainwright & Jordan, Graphical Models, Exponential Families, and Variational Inf
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -23,7 +24,8 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
 from likely.distributions.responsibility import Responsibility, observed_sums
-from likely.special import expit, lgamma, log_softmax, logsumexp
+from likely.errors import InvalidInput
+from likely.special import expit, lgamma, log_softmax, logit, logsumexp
 
 
 @final
@@ -48,6 +50,7 @@ class ExponentialFamily:
     natural: Callable[[Array], Array]  # its inverse, E[T] → ω
     draw: Callable[[Array, np.random.Generator], Array]  # ω (…, n_terms) → x (…,)
     valid: Callable[[Array], Array]  # which x have a probability
+    centre: tuple[float, ...]  # E[T] of an imagined example
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -65,18 +68,28 @@ class ExponentialFamily:
         return MomentStatistics(sums, np.broadcast_to(per_term[0].weight, sums.shape[:2]))
 
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> MomentStatistics:
-        """``alpha`` imagined examples at the family's own centre, ω = 0 where that is valid."""
-        n_terms = self.statistic(np.ones(1)).shape[-1]
+        """``alpha`` imagined examples at the family's centre."""
         weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        if not weight.any():
-            return MomentStatistics(np.zeros((*shape, n_terms)), weight)
-        centre = self.mean_statistic(np.zeros((1, n_terms)))[0]
-        return MomentStatistics(weight[..., None] * centre, weight)
+        return MomentStatistics(weight[..., None] * np.asarray(self.centre), weight)
+
+    def leave_one_out(self, statistics: MomentStatistics, alpha: float) -> float:
+        return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: MomentStatistics) -> "ExponentialMember":
-        """ω such that E[T] is the mean of T."""
-        weight = statistics.weight[..., None]
-        return ExponentialMember(self, self.natural(statistics.sums / weight))
+        """ω such that E[T] is the mean of T; a component without examples is at the centre."""
+        sums, weight = statistics.sums, statistics.weight[..., None]
+        mean = np.broadcast_to(np.asarray(self.centre), sums.shape).copy()
+        np.divide(sums, weight, out=mean, where=weight > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # looked at below
+            natural = self.natural(mean)
+        if not np.isfinite(natural).all():
+            k, j = np.argwhere(~np.isfinite(natural))[0, :2]
+            raise InvalidInput(
+                f"The {self.name} feature {j} has mean statistic {mean[k, j]} in component {k}, at "
+                "the edge of the possible; no finite natural parameter gives it. "
+                "Add pseudo_statistics, or use the event model of that name."
+            )
+        return ExponentialMember(self, natural)
 
 
 @final
@@ -105,8 +118,9 @@ class ExponentialMember(Distribution):
         return self.family.mean_statistic(self.natural)
 
     def log_prob(self, X: Matrix) -> Array:
-        base = np.nansum(self.family.log_base(np.asarray(X, dtype=float)), axis=1)
-        return self.log_score(X) + base[:, None]
+        X = np.asarray(X, dtype=float)
+        base = np.where(np.isnan(X), 0.0, self.family.log_base(X))
+        return self.log_score(X) + base.sum(axis=1, keepdims=True)
 
     def log_score(self, X: Matrix) -> Array:
         return self.contributions(X).sum(axis=1)
@@ -118,7 +132,8 @@ class ExponentialMember(Distribution):
     def contributions(self, X: Matrix) -> Array:
         T = self.family.statistic(np.asarray(X, dtype=float))
         inner = np.einsum("ijt,kjt->ijk", T, self.natural)
-        return np.nan_to_num(inner - self.family.log_partition(self.natural).T, nan=0.0)
+        shares = inner - self.family.log_partition(self.natural).T
+        return np.where(np.isnan(shares), 0.0, shares)  # a missing cell is summed out
 
     def linear_form(self) -> LinearForm:
         """Linear in T(x): the equivalent logistic coefficients of NB-15."""
@@ -128,6 +143,9 @@ class ExponentialMember(Distribution):
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         return self.family.draw(self.natural[component], rng)
+
+
+# The functions below are named, not lambdas, so that a family can travel to another process.
 
 
 def _one(x: Array) -> Array:
@@ -150,38 +168,84 @@ def _positive(x: Array) -> Array:
     return x >= 0
 
 
+def _bernoulli_partition(omega: Array) -> Array:
+    return np.logaddexp(0.0, omega[..., 0])
+
+
+def _bernoulli_draw(omega: Array, rng: np.random.Generator) -> Array:
+    return (rng.random(omega.shape[:-1]) < expit(omega[..., 0])).astype(float)
+
+
 BERNOULLI = ExponentialFamily(
     name="bernoulli",
     statistic=_one,
     log_base=_zero,
-    log_partition=lambda omega: np.logaddexp(0.0, omega[..., 0]),
+    log_partition=_bernoulli_partition,
     mean_statistic=expit,
-    natural=lambda mean: np.log(mean) - np.log1p(-mean),
-    draw=lambda omega, rng: (rng.random(omega.shape[:-1]) < expit(omega[..., 0])).astype(float),
+    natural=logit,
+    draw=_bernoulli_draw,
     valid=_binary,
+    centre=(0.5,),
 )
+
+
+def _poisson_base(x: Array) -> Array:
+    return -lgamma(x + 1.0)
+
+
+def _poisson_partition(omega: Array) -> Array:
+    return np.exp(omega[..., 0])
+
+
+def _poisson_draw(omega: Array, rng: np.random.Generator) -> Array:
+    return rng.poisson(np.exp(omega[..., 0])).astype(float)
+
 
 POISSON = ExponentialFamily(
     name="poisson",
     statistic=_one,
-    log_base=lambda x: -lgamma(x + 1.0),
-    log_partition=lambda omega: np.exp(omega[..., 0]),
+    log_base=_poisson_base,
+    log_partition=_poisson_partition,
     mean_statistic=np.exp,
     natural=np.log,
-    draw=lambda omega, rng: rng.poisson(np.exp(omega[..., 0])).astype(float),
+    draw=_poisson_draw,
     valid=_count,
+    centre=(1.0,),
 )
+
+
+def _exponential_partition(omega: Array) -> Array:
+    return -np.log(-omega[..., 0])
+
+
+def _negative_reciprocal(a: Array) -> Array:
+    """−1 / a, its own inverse: E[x] = −1/ω."""
+    return -1 / a
+
+
+def _exponential_draw(omega: Array, rng: np.random.Generator) -> Array:
+    return rng.exponential(-1 / omega[..., 0])
+
 
 EXPONENTIAL = ExponentialFamily(
     name="exponential",
     statistic=_one,
     log_base=_zero,
-    log_partition=lambda omega: -np.log(-omega[..., 0]),
-    mean_statistic=lambda omega: -1 / omega,
-    natural=lambda mean: -1 / mean,
-    draw=lambda omega, rng: rng.exponential(-1 / omega[..., 0]),
+    log_partition=_exponential_partition,
+    mean_statistic=_negative_reciprocal,
+    natural=_negative_reciprocal,
+    draw=_exponential_draw,
     valid=_positive,
+    centre=(1.0,),
 )
+
+
+def _gaussian_statistic(x: Array) -> Array:
+    return np.stack([x, x**2], axis=-1)
+
+
+def _gaussian_base(x: Array) -> Array:
+    return np.full(np.shape(x), -0.5 * np.log(2 * np.pi))
 
 
 def _gaussian_partition(omega: Array) -> Array:
@@ -196,7 +260,7 @@ def _gaussian_mean(omega: Array) -> Array:
 
 
 def _gaussian_natural(mean: Array) -> Array:
-    variance = mean[..., 1] - mean[..., 0] ** 2
+    variance = np.maximum(mean[..., 1] - mean[..., 0] ** 2, 0.0)
     return np.stack([mean[..., 0] / variance, -0.5 / variance], axis=-1)
 
 
@@ -207,37 +271,60 @@ def _gaussian_draw(omega: Array, rng: np.random.Generator) -> Array:
 
 GAUSSIAN = ExponentialFamily(
     name="gaussian",
-    statistic=lambda x: np.stack([x, x**2], axis=-1),
-    log_base=lambda x: np.full(np.shape(x), -0.5 * np.log(2 * np.pi)),
+    statistic=_gaussian_statistic,
+    log_base=_gaussian_base,
     log_partition=_gaussian_partition,
     mean_statistic=_gaussian_mean,
     natural=_gaussian_natural,
     draw=_gaussian_draw,
     valid=np.isfinite,
+    centre=(0.0, 1.0),
 )
 
 
 def categorical_family(n_values: int) -> ExponentialFamily:
     """One of ``n_values`` values 0, 1, …, in minimal form: T(x) is one-hot without the last."""
-    values = np.arange(n_values - 1)
-
-    def padded(omega: Array) -> Array:
-        return np.concatenate([omega, np.zeros((*omega.shape[:-1], 1))], axis=-1)
-
-    def draw(omega: Array, rng: np.random.Generator) -> Array:
-        cumulative = np.cumsum(np.exp(log_softmax(padded(omega))), axis=-1)[..., :-1]
-        return (rng.random(omega.shape[:-1])[..., None] >= cumulative).sum(axis=-1).astype(float)
-
     return ExponentialFamily(
         name=f"categorical-{n_values}",
-        statistic=lambda x: np.where(np.isnan(x)[..., None], np.nan, x[..., None] == values),
+        statistic=partial(_categorical_statistic, n_values),
         log_base=_zero,
-        log_partition=lambda omega: logsumexp(padded(omega), axis=-1),
-        mean_statistic=lambda omega: np.exp(log_softmax(padded(omega)))[..., :-1],
-        natural=lambda mean: np.log(mean) - np.log1p(-mean.sum(axis=-1, keepdims=True)),
-        draw=draw,
-        valid=lambda x: _count(x) & (x < n_values),
+        log_partition=_categorical_partition,
+        mean_statistic=_categorical_mean,
+        natural=_categorical_natural,
+        draw=_categorical_draw,
+        valid=partial(_category, n_values),
+        centre=(1 / n_values,) * (n_values - 1),
     )
+
+
+def _categorical_statistic(n_values: int, x: Array) -> Array:
+    return np.where(np.isnan(x)[..., None], np.nan, x[..., None] == np.arange(n_values - 1))
+
+
+def _category(n_values: int, x: Array) -> Array:
+    return _count(x) & (x < n_values)
+
+
+def _with_last(omega: Array) -> Array:
+    """The last value's ω is 0."""
+    return np.concatenate([omega, np.zeros((*omega.shape[:-1], 1))], axis=-1)
+
+
+def _categorical_partition(omega: Array) -> Array:
+    return logsumexp(_with_last(omega), axis=-1)
+
+
+def _categorical_mean(omega: Array) -> Array:
+    return np.exp(log_softmax(_with_last(omega)))[..., :-1]
+
+
+def _categorical_natural(mean: Array) -> Array:
+    return np.log(mean) - np.log1p(-mean.sum(axis=-1, keepdims=True))
+
+
+def _categorical_draw(omega: Array, rng: np.random.Generator) -> Array:
+    cumulative = np.cumsum(_categorical_mean(omega), axis=-1)
+    return (rng.random(omega.shape[:-1])[..., None] >= cumulative).sum(axis=-1).astype(float)
 
 
 EXPONENTIAL_FAMILIES = {f.name: f for f in (BERNOULLI, POISSON, EXPONENTIAL, GAUSSIAN)}

@@ -24,10 +24,17 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, LinearForm, Statistics
-from likely.distributions.factor import Factor, factorise
+from likely.distributions.factor import Factor, factorise, refuse_not_positive_definite
 from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, merged_means
 from likely.distributions.missing_gaussian import expected_moments, log_prob_of_observed
-from likely.distributions.responsibility import Labels, Responsibility, totals, weighted_sums
+from likely.distributions.responsibility import (
+    Labels,
+    Responsibility,
+    refuse_infinity,
+    totals,
+    weighted_sums,
+)
+from likely.errors import InvalidInput, MissingCells
 
 
 @final
@@ -67,7 +74,11 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
     """Centred moments of one block of complete rows."""
     X = np.asarray(X, dtype=float)
     weight = totals(responsibility)[:, None]
-    sums = weighted_sums(responsibility, X)
+    with np.errstate(invalid="ignore", over="ignore"):  # looked at below
+        sums = weighted_sums(responsibility, X)
+    if not np.isfinite(sums).all():
+        refuse_infinity(X)
+        _refuse_gaps(X)
     mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
     if isinstance(responsibility, Labels):
         return FullMoments(weight, mean, _scatter_by_label(X, responsibility, mean, tied=tied))
@@ -76,6 +87,15 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
     )
     moments = FullMoments(weight, mean, scatter)
     return moments.pooled() if tied else moments
+
+
+def _refuse_gaps(X: Array) -> None:
+    column = np.nonzero(np.isnan(X))[1]
+    if len(column):
+        raise MissingCells(
+            f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
+            "Fill it, or ask a fitted member for expected_statistics."
+        )
 
 
 def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
@@ -113,12 +133,15 @@ class FullFamily:
     def pseudo_statistics(
         self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> FullMoments:
-        """An inverse-Wishart prior: ``alpha`` imagined examples of variance ``scale`` per feature."""
+        """An inverse-Wishart prior: ``alpha`` imagined examples whose variance is ``scale``."""
         d = shape[1]
         psi = np.diag(np.broadcast_to(alpha * np.asarray(scale, dtype=float), d))
         n_matrices = 1 if self.tied else shape[0]
         scatter = np.broadcast_to(psi, (n_matrices, d, d))
         return FullMoments(np.zeros((shape[0], 1)), np.zeros(shape), scatter, alpha)
+
+    def leave_one_out(self, statistics: FullMoments, alpha: float) -> float:
+        return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: FullMoments) -> "FullGaussian":
         """m_k and Σ_k = scatter / (n_k − ddof)."""
@@ -142,6 +165,22 @@ class FullGaussian(Distribution):
 
     mean: Array  # (n_components, n_features)
     covariance: Array  # (n_components, d, d), or (1, d, d) when tied
+
+    @classmethod
+    def from_covariance(cls, mean: Array, covariance: Array) -> Self:
+        """Members with the given parameters; each Σ must be symmetric and positive definite.
+
+        ``mean`` is (d,) or (n_components, d); ``covariance`` is (d, d), (1, d, d) when tied,
+        or one matrix per component.  The plain constructor checks nothing: a singular Σ that
+        was learned is used on its range.
+        """
+        mean = np.atleast_2d(np.asarray(mean, dtype=float))
+        covariance = np.asarray(covariance, dtype=float)
+        covariance = covariance[None] if covariance.ndim == 2 else covariance
+        _refuse_shapes(mean, covariance)
+        for k, matrix in enumerate(covariance):
+            refuse_not_positive_definite(matrix, f"Covariance {k}")
+        return cls(mean, covariance)
 
     @property
     def tied(self) -> bool:
@@ -210,6 +249,19 @@ class FullGaussian(Distribution):
                 out += statistics.degrees * factor.log_determinant
         return -0.5 * out
 
+    def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
+        """Of a tied model: weight times distance from the mean of the classes."""
+        if not self.tied:
+            return super().centred_contributions(X)
+        centre = self.mean.mean(axis=0)
+        coef, intercept = self._linear_about(centre)
+        if np.isnan(X).any():
+            raise InvalidInput(
+                "Features of a tied Gaussian share their evidence, so a row with a missing cell "
+                "cannot be split among them. Explain complete rows."
+            )
+        return (X - centre)[:, :, None] * coef.T, intercept
+
     def linear_form(self) -> LinearForm:
         """Weights Σ⁻¹ m_k, bias −½ m_kᵀ Σ⁻¹ m_k: only of a tied model."""
         if not self.tied and self.n_components > 1:
@@ -232,3 +284,12 @@ class FullGaussian(Distribution):
 
     def _matrices(self) -> Array:
         return np.broadcast_to(self.covariance, (self.n_components, *self.covariance.shape[1:]))
+
+
+def _refuse_shapes(mean: Array, covariance: Array) -> None:
+    n_components, d = mean.shape
+    if covariance.shape not in {(1, d, d), (n_components, d, d)}:
+        raise InvalidInput(
+            f"The covariances have shape {covariance.shape}; expected (1, {d}, {d}) or "
+            f"({n_components}, {d}, {d}). Give one matrix for all components, or one for each."
+        )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, final
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, LinearForm, Statistics
@@ -28,7 +29,7 @@ from likely.distributions.responsibility import (
 from likely.errors import InvalidInput
 
 LOG_2PI = float(np.log(2 * np.pi))
-FIRST_BOUND = 1e-300  # a variance of exactly 0 has no logarithm
+SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
 
 
 @final
@@ -54,7 +55,7 @@ class DiagonalMoments(Statistics):
     def pooled_variance(self) -> Array:
         """The variance of all examples together, (n_features,)."""
         weight = np.broadcast_to(self.weight, self.mean.shape)
-        total = np.maximum(weight.sum(axis=0), FIRST_BOUND)
+        total = np.maximum(weight.sum(axis=0), SMALLEST_VARIANCE)
         mean = (weight * self.mean).sum(axis=0) / total
         return (self.scatter.sum(axis=0) + (weight * (self.mean - mean) ** 2).sum(axis=0)) / total
 
@@ -103,6 +104,7 @@ class DiagonalFamily:
     spherical: bool = False
     ddof: int = 0  # 0 divides by n, 1 by n − 1
     floor: float = 0.0  # × the largest variance of a feature
+    shrinkage: float = 0.0  # towards the component's average variance
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -125,19 +127,24 @@ class DiagonalFamily:
         scatter = np.broadcast_to(alpha * np.asarray(scale, dtype=float), shape)
         return DiagonalMoments(np.zeros((shape[0], 1)), np.zeros(shape), scatter, alpha)
 
+    def leave_one_out(self, statistics: DiagonalMoments, alpha: float) -> float:
+        return 0.0  # nothing is smoothed
+
     def from_statistics(self, statistics: DiagonalMoments) -> "DiagonalGaussian":
         """m and v = scatter / (n − ddof), no lower than the floor."""
-        divisor = np.broadcast_to(statistics.weight, statistics.mean.shape) + statistics.degrees
-        scatter = statistics.scatter
+        scatter, pooled = statistics.scatter, statistics.pooled_variance()
+        weight = np.broadcast_to(statistics.weight, scatter.shape)
+        divisor = weight + statistics.degrees - self.ddof
+        fallback = np.where(pooled > 0, pooled, 1.0)  # of a component with too few examples
         if self.spherical:
-            d = scatter.shape[1]
-            scatter = np.repeat(scatter.sum(axis=1, keepdims=True), d, axis=1)
-            divisor = np.repeat(divisor.sum(axis=1, keepdims=True), d, axis=1)
-        divisor = divisor - self.ddof
-        pooled = statistics.pooled_variance()
-        fallback = np.broadcast_to(np.where(pooled > 0, pooled, 1.0), scatter.shape).copy()
+            scatter = np.broadcast_to(scatter.mean(axis=1, keepdims=True), scatter.shape)
+            divisor = np.broadcast_to(divisor.mean(axis=1, keepdims=True), scatter.shape)
+            fallback = fallback.mean()
+        fallback = np.broadcast_to(fallback, scatter.shape).copy()
         variance = np.divide(scatter, divisor, out=fallback, where=divisor > 0)
-        lowest = max(self.floor * float(pooled.max(initial=0.0)), FIRST_BOUND)
+        average = variance.mean(axis=1, keepdims=True)
+        variance = (1 - self.shrinkage) * variance + self.shrinkage * average
+        lowest = max(self.floor * float(pooled.max(initial=0.0)), SMALLEST_VARIANCE)
         return DiagonalGaussian(statistics.mean, np.maximum(variance, lowest), self.spherical)
 
 
@@ -187,8 +194,9 @@ class DiagonalGaussian(Distribution):
 
     def contributions(self, X: Matrix) -> Array:
         z = np.asarray(X, dtype=float)[:, :, None] - self.mean.T
-        logs = -0.5 * (LOG_2PI + np.log(self.variance.T) + z**2 / self.variance.T)
-        return np.where(np.isnan(z), 0.0, logs)
+        with np.errstate(over="ignore"):  # far from a very narrow component: −inf
+            squares = (z / np.sqrt(self.variance.T)) ** 2
+        return np.where(np.isnan(z), 0.0, -0.5 * (LOG_2PI + np.log(self.variance.T) + squares))
 
     def linear_form(self) -> LinearForm:
         """Linear in (x, x²): weights m/v and −1/(2v)."""
@@ -199,6 +207,16 @@ class DiagonalGaussian(Distribution):
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         z = rng.standard_normal((len(component), self.n_features))
         return self.mean[component] + np.sqrt(self.variance[component]) * z
+
+
+def normal_cdf(z: Array) -> Array:
+    """Φ(z), the probability below z under N(0, 1), elementwise."""
+    return ndtr(np.asarray(z, dtype=float))
+
+
+def normal_quantile(p: Array) -> Array:
+    """Φ⁻¹(p), the z with probability p below it; ±inf at 0 and 1."""
+    return ndtri(np.asarray(p, dtype=float))
 
 
 def _moments_by_label(X: Matrix, labels: Labels) -> DiagonalMoments:

@@ -55,6 +55,9 @@ class JointTableFamily:
     def from_statistics(self, statistics: CategoricalStatistics) -> "JointTable":
         return JointTable(Categorical.from_statistics(statistics), self.sizes)
 
+    def leave_one_out(self, statistics: CategoricalStatistics, alpha: float) -> float:
+        return statistics.tables.leave_one_out(alpha)
+
     def _as_one(self) -> CategoricalFamily:
         return CategoricalFamily((int(np.prod(self.sizes)),))
 

@@ -64,6 +64,9 @@ class LaplaceFamily:
         X, r = np.tile(column[:, None], shape[1]), np.full((2, shape[0]), float(alpha))
         return LaplaceStatistics(QuantileGrid.of(X, r, limit=self.limit))
 
+    def leave_one_out(self, statistics: LaplaceStatistics, alpha: float) -> float:
+        return 0.0  # nothing is smoothed
+
     def from_statistics(self, statistics: LaplaceStatistics) -> "Laplace":
         grid = statistics.grid
         median = np.nan_to_num(grid.quantile(0.5), nan=0.0)
@@ -117,3 +120,9 @@ class Laplace(Distribution):
 
     def sample(self, component: Array, rng: np.random.Generator) -> Any:
         return rng.laplace(self.median[component], self.scale[component])
+
+
+def laplace_negative_log(weights: Array, scale: float) -> float:
+    """−log p(w) of D independent zero-mean weights: D log 2b + ‖w‖₁ / b (the lasso's prior)."""
+    weights = np.asarray(weights, dtype=float)
+    return float(weights.size * np.log(2 * scale) + np.abs(weights).sum() / scale)

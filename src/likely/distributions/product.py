@@ -82,6 +82,11 @@ class ProductFamily:
             tuple(_pseudo_statistics(part, per_column, shape[0]) for part in self.parts)
         )
 
+    def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
+        """With one ``alpha`` for all parts."""
+        pairs = zip(self.parts, statistics.parts, strict=True)
+        return float(sum(part.family.leave_one_out(s, alpha) for part, s in pairs))
+
     def from_statistics(self, statistics: ProductStatistics) -> "Product":
         pairs = zip(self.parts, statistics.parts, strict=True)
         fitted = tuple(part.family.from_statistics(s) for part, s in pairs)

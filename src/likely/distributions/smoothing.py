@@ -1,8 +1,8 @@
 """How much to smooth counts: the strength under which the data predict themselves best.
 
-    tables of counts      LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],   λ_k = Σ_v N_kv
-    Poisson counts        log ∫ p(x | λ) Gamma(λ; α, α) dλ, summed over the cells
-                          = Σ log Γ(S + α) − log Γ(α) + α log α − (S + α) log(n + α) + const
+    tables of counts   LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],  λ_k = Σ_v N_kv
+    Poisson counts     log ∫ p(x | λ) Gamma(λ; α, α) dλ, summed over the cells
+                       = Σ log Γ(S + α) − log Γ(α) + α log α − (S + α) log(n + α) + const
 
 LOO is the log-probability of each counted thing under the estimate from all the others.  It
 reads only sums, and it depends on a count through its value alone, so equal counts are
@@ -16,8 +16,7 @@ Gelman et al., Bayesian Data Analysis, 3rd ed., §2.6 and §7.1.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 
@@ -86,12 +85,7 @@ class EventCounts:
         return float(np.dot(self.events_times, rising) - np.dot(shrinking, logs))
 
 
-def best_smoothing(family: Any, statistics: Any) -> float:
-    """The α that maximises ``family.leave_one_out(statistics, α)``."""
-    return best_alpha(partial(family.leave_one_out, statistics))
-
-
-def best_alpha(leave_one_out: Callable[[float], float]) -> float:
+def best_smoothing(leave_one_out: Callable[[float], float]) -> float:
     """The α in [1e-6, 1e3] that maximises ``leave_one_out``: a grid, then golden sections."""
     grid = np.linspace(np.log(SMALLEST), np.log(LARGEST), COARSE)
     best = int(np.argmax([leave_one_out(float(np.exp(a))) for a in grid]))

@@ -43,13 +43,11 @@ from likely.generative.passes import (
     Opened,
     encode,
     feature_names,
-    generator,
-    log_joint,
-    log_posterior,
     log_score,
     open_rows,
 )
 from likely.generative.priors import class_prior, smoothing_per_column
+from likely.generative.surface import FittedClassifier
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
@@ -58,11 +56,10 @@ from likely.objectives.components import (
 )
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, minimise
-from likely.special import logsumexp
 from likely.validate import codes_among, warn_unless_converged
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     """Naive Bayes with any event model, mixed by column.
 
     Parameters
@@ -190,34 +187,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.solution_ = None
         return self
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-        design = self._encode(X)
-        return log_posterior(self.components_, self.family_, design, self.executor)
-
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, k), (n, n_classes); of counts, without the multinomial coefficient."""
         design = self._encode(X)
         return log_score(self.components_, self.family_, design, self.executor)
-
-    def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given."""
-        joint = log_joint(self.components_, self.family_, self._encode(X), self.executor)
-        if y is None:
-            return logsumexp(joint, axis=1)
-        return joint[np.arange(len(joint)), codes_among(y, self.classes_)]
-
-    def log_likelihood(self, X: Any, y: Any = None) -> float:
-        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
-        return float(self.score_samples(X, y).sum())
 
     def likelihood_gradient(self, X: Any, y: Any) -> Array:
         """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
@@ -247,12 +220,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self, n_samples: int = 1, random_state: Any = None, *, length: Any = 100
     ) -> tuple[Any, Array]:
         """Draw labelled rows; ``length`` is the total of a row's multinomial counts."""
-        check_is_fitted(self)
-        rng = generator(self.random_state if random_state is None else random_state)
-        share = np.exp(self.class_log_prior_)
-        component = rng.choice(len(share), size=n_samples, p=share / share.sum())
-        numeric, codes = self.distribution_.sample(component, rng, length=length)
-        return self._decode(numeric, codes), self.classes_[component]
+        X, component = self._draw(n_samples, random_state, length=length)
+        return X, self.classes_[component]
 
     def n_parameters(self, naive: bool = True) -> int:
         """Free parameters, with the naive assumption or for the full joint table."""
@@ -266,14 +235,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """How far the features are from independent given the class, and the full table's fit."""
         codes = codes_among(y, self.classes_)
         return dependence(self.distribution_, self._encode(X).stored(), codes, feature_names(self))
-
-    @property
-    def class_log_prior_(self) -> Array:
-        return self.components_.log_mixing
-
-    @property
-    def distribution_(self) -> Any:
-        return self.components_.distribution
 
     @property
     def class_coef_(self) -> Array:
@@ -401,7 +362,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._cut(encode(self, self.schema_, X))
 
-    def _decode(self, numeric: Array, codes: Array) -> Any:
+    def _decode(self, drawn: Any) -> Any:
+        numeric, codes = drawn
         if self.discretizer_ is not None:
             n_bins = len(self.discretizer_.edges_)
             bins, codes = codes[:, -n_bins:], codes[:, : codes.shape[1] - n_bins]

@@ -160,6 +160,11 @@ def log_joint(model: Components, family: Family, design: Design, executor: Any) 
     return _mapped(partial(block_log_joint, family, model), design, executor)
 
 
+def all_numbers(kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
+    """No column is read as codes."""
+    return (False,) * len(kinds.kinds)
+
+
 def feature_names(estimator: Any) -> tuple[str, ...]:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:

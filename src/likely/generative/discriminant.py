@@ -1,0 +1,284 @@
+"""Discriminant analysis: Gaussian classes with tied, full, diagonal or spherical covariance.
+
+    p(x | k) = N(x; m_k, Σ_k)        tied:  log p(k | x) = xᵀΣ⁻¹m_k − ½ m_kᵀΣ⁻¹m_k + log π_k + const
+
+With one covariance for all classes the posterior is that of a logistic regression, whose
+weights and bias are ``coef_`` and ``intercept_``.
+
+References
+----------
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.design import Design
+from likely.distributions import DiagonalFamily, FullFamily, FullGaussian
+from likely.distributions.full_gaussian import FullMoments
+from likely.distributions.shrinkage import ledoit_wolf, unit_scale
+from likely.errors import InvalidInput, MissingCells, SingularCovariance
+from likely.generative.explanation import Explanation, explanation
+from likely.generative.passes import Opened, all_numbers, encode, feature_names, open_rows
+from likely.generative.priors import class_prior
+from likely.generative.surface import FittedClassifier
+from likely.names import lookup
+from likely.objectives.components import (
+    Components,
+    ComponentsObjective,
+    ComponentTotals,
+    total,
+)
+from likely.objectives.shrinkage import fourth_powers
+from likely.solvers.em import EM
+from likely.solvers.minimise import Solution, minimise
+from likely.validate import refuse_one_class, warn_unless_converged
+
+COVARIANCES = ("tied", "full", "diagonal", "spherical")
+
+
+class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
+    """Gaussian class-conditionals.
+
+    Parameters
+    ----------
+    covariance : {"tied", "full", "diagonal", "spherical"}, default="tied"
+        One matrix for all classes, one each, variances only, or one variance per class.
+    shrinkage : float in [0, 1] or "auto", default=0.0
+        How far covariances move towards a multiple of the identity; ``"auto"`` is Ledoit and
+        Wolf's estimate, for tied and full covariances.
+    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
+    ddof : {0, 1}, default=0
+        0 divides scatter by n (maximum likelihood), 1 by n − 1 (tied: n − n_classes).
+    tol, max_iter : float, int
+        For EM, which fills in missing cells of tied and full models: it stops when the
+        likelihood gains less than ``tol`` nats per row.
+    executor : str or Executor, default="auto"
+    random_state : int, RandomState or Generator, default=None
+        Seeds ``sample``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    means_ : array of shape (n_classes, n_features)
+    covariance_ : array
+        (n_features, n_features) tied; (n_classes, n_features, n_features) full;
+        (n_classes, n_features) diagonal; (n_classes,) spherical.
+    coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
+        The logistic posterior of a tied model.
+    shrinkage_ : array of shape (n_classes,)
+        The shrinkage that was used.
+    solution_ : Solution or None
+        How EM ended, when cells were missing.
+
+    Examples
+    --------
+    >>> from likely import DiscriminantAnalysis
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(DiscriminantAnalysis().fit(X, y).score(X, y), 3)
+    0.98
+    """
+
+    def __init__(
+        self,
+        covariance: str = "tied",
+        *,
+        shrinkage: float | str = 0.0,
+        prior: str | Array = "estimate",
+        ddof: int = 0,
+        tol: float = 1e-8,
+        max_iter: int = 500,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.prior = prior
+        self.ddof = ddof
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X with labels y; X may be a file whose column y names (see ``likely.read``)."""
+        self._check_arguments()
+        data = open_rows(
+            self, X, y, sample_weight, as_codes=all_numbers, sparse=False
+        )
+        refuse_one_class(data.classes, self)
+        self.classes_, self.schema_, self.library_ = data.classes, data.schema, data.library
+        self.solution_ = None
+        self.shrinkage_ = np.zeros(len(self.classes_))
+        try:
+            here = total(self._family(0.0), len(self.classes_), data.blocks, data.executor)
+        except MissingCells:
+            here = self._completed(data)
+        self.class_count_, statistics = here.count, here.statistics
+        log_prior = class_prior(self.prior, here.count)
+        self.components_ = Components(log_prior, self._member(statistics, data))
+        self._warn_if_singular()
+        return self
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes)."""
+        return self._log_joint(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Log-odds of the second class for two classes, else log-probabilities of each."""
+        log_proba = self.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
+
+    def explain(self, X: Any, against: Any = None) -> Explanation:
+        """Each feature's log-odds: about the mean of the classes for a tied model."""
+        X = np.asarray(self._encode(X).stored(), dtype=float)
+        contributions, prior = self.distribution_.centred_contributions(X)
+        return explanation(
+            contributions,
+            self.class_log_prior_ + prior,
+            self.classes_,
+            against,
+            feature_names(self),
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw labelled rows."""
+        X, component = self._draw(n_samples, random_state)
+        return X, self.classes_[component]
+
+    def n_parameters(self) -> int:
+        """Free parameters, with the K − 1 of the class prior."""
+        check_is_fitted(self)
+        return len(self.classes_) - 1 + int(self.distribution_.n_parameters)
+
+    @property
+    def means_(self) -> Array:
+        return self.distribution_.mean
+
+    @property
+    def covariance_(self) -> Array:
+        if self.covariance in ("tied", "full"):
+            matrices: Array = self.distribution_.covariance
+            return matrices[0] if self.covariance == "tied" else matrices
+        variance: Array = self.distribution_.variance
+        return variance[:, 0] if self.covariance == "spherical" else variance
+
+    @property
+    def coef_(self) -> Array:
+        return self._linear_form()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._linear_form()[1]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _check_arguments(self) -> None:
+        lookup("covariance", self.covariance, dict.fromkeys(COVARIANCES, ""))
+        if isinstance(self.shrinkage, str):
+            lookup("shrinkage", self.shrinkage, {"auto": ""})
+            if self.covariance not in ("tied", "full"):
+                raise InvalidInput(
+                    f"shrinkage='auto' is for tied and full covariances, not {self.covariance!r}. "
+                    "Give a number between 0 and 1."
+                )
+        elif not 0 <= self.shrinkage <= 1:
+            raise InvalidInput(
+                f"shrinkage must lie between 0 and 1; found {self.shrinkage}. "
+                "0 leaves covariances alone, 'auto' estimates it."
+            )
+
+    def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
+        if self.covariance in ("tied", "full"):
+            # automatic shrinkage is estimated class by class, and pooled afterwards
+            tied = self.covariance == "tied" and self.shrinkage != "auto"
+            return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
+        spherical = self.covariance == "spherical"
+        return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
+
+    def _member(self, statistics: Any, data: Opened) -> Any:
+        """The class-conditionals from completed totals, shrunk."""
+        if self.shrinkage == "auto":
+            self.family_: Any = FullFamily(tied=self.covariance == "tied", ddof=self.ddof)
+            return self._shrunk(statistics, data)
+        self.family_ = self._family(float(self.shrinkage))
+        self.shrinkage_ = np.full(len(self.classes_), float(self.shrinkage))
+        return self.family_.from_statistics(statistics)
+
+    def _shrunk(self, statistics: FullMoments, data: Opened) -> FullGaussian:
+        """Ledoit and Wolf's estimate for each class, pooled by class shares when tied."""
+        empirical = FullFamily().from_statistics(statistics).covariance
+        scale = np.stack([unit_scale(covariance) for covariance in empirical])
+        quartic = fourth_powers(statistics.mean, scale, data.blocks, data.executor)
+        count = statistics.weight[:, 0]
+        shrunk = [ledoit_wolf(*each) for each in zip(empirical, quartic, count, strict=True)]
+        self.shrinkage_ = np.array([each.shrinkage for each in shrunk])
+        covariance = np.stack([each.covariance for each in shrunk])
+        if self.covariance == "tied":
+            covariance = np.average(covariance, axis=0, weights=count)[None]
+        return FullGaussian(statistics.mean, covariance)
+
+    def _completed(self, data: Opened) -> ComponentTotals:
+        """Expected moments where cells are missing, by EM from the observed variances."""
+        if self.shrinkage == "auto":
+            raise InvalidInput(
+                "X has missing cells (NaN), which shrinkage='auto' cannot use. "
+                "Give shrinkage a number, or remove the rows."
+            )
+        family = self._family(0.0)
+        observed = total(DiagonalFamily(), len(self.classes_), data.blocks, data.executor)
+        log_prior = class_prior(self.prior, observed.count)
+        first = DiagonalFamily().from_statistics(observed.statistics)
+        start = Components(log_prior, FullGaussian(first.mean, first.covariance))
+        none = family.pseudo_statistics(0.0, first.mean.shape)
+        objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
+        solution: Solution = minimise(
+            EM(), objective, start, tol=self.tol, max_iter=self.max_iter
+        )
+        warn_unless_converged(self, solution)
+        self.solution_ = solution
+        completed: ComponentTotals = objective.expect(solution.theta).totals
+        return completed
+
+    def _warn_if_singular(self) -> None:
+        if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:
+            rank = min(factor.rank for factor in self.distribution_.factors)
+            warnings.warn(
+                f"A covariance has rank {rank} for {self.n_features_in_} features, so it has no "
+                "inverse and its range is used: columns are constant, repeat one another, or "
+                "outnumber the rows. Drop them, or set shrinkage='auto'.",
+                SingularCovariance,
+                stacklevel=3,
+            )
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return encode(self, self.schema_, X, sparse=False)
+
+    def _decode(self, drawn: Any) -> Any:
+        return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)
+
+    def _linear_form(self) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        try:
+            form = self.distribution_.linear_form()
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
+        if form.terms != "x":
+            raise AttributeError("Only a tied model is linear in x; set covariance='tied'.")
+        coef, intercept = form.coef, form.intercept + self.class_log_prior_
+        if len(self.classes_) == 2:
+            return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
+        return coef, intercept
+

@@ -1,0 +1,180 @@
+"""Mixtures of Gaussians: soft clusters, and a density estimate.
+
+    p(x) = Σ_k π_k N(x; m_k, Σ_k)
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §9.2.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.design import Design
+from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
+from likely.errors import InvalidInput
+from likely.generative.clusters import MixtureProblem
+from likely.generative.mixture_surface import FittedMixture
+from likely.generative.passes import Opened, all_numbers, encode, open_rows
+from likely.names import lookup
+from likely.objectives.components import Components, log_shares
+
+FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
+    "full": FullFamily(),
+    "tied": FullFamily(tied=True),
+    "diagonal": DiagonalFamily(),
+    "spherical": DiagonalFamily(spherical=True),
+}
+
+
+class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
+    """A mixture of Gaussians, by EM from several starts.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        How many Gaussians; ``"auto"`` tries 1 to ``max_components`` and keeps the lowest BIC.
+    covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
+    start : mapping, array or fitted mixture, default=None
+        Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
+        (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft rows
+        (n, K) of X; or another GaussianMixture.
+    n_init : int, default=5
+        Random starts; the best that does not collapse is kept.
+    max_components : int, default=10
+    regularisation : float, default=1e-6
+        The prior on covariances, as a share of the rows that are imagined with the data's
+        own variance; 0 is maximum likelihood.
+    tol, max_iter : float, int
+        EM stops when the likelihood gains less than ``tol`` nats per row.
+    executor : str or Executor, default="auto"
+    random_state : int, RandomState or Generator, default=None
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+    covariances_ : array
+        (K, d, d) full, (d, d) tied, (K, d) diagonal, (K,) spherical.
+    solution_ : Solution
+        How the best start ended; its trace is minus the penalised log-likelihood.
+    history_ : list of lists
+        The penalised log-likelihood of every start, step by step.
+    bic_path_ : array or None
+        BIC for 1, 2, … components, when the number was chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import GaussianMixture
+    >>> X = np.array([-2.1, -1.7, -1.3, -0.9, 2.6, 3.1, 3.4, 3.9]).reshape(-1, 1)
+    >>> GaussianMixture(2, random_state=0).fit(X).means_.round(2).ravel().tolist()
+    [-1.5, 3.25]
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = 1,
+        covariance: str = "full",
+        *,
+        start: Any = None,
+        n_init: int = 5,
+        max_components: int = 10,
+        regularisation: float = 1e-6,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance = covariance
+        self.start = start
+        self.n_init = n_init
+        self.max_components = max_components
+        self.regularisation = regularisation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+        self.random_state = random_state
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows, and the component of each."""
+        return self._draw(n_samples, random_state)
+
+    @property
+    def weights_(self) -> Array:
+        return self.mixing_
+
+    @property
+    def means_(self) -> Array:
+        return self.distribution_.mean
+
+    @property
+    def covariances_(self) -> Array:
+        if isinstance(self.distribution_, FullGaussian):
+            matrices = self.distribution_.covariance
+            return matrices[0] if self.covariance == "tied" else matrices
+        variance: Array = self.distribution_.variance
+        return variance[:, 0] if self.covariance == "spherical" else variance
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+        self.family_ = lookup("covariance", self.covariance, FAMILIES)
+        data = open_rows(
+            self,
+            X,
+            None,
+            sample_weight,
+            as_codes=all_numbers,
+            supervised=False,
+            sparse=False,
+            reset=reset,
+        )
+        self.schema_, self.library_ = data.schema, data.library
+        return data
+
+    def _alpha(self) -> float:
+        return 0.0
+
+    def _given_start(self, problem: MixtureProblem) -> Components | None:
+        if isinstance(self.start, GaussianMixture):
+            return self.start.components_
+        if not isinstance(self.start, Mapping):
+            return None
+        missing = {"mixing", "mean", "covariance"} - set(self.start)
+        if missing:
+            raise InvalidInput(
+                f"start lacks {', '.join(sorted(missing))}; it needs mixing, mean and covariance. "
+                "Give all three, or labels of the rows."
+            )
+        mean = np.atleast_2d(np.asarray(self.start["mean"], dtype=float))
+        return Components(
+            log_shares(np.asarray(self.start["mixing"], dtype=float)),
+            self._member(mean, np.asarray(self.start["covariance"], dtype=float)),
+        )
+
+    def _member(self, mean: Array, covariance: Array) -> FullGaussian | DiagonalGaussian:
+        if self.covariance in ("full", "tied"):
+            d = mean.shape[1]
+            return FullGaussian(mean, covariance.reshape(-1, d, d))
+        spherical = self.covariance == "spherical"
+        variance = covariance[:, None] if spherical else covariance
+        return DiagonalGaussian(mean, np.broadcast_to(variance, mean.shape).copy(), spherical)
+
+    def _encode(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return encode(self, self.schema_, X, sparse=False)
+
+    def _decode(self, drawn: Any) -> Any:
+        return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)

@@ -1,0 +1,89 @@
+"""What every fitted generative model answers: classifiers and mixtures.
+
+    log p(k | x)   predict_log_proba        log p(x)   score_samples
+
+Abstract surfaces over ``components_``: they hold no state and no parameter, so that two
+estimators that differ in how they learn do not repeat what they answer.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.data.design import Design
+from likely.distributions.base import Family
+from likely.generative.passes import generator, log_joint, log_posterior
+from likely.objectives.components import Components
+from likely.special import logsumexp
+from likely.validate import codes_among
+
+
+class FittedComponents(ABC):
+    """Anything with classes or clusters p(x, k)."""
+
+    components_: Components
+    family_: Family
+    executor: Any
+    random_state: Any
+
+    @abstractmethod
+    def _encode(self, X: Any) -> Design:
+        """New rows, checked, as the families read them."""
+
+    @abstractmethod
+    def _decode(self, drawn: Any) -> Any:
+        """Rows as a person would write them."""
+
+    @property
+    def distribution_(self) -> Any:
+        """The fitted p(x | k)."""
+        return self.components_.distribution
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_components)."""
+        design = self._encode(X)
+        return log_posterior(self.components_, self.family_, design, self.executor)
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_components)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def _log_joint(self, X: Any) -> Array:
+        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
+
+    def _draw(self, n_samples: int, random_state: Any, **options: Any) -> tuple[Any, Array]:
+        """Rows and the components they came from; ``options`` go to the distribution."""
+        check_is_fitted(self)
+        rng = generator(self.random_state if random_state is None else random_state)
+        share = np.exp(self.components_.log_mixing)
+        component = rng.choice(len(share), size=n_samples, p=share / share.sum())
+        drawn = self.components_.distribution.sample(component, rng, **options)
+        return self._decode(drawn), component
+
+
+class FittedClassifier(FittedComponents):
+    """Components that are classes."""
+
+    classes_: Array
+
+    @property
+    def class_log_prior_(self) -> Array:
+        return self.components_.log_mixing
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+
+    def score_samples(self, X: Any, y: Any = None) -> Array:
+        """log p(x) of each row, or log p(x, y) when labels are given."""
+        joint = self._log_joint(X)
+        if y is None:
+            return logsumexp(joint, axis=1)
+        return joint[np.arange(len(joint)), codes_among(y, self.classes_)]
+
+    def log_likelihood(self, X: Any, y: Any = None) -> float:
+        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
+        return float(self.score_samples(X, y).sum())

@@ -1,0 +1,106 @@
+"""What must agree among the attributes of a model that was read from a file.
+
+    names, schema and distributions describe n_features_in_ columns
+    priors, counts and distributions have one entry for each of classes_
+
+A checksum shows that a file is what was written; these checks stop a file that was written by
+another hand from reaching compiled loops, which trust their arguments.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from likely.data.schema import Schema
+from likely.distributions.base import Distribution
+from likely.distributions.categorical import Categorical, CategoricalStatistics
+from likely.errors import InvalidInput
+from likely.objectives.components import Components, ComponentTotals
+from likely.persist.decode import same_count
+
+
+def check_consistent(model: Any) -> None:
+    """Refuse a model whose attributes do not fit together."""
+    learned = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    parts = [part for value in learned.values() for part in _parts_of(value)]
+    for part in parts:
+        _check_part(part)
+    if "n_features_in_" in learned:
+        _check_columns(learned, parts)
+    if "classes_" in learned:
+        _check_classes(learned, parts)
+
+
+def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
+    n_features = learned["n_features_in_"]
+    if not isinstance(n_features, int | np.integer) or n_features < 0:
+        raise InvalidInput(
+            f"n_features_in_ is {n_features!r}; expected a count. Save the model again."
+        )
+    names = learned.get("feature_names_in_")
+    if names is not None:
+        same_count("feature_names_in_", np.shape(names), (n_features,))
+        if not all(isinstance(name, str) for name in names):
+            raise InvalidInput("feature_names_in_ must be text. Save the model again.")
+    for part in parts:
+        if isinstance(part, Schema):
+            same_count("The schema", len(part.kinds), n_features)
+        if isinstance(part, Components):
+            same_count("The row of a distribution", part.distribution.n_features, n_features)
+
+
+def _check_classes(learned: dict[str, Any], parts: list[Any]) -> None:
+    classes = learned["classes_"]
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+        raise InvalidInput("classes_ must be a row of labels. Save the model again.")
+    for name, value in learned.items():
+        if name.startswith("class_") and isinstance(value, np.ndarray) and value.ndim:
+            same_count(name, len(value), len(classes))
+    for part in parts:
+        if isinstance(part, Components):
+            same_count("log_mixing", len(part.log_mixing), len(classes))
+        if isinstance(part, ComponentTotals):
+            same_count("The counts of classes", len(part.count), len(classes))
+
+
+def _check_part(part: Any) -> None:
+    """Refuse a part whose own fields do not fit together."""
+    if isinstance(part, Components):
+        same_count("log_mixing", part.log_mixing.shape, (part.distribution.n_components,))
+    if isinstance(part, Distribution):
+        _check_distribution(part)
+    if isinstance(part, Schema):
+        described = {len(part.kinds), len(part.as_codes), len(part.categories)}
+        described |= set() if part.names is None else {len(part.names)}
+        same_count("A schema", sorted(described), [len(part.kinds)])
+    if isinstance(part, Categorical):
+        same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
+    if isinstance(part, CategoricalStatistics):
+        same_count("A row of category counts", part.counts.shape[1], sum(part.sizes))
+
+
+def _check_distribution(distribution: Any) -> None:
+    """Every array has a row for each component, or one that they share."""
+    n_components = distribution.n_components
+    for field in fields(distribution):
+        value = getattr(distribution, field.name)
+        if isinstance(value, np.ndarray) and len(value) != 1:
+            same_count(f"{type(distribution).__name__}.{field.name}", len(value), n_components)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Distribution):
+                same_count(f"A part of {field.name}", part.n_components, n_components)
+
+
+def _parts_of(value: Any) -> Iterator[Any]:
+    """The parts within a value, itself among them."""
+    if is_dataclass(value) and not isinstance(value, type):
+        yield value
+        for field in fields(value):
+            yield from _parts_of(getattr(value, field.name))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _parts_of(item)
+    elif isinstance(value, dict):
+        yield from _parts_of(list(value.values()))

@@ -1,0 +1,89 @@
+"""The classes a model file may name: a fixed list, so that loading imports nothing else.
+
+*Estimators* are the public ones of ``likely.__all__``.  *Parts* are the frozen values they may
+hold: those of ``likely.distributions`` and ``likely.generative``, the executors, and those of
+the modules listed here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from inspect import isabstract, signature
+from pkgutil import iter_modules
+from typing import Any, Protocol, runtime_checkable
+
+import likely
+from likely import distributions, generative
+from likely.compute.executor import EXECUTORS
+from likely.distributions.exponential_family import ExponentialFamily
+
+PART_MODULES = (
+    "likely.data.schema",
+    "likely.objectives.components",
+    "likely.quantiles",
+    "likely.solvers.minimise",
+)
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """What scikit-learn's estimators have in common."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+
+def estimator_class(name: str) -> type[Any] | None:
+    """The public estimator of that name; None if there is none."""
+    found = getattr(likely, name) if name in likely.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, Estimator) else None
+
+
+def estimator_names() -> list[str]:
+    return [name for name in likely.__all__ if estimator_class(name) is not None]
+
+
+def argument_names(estimator: type[Any]) -> set[str]:
+    return set(signature(estimator).parameters)
+
+
+def part_class(name: str) -> type[Any] | None:
+    """The registered part of that name; None if there is none."""
+    return _parts().get(name)
+
+
+def part_name(part: type[Any]) -> str | None:
+    """The name a part is registered under; None if it is not."""
+    return part.__name__ if part_class(part.__name__) is part else None
+
+
+def field_names(part: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass or a named tuple: values cached beside them are no fields."""
+    if is_dataclass(part):
+        return tuple(field.name for field in fields(part))
+    return tuple(part._fields)
+
+
+@cache
+def _parts() -> dict[str, type[Any]]:
+    return {part.__name__: part for module in part_modules() for part in defined_parts(module)}
+
+
+def part_modules() -> list[str]:
+    """The modules whose values are registered."""
+    inside = [
+        f"{package.__name__}.{module.name}"
+        for package in (distributions, generative)
+        for module in iter_modules(package.__path__)
+    ]
+    executors = [entry.partition(":")[0] for entry in EXECUTORS.values()]
+    return [*inside, *PART_MODULES, *executors]
+
+
+def defined_parts(module: str) -> Iterator[type[Any]]:
+    """The values among a module's own classes; a family of functions is known by name instead."""
+    for value in vars(import_module(module)).values():
+        if not isinstance(value, type) or value.__module__ != module or isabstract(value):
+            continue
+        if value is not ExponentialFamily and (is_dataclass(value) or issubclass(value, tuple)):
+            yield value

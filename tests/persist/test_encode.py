@@ -1,0 +1,174 @@
+"""Values in a model file: what comes back as it was, and what is refused by name."""
+
+import json
+from math import inf, nan
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression
+
+from likely.compute.serial import Serial
+from likely.compute.threads import Threads
+from likely.data.schema import Schema
+from likely.distributions import (
+    EXPONENTIAL_FAMILIES,
+    Bernoulli,
+    CategoricalFamily,
+    DiagonalFamily,
+    FullGaussian,
+    LaplaceFamily,
+    Part,
+    ProductFamily,
+    Selection,
+    categorical_family,
+)
+from likely.errors import InvalidInput
+from likely.features.discretize import Discretizer
+from likely.persist import load, save
+from likely.persist.decode import Decoder
+from likely.persist.encode import Encoder
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+
+
+def there_and_back(value):
+    encoder = Encoder("Test")
+    coded = json.loads(json.dumps(encoder.value(value, "it"), allow_nan=False))
+    return Decoder(encoder.tensors).value(coded)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 3, 10**40, -0.0, 0.1, "π", "\ud800", [1, (2, [3])], (), {"a": 1, 2: (None,)},
+        np.float32(0.1), np.int8(-3), np.str_("a"), np.bool_(True), inf, -inf,
+        {np.int64(3): [np.float64(2.5)]}, Serial(), Threads(2), Selection(True, (0,), (1,)),
+        DiagonalFamily(floor=1e-9), LaplaceFamily(limit=9), CategoricalFamily((2, 3)),
+        ProductFamily((Part(DiagonalFamily(), Selection(False, (0,), (0,))),)),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_value_comes_back_equal_and_of_its_type(value):
+    back = there_and_back(value)
+    assert back == value
+    assert repr(back) == repr(value)  # 1 == True, 2.0 == 2, (1,) in a list, −0.0 == 0.0
+
+
+def test_nan_comes_back():
+    assert np.isnan(there_and_back(nan))
+    assert isinstance(there_and_back(np.float32(nan)), np.float32)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[1.5, nan], [-inf, -0.0]]),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.array(2.0),
+        np.empty((0, 4)),
+        np.array([True, False]),
+        np.arange(3, dtype=np.uint8),
+        np.arange(3, dtype=">i4"),
+        np.arange(10.0)[::2],
+        np.array([["a", "bcd"]]),
+        np.array([], dtype=str),
+        np.array(["a", None, 2, 2.5, True, np.int64(3)], dtype=object),
+        np.array([[None, "x"]], dtype=object),
+    ],
+    ids=lambda a: f"{a.dtype.str}{a.shape}",
+)
+def test_an_array_comes_back_through_a_file(tmp_path, array):
+    bins = Discretizer()
+    bins.array_ = array
+    save(bins, tmp_path / "a.likely")
+    back = load(tmp_path / "a.likely").array_
+    assert_array_equal(back, array)
+    assert back.dtype == array.dtype.newbyteorder("=")
+    assert back.flags.writeable
+    assert back.flags.f_contiguous or not array.flags.f_contiguous
+    if array.dtype == object:
+        assert list(map(type, back.ravel())) == list(map(type, array.ravel()))
+
+
+def test_an_array_that_is_found_twice_is_written_once():
+    array, encoder = np.arange(3.0), Encoder("Test")
+    coded = encoder.value([array, {"a": array}], "it")
+    assert list(encoder.tensors) == ["it[0]"]
+    first, second = Decoder(encoder.tensors).value(coded)
+    assert second["a"] is first
+
+
+def test_parts_come_back_without_what_they_had_cached():
+    part = FullGaussian(np.zeros((1, 2)), np.eye(2)[None])
+    part.log_prob(np.zeros((1, 2)))
+    assert len(vars(part)) > 2  # the factors are cached beside the fields
+    back = there_and_back(part)
+    assert set(vars(back)) == {"mean", "covariance"}
+    assert_array_equal(back.log_prob(X[:, :2]), part.log_prob(X[:, :2]))
+
+
+def test_families_that_are_classes_or_listed_by_name_come_back_as_themselves():
+    assert there_and_back(Bernoulli) is Bernoulli
+    assert there_and_back([EXPONENTIAL_FAMILIES["poisson"]])[0] is EXPONENTIAL_FAMILIES["poisson"]
+
+
+def test_a_schema_comes_back():
+    table = np.array([[1.0, "a"], [2.0, "b"]], dtype=object)
+    schema = Schema.of(table, [False, True])
+    back = there_and_back(schema)
+    assert (back.names, back.kinds, back.as_codes) == (schema.names, schema.kinds, schema.as_codes)
+    assert back.categories[0] is None
+    assert_array_equal(back.categories[1], schema.categories[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.random.default_rng(0), "n_bins is a numpy.*Generator; .* Give an int seed"),
+        (np.random.RandomState(0), "n_bins is a numpy.*RandomState; .* Give an int seed"),
+        (lambda x: x, "n_bins is the function <lambda>; "),
+        (np.exp, "n_bins is the function exp; "),
+        ([{"a": print}], r"n_bins\[0\]\['a'\] is the function print"),
+        (categorical_family(3), "exponential family 'categorical-3'.*poisson"),
+        (LogisticRegression(), "n_bins is a sklearn.*LogisticRegression"),
+        (dict, "the class dict"),
+        (b"bytes", "is a bytes"),
+        ({1.5: 1}, "has the key 1.5; "),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "array of datetime64"),
+        (np.longdouble(1), "is a NumPy (longdouble|float128)"),
+        (np.array([object()]), "array that holds a object"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_cannot_be_kept_is_named_before_anything_is_written(tmp_path, value, message):
+    with pytest.raises(InvalidInput, match=message):
+        save(Discretizer(n_bins=value), tmp_path / "m.likely")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_value_that_contains_itself_is_refused(tmp_path):
+    loop = []
+    loop.append(loop)
+    with pytest.raises(InvalidInput, match="contains itself"):
+        save(Discretizer(edges=loop), tmp_path / "m.likely")
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), Discretizer, {"a": 1}], ids=str)
+def test_only_our_own_estimators_can_be_saved(tmp_path, model):
+    with pytest.raises(InvalidInput, match=r"cannot be saved; expected one of .*Discretizer"):
+        save(model, tmp_path / "m.likely")
+
+
+def test_a_class_of_the_same_name_is_not_ours(tmp_path):
+    impostor = type("Discretizer", (LogisticRegression,), {})()
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        save(impostor, tmp_path / "m.likely")
+
+
+def test_a_file_needs_a_folder_that_exists(tmp_path):
+    fitted = Discretizer()
+    with pytest.raises(InvalidInput, match=r"no folder; .* Create it"):
+        save(fitted, tmp_path / "nowhere" / "m.likely")
+    with pytest.raises(InvalidInput, match="is a folder"):
+        save(fitted, tmp_path)

@@ -1,0 +1,40 @@
+"""The errors that are raised on purpose."""
+
+import pytest
+
+from likely import errors
+
+
+@pytest.mark.parametrize(
+    ("error", "base"),
+    [
+        (errors.InvalidInput, ValueError),  # scikit-learn's checks expect one
+        (errors.UnknownName, errors.InvalidInput),
+        (errors.InvalidFile, errors.InvalidInput),
+        (errors.UnsupportedAccess, errors.LikelyError),
+        (errors.NotConverged, errors.LikelyError),
+        (errors.UnseenCategories, errors.LikelyWarning),
+        (errors.SingularCovariance, errors.LikelyWarning),
+        (errors.CollapsedComponent, errors.LikelyWarning),
+        (errors.LikelyWarning, UserWarning),
+    ],
+)
+def test_each_is_what_a_caller_may_catch(error, base):
+    assert issubclass(error, base)
+
+
+def test_a_bad_file_is_named_with_the_line():
+    error = errors.InvalidFile("rows.csv", "expected 3 cells, found 2.", line=7)
+    assert str(error) == "rows.csv, line 7: expected 3 cells, found 2."
+    assert (error.path, error.line) == ("rows.csv", 7)
+
+
+def test_a_bad_file_without_a_line_is_named():
+    error = errors.InvalidFile("rows.csv", "it is empty.")
+    assert str(error) == "rows.csv: it is empty."
+    assert error.line is None
+
+
+def test_a_suggestion_needs_a_close_name():
+    assert str(errors.UnknownName("link", "logitt", ["log", "logit"])).endswith("mean 'logit'?")
+    assert "mean" not in str(errors.UnknownName("link", "xyz", ["log", "logit"]))
