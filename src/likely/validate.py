@@ -220,6 +220,8 @@ def _plain(y: Any) -> Any:
 
 
 def _refuse_missing_labels(y: Array) -> None:
+    if y.dtype.kind in "biu":
+        return
     missing = y.dtype.kind == "f" and np.isnan(y)
     if y.dtype.kind == "O":
         missing = np.array([label is None or label != label for label in y], dtype=bool)

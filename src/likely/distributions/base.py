@@ -49,6 +49,14 @@ class LinearForm(NamedTuple):
     terms: str  # what T(x) is: "x", or "x, x²"
 
 
+class FusedExpectation(NamedTuple):
+    """What an E step brings: N_k, the expected statistics, and Σ w log p(x)."""
+
+    count: Array  # (n_components,)
+    statistics: Any
+    log_likelihood: float
+
+
 class Distribution(ABC):
     """One fitted member of a family."""
 
@@ -87,6 +95,12 @@ class Distribution(ABC):
         Most families sum missing cells out in their own statistics; a full Gaussian cannot.
         """
         return family.statistics(X, responsibility)
+
+    def fused_expectation(
+        self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
+    ) -> "FusedExpectation | None":
+        """An E step and its statistics by one compiled loop, where there is one for such data."""
+        return None
 
     def contributions(self, X: Matrix) -> Array:
         """Each feature's share of ``log_score``, shape (n_examples, n_features, n_components)."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
 from likely.errors import InvalidInput
@@ -44,8 +45,10 @@ def factorise(covariance: Array) -> Factor:
         except LinAlgError:
             L = np.zeros_like(correlation)
         if np.diag(L).min(initial=np.inf) > SMALLEST_PIVOT:
-            W = solve_triangular(L, np.diag(1 / scale), lower=True).T
-            return Factor(W, 2 * float(np.sum(np.log(np.diag(L)) + np.log(scale))), len(L))
+            inverse, _ = dtrtri(L, lower=1)  # a triangular solve wakes BLAS threads: 1000 × slower
+            return Factor(
+                (inverse / scale).T, 2 * float(np.sum(np.log(np.diag(L)) + np.log(scale))), len(L)
+            )
     return _on_range(correlation, safe)
 
 

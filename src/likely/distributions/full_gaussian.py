@@ -23,17 +23,19 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, LinearForm, Statistics
+from likely.distributions.base import Distribution, FusedExpectation, LinearForm, Statistics
 from likely.distributions.factor import Factor, factorise, refuse_not_positive_definite
 from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, merged_means
 from likely.distributions.missing_gaussian import expected_moments, log_prob_of_observed
 from likely.distributions.responsibility import (
+    FAST_CELLS,
     Labels,
     Responsibility,
     refuse_infinity,
     totals,
     weighted_sums,
 )
+from likely.distributions.whitened import MOST_FEATURES, whitened_sums
 from likely.errors import InvalidInput, MissingCells
 
 
@@ -236,6 +238,20 @@ class FullGaussian(Distribution):
         moments = FullMoments(*expected_moments(self.mean, self._matrices(), X, r))
         return moments.pooled() if family.tied else moments
 
+    def fused_expectation(
+        self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
+    ) -> FusedExpectation | None:
+        """By a compiled loop, for large blocks of few features and complete rows."""
+        if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
+            return None
+        found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
+        if found is None:
+            return None
+        moments = FullMoments(found.count[:, None], found.mean, found.scatter)
+        if family.tied:
+            moments = moments.pooled()
+        return FusedExpectation(found.count, moments, found.log_likelihood)
+
     def log_likelihood_of(self, statistics: FullMoments) -> float:
         out = 0.0
         tied = len(statistics.scatter) < self.n_components
@@ -293,3 +309,4 @@ def _refuse_shapes(mean: Array, covariance: Array) -> None:
             f"The covariances have shape {covariance.shape}; expected (1, {d}, {d}) or "
             f"({n_components}, {d}, {d}). Give one matrix for all components, or one for each."
         )
+

@@ -49,8 +49,11 @@ class JointTableFamily:
     def statistics(self, X: Codes, responsibility: Responsibility) -> CategoricalStatistics:
         return self._as_one().statistics(combinations(X, self.sizes), responsibility)
 
-    def pseudo_statistics(self, alpha: float, shape: tuple[int, int]) -> CategoricalStatistics:
-        return self._as_one().pseudo_statistics(alpha, (shape[0], 1))
+    def pseudo_statistics(
+        self, alpha: float | Array, shape: tuple[int, int]
+    ) -> CategoricalStatistics:
+        """``alpha`` imagined examples of each combination; of one per feature, their mean."""
+        return self._as_one().pseudo_statistics(float(np.mean(alpha)), (shape[0], 1))
 
     def from_statistics(self, statistics: CategoricalStatistics) -> "JointTable":
         return JointTable(Categorical.from_statistics(statistics), self.sizes)

@@ -46,10 +46,9 @@ class CountTables:
         tables = list(tables)
         counts = [table.ravel() for table in tables]
         count, count_times = np.unique(np.concatenate(counts), return_counts=True)
-        totals = [_totals_and_size(table) for table in tables]
-        pairs, total_times = np.unique(np.concatenate(totals), axis=0, return_counts=True)
+        totals = np.concatenate([_distinct_totals(table) for table in tables], axis=1)
         seen = count > 0
-        return cls(count[seen], count_times[seen], pairs[:, 0], pairs[:, 1], total_times)
+        return cls(count[seen], count_times[seen], *totals)
 
     def leave_one_out(self, alpha: float) -> float:
         """LOO(α), for α > 0."""
@@ -109,6 +108,7 @@ def _golden_section(f: Callable[[float], float], low: float, high: float) -> flo
     return (low + high) / 2
 
 
-def _totals_and_size(table: Array) -> Array:
-    total = table.sum(axis=1)
-    return np.column_stack([total, np.full(len(total), float(table.shape[1]))])
+def _distinct_totals(table: Array) -> Array:
+    """The distinct totals of the rows, their number of cells, and how often each occurs."""
+    total, times = np.unique(table.sum(axis=1), return_counts=True)
+    return np.stack([total, np.full(len(total), table.shape[1]), times])

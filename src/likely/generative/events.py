@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.design import Design, Mixed
@@ -33,6 +34,10 @@ from likely.quantiles import LIMIT
 
 AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
 EVENTS = tuple(sorted([*DISTRIBUTIONS, "categorical"]))
+
+POSITIVE = ("complement", "exponential", "multinomial", "poisson")
+COMPLETE = ("complement", "multinomial")  # a missing count cannot be summed out
+DENSE = ("categorical", "gaussian", "laplace")
 
 Event = str | Family
 
@@ -70,6 +75,18 @@ def plan_events(
             events.append(choice)
             cut.append(False)
     return EventPlan(tuple(events), tuple(cut))
+
+
+def with_input_tags(tags: Tags, event: Any) -> Tags:
+    """What X may be, so far as one event model for all columns says it."""
+    name = event if isinstance(event, str) else "auto"
+    tags.input_tags.allow_nan = name not in COMPLETE
+    tags.input_tags.positive_only = name in POSITIVE
+    tags.input_tags.sparse = name not in DENSE
+    tags.input_tags.string = name in ("auto", "categorical")
+    if tags.classifier_tags is not None:
+        tags.classifier_tags.poor_score = name in COMPLETE  # counts tell little about blobs
+    return tags
 
 
 def product_family(

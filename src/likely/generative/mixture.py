@@ -30,6 +30,7 @@ from likely.generative.events import (
     plan_events,
     product_family,
     recoded,
+    with_input_tags,
 )
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.passes import Opened, encode, open_rows
@@ -117,11 +118,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return self._draw(n_samples, random_state, length=length)
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
+        return with_input_tags(super().__sklearn_tags__(), self.event)
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
         data = open_rows(

@@ -5,6 +5,7 @@ Abstract: ``MixtureModel`` and ``GaussianMixture`` differ in which families they
 
 import warnings
 from abc import abstractmethod
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -221,9 +222,7 @@ class FittedMixture(FittedComponents):
         return self
 
     def _expected(self, data: Opened) -> ComponentTotals:
-        def term(block: Any) -> ComponentTotals:
-            return block_expectations(self.family_, self.components_, block)
-
+        term = partial(block_expectations, self.family_, self.components_)
         return data.executor.sum(term, data.blocks)
 
     def _check_arguments(self) -> None:

@@ -37,6 +37,7 @@ from likely.generative.events import (
     product_family,
     recoded,
     with_bins,
+    with_input_tags,
 )
 from likely.generative.explanation import Explanation, explanation
 from likely.generative.passes import (
@@ -247,11 +248,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self._linear_form()[1]
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        return tags
+        return with_input_tags(super().__sklearn_tags__(), self.event)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
         return open_rows(

@@ -5,7 +5,7 @@ are read as they are needed.  Either way the estimator sees ``Opened`` and nothi
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -195,7 +195,7 @@ def _column(y: Any) -> Any:
 
     if nw.dependencies.is_into_series(y):
         return nw.from_native(y, series_only=True).to_numpy()
-    return y
+    return y if isinstance(y, Sized) else np.asarray(y)
 
 
 def _rows(X: Any, kept: Array) -> Any:

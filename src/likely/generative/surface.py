@@ -68,6 +68,12 @@ class FittedClassifier(FittedComponents):
     """Components that are classes."""
 
     classes_: Array
+    solution_: Any
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of EM; a fit in closed form is one."""
+        return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
 
     @property
     def class_log_prior_(self) -> Array:
@@ -75,7 +81,8 @@ class FittedClassifier(FittedComponents):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        log_proba = self.predict_log_proba(X)
+        return self.classes_[log_proba.argmax(axis=1)]
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
         """log p(x) of each row, or log p(x, y) when labels are given."""

@@ -75,6 +75,10 @@ def block_totals(family: Family, n_components: int, block: Block) -> ComponentTo
 def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
     """The statistics of all rows: as labelled where labels are known, else as expected at θ."""
     X = block.X.stored()
+    if block.y is None:
+        fused = model.distribution.fused_expectation(family, X, model.log_mixing, block.weight)
+        if fused is not None:
+            return ComponentTotals(*fused)
     log_joint = model.log_joint(X)
     evidence = logsumexp(log_joint, axis=1)
     with np.errstate(invalid="ignore"):  # −inf − (−inf): a row no component can explain

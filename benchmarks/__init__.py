@@ -1,0 +1,1 @@
+"""Claims about speed and memory, each with the file that measures it.  See RESULTS.md."""

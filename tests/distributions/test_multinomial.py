@@ -1,0 +1,86 @@
+"""Multinomial counts: one multiplier per class, the coefficient, smoothing, refusals."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.naive_bayes import MultinomialNB
+
+from likely.distributions.multinomial import Multinomial, MultinomialStatistics
+from likely.distributions.responsibility import Labels
+from likely.errors import InvalidInput
+
+RNG = np.random.default_rng(0)
+X = RNG.poisson([3.0, 0.2, 1.0, 0.7], (60, 4)).astype(float)
+LABELS = Labels(RNG.integers(0, 3, 60), 3)
+
+
+def test_each_class_has_its_multiplier():
+    """EST-3: λ_k is the number of throws of class k, and the rows of φ sum to 1."""
+    statistics = Multinomial.statistics(X, LABELS)
+    words = [X[LABELS.codes == k].sum() for k in range(3)]
+    assert_array_equal(statistics.multipliers, words)
+    assert_allclose(Multinomial.from_statistics(statistics).probability.sum(axis=1), 1.0)
+
+
+def test_the_coefficient_does_not_move_the_maximum():
+    statistics = Multinomial.statistics(X, LABELS)
+    best = Multinomial.from_statistics(statistics)
+    r = LABELS.dense()
+    for p in RNG.dirichlet(np.ones(4), size=(50, 3)):
+        other = Multinomial.from_probability(p)
+        with_B = np.sum(r * (best.log_prob(X) - other.log_prob(X)))
+        without = np.sum(r * (best.log_score(X) - other.log_score(X)))
+        assert_allclose(with_B, without)
+        assert with_B >= 0
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 7.0])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_smoothing_agrees_with_scikit_learn(alpha, layout):
+    theirs = MultinomialNB(alpha=alpha).fit(X, LABELS.codes)
+    prior = Multinomial.pseudo_statistics(alpha, (3, 4))
+    ours = Multinomial.from_statistics(Multinomial.statistics(layout(X), LABELS) + prior)
+    assert_allclose(ours.log_probability, theirs.feature_log_prob_, rtol=1e-12)
+    assert_allclose(ours.log_prob(layout(X)), ours.log_prob(X), rtol=1e-12)
+
+
+def test_smoothing_may_differ_by_side():
+    """EST-4: with α_v the denominator has Σ_v α_v."""
+    seen = MultinomialStatistics(np.array([[3.0, 0.0, 1.0]]))
+    prior = Multinomial.pseudo_statistics(np.array([1.0, 2.0, 3.0]), (1, 3))
+    phi = Multinomial.from_statistics(seen + prior).probability
+    assert_allclose(phi, [[4 / 10, 2 / 10, 4 / 10]])
+
+
+def test_an_unseen_word_has_a_little_and_an_empty_class_is_uniform():
+    seen = MultinomialStatistics(np.array([[5.0, 0.0], [0.0, 0.0]]))
+    prior = Multinomial.pseudo_statistics(0.5, (2, 2))
+    assert_allclose(
+        Multinomial.from_statistics(seen + prior).probability[0, 1], 0.5 / (2 * 0.5 + 5)
+    )
+    assert_allclose(Multinomial.from_statistics(seen + prior).probability[1], [0.5, 0.5])
+    assert_allclose(Multinomial.from_statistics(seen).probability, [[1, 0], [0.5, 0.5]])
+
+
+def test_samples_have_the_totals_asked_for():
+    die = Multinomial.from_probability([[0.2, 0.8], [0.5, 0.5]])
+    draws = die.sample(np.array([0, 1, 0]), np.random.default_rng(0), total=np.array([1, 10, 100]))
+    assert_array_equal(draws.sum(axis=1), [1, 10, 100])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(-1.0, "Negative values.*found -1.*Gaussian"), (np.nan, "NaN.*Poisson"), (np.inf, "infinity")],
+)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_what_is_no_count_is_refused(layout, value, message):
+    with pytest.raises(InvalidInput, match=message):
+        Multinomial.check(layout(np.array([[1.0, value]])))
+
+
+def test_a_broken_count_has_a_score_but_no_probability():
+    die = Multinomial.from_probability([0.2, 0.8])
+    assert np.isfinite(die.log_score(np.array([[0.5, 1.5]]))).all()
+    with pytest.raises(InvalidInput, match="whole numbers"):
+        die.log_prob(np.array([[0.5, 1.5]]))
