@@ -1,6 +1,6 @@
 """Categorical naive Bayes from integer codes, 1,000,000 × 50 with ten values each.
 
-    φ_kjv = (N_kjv + 1) / (N_kj + 10)        the posterior mode: one imagined example per value
+φ_kjv = (N_kjv + 1) / (N_kj + 10)        the posterior mode: one imagined example per value
 """
 
 from benchmarks.child import Sizes

@@ -1,6 +1,6 @@
 """Gaussian naive Bayes, fit by maximum likelihood, 1,000,000 × 50.
 
-    maximise  Σ_i log π_yi + Σ_j log N(x_ij; m_yij, v_yij)        no floor under the variances
+maximise  Σ_i log π_yi + Σ_j log N(x_ij; m_yij, v_yij)        no floor under the variances
 """
 
 from benchmarks.child import Sizes

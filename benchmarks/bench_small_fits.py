@@ -159,8 +159,7 @@ CASES = (
         + "GaussianMixture(3, start=dict(mixing=mixing, mean=mean, covariance=covariance), "
         f"regularisation=0.0, tol=0.0, max_iter={ITERATIONS}).fit(X)",
         "from sklearn.mixture import GaussianMixture",
-        MIXTURE_SCRIPT_START
-        + "GaussianMixture(3, weights_init=mixing, means_init=mean, "
+        MIXTURE_SCRIPT_START + "GaussianMixture(3, weights_init=mixing, means_init=mean, "
         "precisions_init=np.linalg.inv(covariance), reg_covar=0.0, tol=0.0, "
         f"max_iter={ITERATIONS}).fit(X)",
         _mixture_calls,

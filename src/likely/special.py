@@ -324,17 +324,29 @@ def _exact_coefficient(counts: list[float]) -> int:
 
 
 def log_multinomial_coefficient(counts: Matrix) -> Array:
-    """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR."""
+    """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR.
+
+    The Gamma function also takes broken counts, as of words weighted by rarity.
+    """
     if not _is_sparse(counts):
         x = floating(counts, namespace(counts))
-        x = _counts(x) if isinstance(x, np.ndarray) else x
+        _refuse_negative(x)
         return lgamma(1 + x.sum(-1)) - lgamma(1 + x).sum(-1)
     x = counts.tocsr(copy=True)
     x.sum_duplicates()
-    _counts(x.data)
+    _refuse_negative(x.data)
     total = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
     x.data = lgamma(1 + x.data)  # ln Γ(1 + 0) = 0, so zeros need not be stored
     return lgamma(1 + total) - np.asarray(x.sum(axis=1)).ravel()
+
+
+def _refuse_negative(values: Any) -> None:
+    if isinstance(values, np.ndarray) and not (values >= 0).all():
+        bad = values[~(values >= 0)]
+        raise InvalidInput(
+            f"Counts must be 0 or more; found {bad[0]:g}. "
+            "Use a model of continuous features for negative numbers."
+        )
 
 
 def _counts(values: Any) -> Array:

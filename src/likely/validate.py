@@ -160,6 +160,17 @@ def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -
     return Classes(found.classes, codes)
 
 
+def known_classes(labels: Array, unlabelled: Any) -> Array:
+    """Distinct labels without the one that means unknown; at least one must be left."""
+    known = labels if unlabelled is None else labels[~_is_unlabelled(labels, unlabelled)]
+    if not len(known):
+        raise InvalidInput(
+            "The target has no known label; at least one must be known. "
+            "Check the target column, or use a mixture model when none is."
+        )
+    return known
+
+
 def codes_among(y: Any, classes: Array) -> Codes:
     """Each label's place among ``classes``; a label that is not there is refused."""
     y = column_or_1d(_plain(y), warn=True)

@@ -330,7 +330,9 @@ def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
     schema = find_schema(features, [False, False, True, True], executor)
     classes = find_classes(source, "colour", executor)
     assert classes.tolist() == sorted(frame["colour"].dropna().unique())
-    blocks = SourceBlocks(source, schema, "colour", classes, "weight", rows_per_block=64)
+    blocks = SourceBlocks(
+        source, schema, "colour", classes, "weight", unlabelled=True, rows_per_block=64
+    )
     expected, _ = schema.encode(frame)
     for _ in range(2):
         made = list(blocks)
@@ -344,6 +346,15 @@ def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
         labels = [None if code < 0 else classes[code] for code in y]
         assert labels == pl.from_pandas(frame)["colour"].to_list()
     assert (blocks.n_features, blocks.n_rows) == (expected.n_features, 300)
+
+
+def test_a_missing_label_is_refused_unless_it_may_be_unknown(houses):
+    frame, source = houses
+    schema = find_schema(source.select(["rooms"]), [False], Serial())
+    classes = find_classes(source, "colour", Serial())
+    row = int(frame["colour"].isna().to_numpy().argmax())
+    with pytest.raises(InvalidInput, match=rf"Row {row} has no label in column 'colour'"):
+        list(SourceBlocks(source, schema, "colour", classes))
 
 
 def test_a_numeric_target_is_read_as_floats(houses):

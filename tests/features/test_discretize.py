@@ -177,7 +177,7 @@ def test_codes_feed_a_categorical_model():
         (pd.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
         (pl.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
         (pd.DataFrame({"k": pd.Categorical(["u", "v"])}), "Column 'k' holds strings"),
-        (pd.DataFrame({"t": pd.to_datetime(["2020-01-02"])}), "Column 't' holds times, as '2020"),
+        (pd.DataFrame({"t": pd.to_datetime(["2020-01-02"])}), "Column 't' holds times or other"),
         (np.array([["2020-01-02"]], dtype="datetime64[D]"), "X holds times, as '2020-01-02'"),
     ],
 )

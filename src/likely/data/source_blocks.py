@@ -46,6 +46,7 @@ class SourceBlocks(Blocks):
     classes: Array | None = None  # sorted; of a target that is a class
     weight: str | None = None
     numeric_target: bool = False
+    unlabelled: bool = False  # whether a label may be missing, or be no class
     rows_per_block: int | None = None  # None is the rule of ``block_rows``
 
     def __post_init__(self) -> None:
@@ -86,15 +87,21 @@ class SourceBlocks(Blocks):
     def _block(self, table: "pa.Table", start: int) -> Block:
         return Block(
             X=self.schema.encode(table).design,
-            y=None if self.target is None else self._responses(table.column(self.target)),
+            y=None if self.target is None else self._responses(table.column(self.target), start),
             weight=None if self.weight is None else weights(table.column(self.weight), start),
             start=start,
         )
 
-    def _responses(self, column: Any) -> Array:
+    def _responses(self, column: Any, start: int) -> Array:
         if self.numeric_target or self.classes is None:
             return floats_of_arrow(column).astype(np.float64, copy=False)
-        return class_codes(column, self.classes)
+        codes = class_codes(column, self.classes)
+        if not self.unlabelled and (codes < 0).any():
+            raise InvalidInput(
+                f"Row {start + int((codes < 0).argmax())} has no label in column {self.target!r}; "
+                "every row needs one. Remove the row, or say unlabelled=... to learn from it."
+            )
+        return codes
 
 
 def chunks(source: Source, rows: int) -> "Iterator[pa.Table]":

@@ -53,3 +53,27 @@ def count_codes(X, labels, weight, starts, out):
             v = X[i, j]
             if v >= 0:
                 out[k, starts[j] + v] += w
+
+
+@njit(cache=True, nogil=True)
+def count_small_values(X, labels, cap, stride, out):
+    """Add the counts of values 0 … cap − 1 to ``out`` (K, d·stride), uint32; False if one is outside.
+
+    ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is no power
+    of two keeps the columns' tables from evicting one another.
+    """
+    n, d = X.shape
+    mask = np.uint64(cap - 1)
+    step = np.uint64(stride)
+    seen = np.uint64(0)  # all bits of all values: unsigned, so a negative one sets the highest
+    for i in range(n):
+        k = labels[i]
+        if k < 0:
+            continue
+        row = out[k]
+        x = X[i]
+        for j in range(d):
+            v = np.uint64(x[j])
+            seen |= v
+            row[np.uint64(j) * step + (v & mask)] += np.uint32(1)
+    return seen <= mask

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Self, final
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -20,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from likely._typing import Array, Codes
+from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
 from likely.features.edges import (
     EdgesOption,
@@ -28,6 +28,7 @@ from likely.features.edges import (
     quantile_edges,
     supervised_edges,
 )
+from likely.validate import is_frame
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 
@@ -262,12 +263,13 @@ def _refuse_sparse(X: Any) -> None:
 
 def _refuse_what_is_not_numbers(X: Any) -> None:
     """Numbers written as text, categories and times would be turned into numbers unasked."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        for name, dtype in frame.schema.items():
-            if dtype.is_temporal() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
-                kind = "times" if dtype.is_temporal() else "strings"
-                raise _not_numbers(f"Column {name!r}", kind, frame[name].drop_nulls())
+    if is_frame(X):
+        table = as_table(X)
+        for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
+            if kind == "other":
+                raise _not_numbers(f"Column {name!r}", "times or other values", [])
+            if kind == "category":
+                raise _not_numbers(f"Column {name!r}", "strings", table.factor(j).values)
         return
     array = np.asarray(X)
     if array.dtype.kind in "USMm" and array.size:

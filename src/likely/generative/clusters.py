@@ -40,6 +40,7 @@ from likely.objectives.components import (
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, minimise
 
+SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -114,8 +115,15 @@ def fit_clusters(
         held = problem.solve(start, strong)
         return replace(held, collapsed=found[0].collapsed, traces=_traces(found) + held.traces)
     sound = [each for each in found if not each.collapsed]
-    best = max(sound, key=lambda each: each.traces[0][-1])
-    return replace(best, traces=_traces(found))
+    return replace(_best(sound), traces=_traces(found))
+
+
+def _best(found: list[Clusters]) -> Clusters:
+    """The first of those that end highest: starts often end in the same place, up to rounding."""
+    ends = [each.traces[0][-1] for each in found]
+    top = max(ends)
+    near = top - SAME_END * max(1.0, abs(top))
+    return next(each for each, end in zip(found, ends, strict=True) if end >= near)
 
 
 def _traces(found: list[Clusters]) -> tuple[tuple[float, ...], ...]:

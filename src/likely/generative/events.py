@@ -133,6 +133,8 @@ def recoded(
     statistics: ProductStatistics, family: ProductFamily, schema: Schema, wider: Schema
 ) -> ProductStatistics:
     """Statistics under ``schema`` as they would be under ``wider``, which has more categories."""
+    if schema.sizes == wider.sizes:
+        return statistics
     mapping, sizes = schema.recoding(wider), wider.sizes
     parts = []
     for part, own in zip(family.parts, statistics.parts, strict=True):

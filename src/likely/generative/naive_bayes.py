@@ -146,7 +146,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         data = self._open(X, y, sample_weight)
         self._describe(data)
         blocks = self._with_bins(data)
-        here = total(self.family_, len(self.classes_), blocks, data.executor)
+        here = data.totals
+        if here is None:
+            here = total(self.family_, len(self.classes_), blocks, data.executor)
         self._learn(here)
         self.solution_ = None
         if self.unlabelled is not None:

@@ -15,21 +15,24 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Design
+from likely.data.design import Dense, Design, Mixed
 from likely.data.frames import is_sparse, kinds_of, library_of
 from likely.data.schema import Schema, TableKinds
 from likely.data.source import Source, column_index
 from likely.data.source_blocks import SourceBlocks, find_classes, find_schema
 from likely.data.sources import read
 from likely.distributions.base import Family
+from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput, UnseenCategories
 from likely.objectives.components import (
     Components,
+    ComponentTotals,
     block_log_joint,
     block_log_posterior,
     block_log_score,
 )
-from likely.validate import check_labels, check_table, check_weight
+from likely.objectives.value_counts import count_values
+from likely.validate import check_labels, check_table, check_weight, known_classes
 
 
 class Opened(NamedTuple):
@@ -41,6 +44,7 @@ class Opened(NamedTuple):
     executor: Executor
     library: str | None  # the caller's frame library, to answer in
     table: Any = None  # the rows in memory, checked; None for a file
+    totals: ComponentTotals | None = None  # where opening the data counted them already
 
 
 AsCodes = Callable[[TableKinds, bool], tuple[bool, ...]]  # (the columns, whether sparse) → flags
@@ -64,7 +68,9 @@ def open_rows(
         X = read(X)
     if isinstance(X, Source):
         target = y if supervised else None
-        return _open_source(estimator, X, target, sample_weight, as_codes, declare, supervised)
+        return _open_source(
+            estimator, X, target, sample_weight, as_codes, declare, supervised, unlabelled
+        )
     X = check_table(estimator, X, reset=reset, sparse=sparse)
     n_rows = _n_rows(X)
     weight = check_weight(sample_weight, X, n_rows=n_rows)
@@ -81,13 +87,38 @@ def open_rows(
     elif weight is not None and not (weight > 0).all():
         X, weight = _rows(X, weight > 0), weight[weight > 0]  # weight 0 is the row absent
     kinds = kinds_of(X)
-    found, design = Schema.learn(X, as_codes(kinds, is_sparse(X)))
+    flags = as_codes(kinds, is_sparse(X))
+    executor = executor_for(estimator.executor, _nbytes(X))
+    if supervised and all(flags) and isinstance(X, np.ndarray) and X.dtype.kind == "i":
+        counted = _open_counted(X, codes, weight, classes, kinds, executor)
+        if counted is not None and declare(counted.schema) is counted.schema:
+            return counted
+    found, design = Schema.learn(X, flags)
     schema = declare(found)
     if schema is not found:
         design = schema.encode(X).design
-    blocks = ArrayBlocks(design, codes, weight)
-    executor = executor_for(estimator.executor, blocks.nbytes)
-    return Opened(blocks, schema, classes, executor, library_of(X), X)
+    return Opened(
+        ArrayBlocks(design, codes, weight), schema, classes, executor, library_of(X), X
+    )
+
+
+def _open_counted(
+    X: Array, codes: Any, weight: Any, classes: Array, kinds: TableKinds, executor: Executor
+) -> Opened | None:
+    """Small whole numbers read as categories: one pass finds and counts them."""
+    blocks = ArrayBlocks(Dense(X), codes, weight)
+    counted = count_values(blocks, len(classes), executor)
+    sizes = None if counted is None else counted.sizes()
+    if counted is None or sizes is None:
+        return None
+    categories = tuple(np.arange(size) for size in sizes)
+    schema = Schema(kinds.names, kinds.kinds, (True,) * len(sizes), categories)
+    design = Mixed(np.empty((len(X), 0)), X, sizes)
+    totals = ComponentTotals(
+        np.bincount(codes[codes >= 0], minlength=len(classes)).astype(float),
+        ProductStatistics((counted.statistics(sizes),)),
+    )
+    return Opened(ArrayBlocks(design, codes), schema, classes, executor, None, X, totals)
 
 
 def _open_source(
@@ -98,6 +129,7 @@ def _open_source(
     as_codes: AsCodes,
     declare: Callable[[Schema], Schema],
     supervised: bool,
+    unlabelled: Any,
 ) -> Opened:
     """A file: the target and the weights are columns of it, by name."""
     _check_column("y", target, source)
@@ -110,12 +142,19 @@ def _open_source(
                 "X is a file and y is None; y must name the target column. "
                 f"Columns are {', '.join(source.names[:10])}."
             )
-        classes = find_classes(source, target, executor)
+        classes = known_classes(find_classes(source, target, executor), unlabelled)
     features = source.drop([name for name in (target, weight) if name is not None])
     estimator.feature_names_in_ = np.asarray(features.names, dtype=object)
     estimator.n_features_in_ = len(features.names)
     schema = declare(find_schema(features, as_codes(kinds_of(features), False), executor))
-    blocks = SourceBlocks(source, schema, target, classes if supervised else None, weight)
+    blocks = SourceBlocks(
+        source,
+        schema,
+        target,
+        classes if supervised else None,
+        weight,
+        unlabelled=unlabelled is not None,
+    )
     return Opened(blocks, schema, classes, executor, "pyarrow")
 
 
@@ -187,6 +226,13 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
 
 def _n_rows(X: Any) -> int:
     return int(X.shape[0])
+
+
+def _nbytes(X: Any) -> int:
+    """The size of the data, or a guess at eight bytes a cell."""
+    if isinstance(X, np.ndarray):
+        return int(X.nbytes)
+    return int(X.data.nbytes + X.indices.nbytes) if is_sparse(X) else 8 * int(np.prod(X.shape))
 
 
 def _column(y: Any) -> Any:

@@ -1,0 +1,98 @@
+"""Run benchmarks:  python -m benchmarks.run [NAME] [--quick] [--render]
+
+Without a name all of them run, one after the other, and RESULTS.md is written anew.  Each
+leaves its figures in ``benchmarks/results/`` as JSON; ``--render`` writes RESULTS.md from
+those, so that a machine may run them one by one.  ``--quick`` uses small data, to see that
+everything works; it touches neither RESULTS.md nor the results of full runs.
+"""
+
+import argparse
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.render import Result, page, section
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+PAGE = HERE / "RESULTS.md"
+QUICK = 25  # times fewer rows
+
+ORDER = (
+    "gaussian_naive_bayes",
+    "categorical_naive_bayes",
+    "gaussian_mixture",
+    "scaling",
+    "large_csv",
+    "small_fits",
+    "import",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.render:
+        return _write_page()
+    names = [_known(options.name)] if options.name else list(ORDER)
+    failed = [name for name in names if not _run(name, quick=options.quick)]
+    if failed:
+        print(f"Failed: {', '.join(failed)}. RESULTS.md is as it was.", file=sys.stderr)
+        return 1
+    return 0 if options.name or options.quick else _write_page()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.run", description="Measure what is promised."
+    )
+    parser.add_argument("name", nargs="?", help=f"one of {', '.join(ORDER)}; all if left out")
+    parser.add_argument("--quick", action="store_true", help="small data; numbers mean nothing")
+    parser.add_argument(
+        "--render", action="store_true", help="write RESULTS.md from earlier full runs"
+    )
+    return parser
+
+
+def _known(name: str) -> str:
+    plain = name.removesuffix(".py").removeprefix("bench_")
+    if plain in ORDER:
+        return plain
+    near = get_close_matches(plain, ORDER, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise SystemExit(f"There is no benchmark {name!r}; choose one of {', '.join(ORDER)}.{hint}")
+
+
+def _run(name: str, *, quick: bool) -> bool:
+    """Measure, print and keep; a failure is told and the next one runs."""
+    print(f"{name} …", file=sys.stderr, flush=True)
+    shrink = QUICK if quick else 1
+    try:
+        report = import_module(f"benchmarks.bench_{name}").measure(shrink)
+        result = report.as_json(name, shrink)
+    except Exception:
+        traceback.print_exc()
+        return False
+    folder = RESULTS / "quick" if quick else RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    print(section(result), flush=True)
+    return True
+
+
+def _write_page() -> int:
+    missing = [name for name in ORDER if not (RESULTS / f"{name}.json").exists()]
+    if missing:
+        print(f"No results of {', '.join(missing)}; run them first.", file=sys.stderr)
+        return 1
+    results: list[Result] = [json.loads((RESULTS / f"{name}.json").read_text()) for name in ORDER]
+    PAGE.write_text(page(results))
+    print(f"Wrote {PAGE.name}.", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
