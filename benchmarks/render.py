@@ -5,6 +5,8 @@ from typing import Any
 
 from benchmarks.memory import MB
 
+LARGE = 100  # whole units are enough from here
+
 Result = Mapping[str, Any]
 
 INTRO = """# Results
@@ -19,8 +21,8 @@ the machine, and the ratios of one run are what is promised.
 * **our answer**, **their answer**: the objective reached, computed from the fitted parameters by
   one function for both (`objectives.py`), the higher the better; and how far they differ. A goal
   counts as met only if they agree to 1e-9.
-* **peak**: the kernel's high-water mark of a process during one warm fit, above what the process
-  held just before it, data included (VmHWM, set back before the fit).
+* **peak**: how far the memory of a process rises in one fit above what it held just before: the
+  data, and everything loaded and compiled (the kernel's VmHWM, set back before the fit).
 * **first call**: what the first fit of a process takes longer than the next, with nothing
   compiled on disk.
 * **goal**: the bound that was set before, and whether it is **met** or **missed**.
@@ -86,7 +88,9 @@ def _cells(row: Mapping[str, Any], theirs: str, answer: str) -> dict[str, str]:
 
 
 def _figure(value: float | None, unit: str) -> str:
-    return "" if value is None else f"{value:.3g} {unit}"
+    if value is None:
+        return ""
+    return f"{value:,.0f} {unit}" if abs(value) >= LARGE else f"{value:.3g} {unit}"
 
 
 def _answer(value: float | None) -> str:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -63,7 +63,7 @@ def best_process_times(repeats: int, commands: Mapping[str, Sequence[str]]) -> d
     best = dict.fromkeys(commands, float("inf"))
     for turn in range(repeats + 1):
         for name, arguments in commands.items():
-            seconds = clocked(lambda arguments=arguments: python(arguments)).seconds
+            seconds = clocked(partial(python, arguments)).seconds
             if turn > 0:
                 best[name] = min(best[name], seconds)
     return best

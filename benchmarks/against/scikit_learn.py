@@ -50,5 +50,5 @@ def gaussian_mix(model: GaussianMixture) -> GaussianMix:
 
 
 def discriminant(X: Array, y: Array) -> LinearDiscriminantAnalysis:
-    """One covariance for all classes, scatter over n − K."""
+    """One covariance for all classes, scatter over n."""
     return LinearDiscriminantAnalysis(solver="svd").fit(X, y)

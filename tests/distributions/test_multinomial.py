@@ -84,4 +84,3 @@ def test_a_broken_count_is_continued_by_the_gamma_function():
     broken = die.log_prob(np.array([[0.5, 1.5]]))[0, 0]
     low, high = die.log_prob(np.array([[0.0, 2.0]])), die.log_prob(np.array([[1.0, 1.0]]))
     assert min(low, high) - 1 < broken < max(low, high) + 1
-

@@ -150,7 +150,9 @@ def test_batches_equal_one_fit(name, cuts):
 
 
 def test_categories_may_appear_late():
-    frame = pd.DataFrame({"colour": list("cabbaccd"), "size": ["s", "s", "l", "l", "s", "m", "l", "s"]})
+    frame = pd.DataFrame(
+        {"colour": list("cabbaccd"), "size": ["s", "s", "l", "l", "s", "m", "l", "s"]}
+    )
     y = np.array([0, 1, 0, 1, 1, 0, 1, 0])
     model = naive_bayes(smoothing=0.5)
     for start in (0, 3, 6):
@@ -202,7 +204,9 @@ def test_maximum_likelihood_never_falls_over_a_hundred_starts(covariance):
     assert steps > 200
 
 
-@pytest.mark.parametrize("event", ["gaussian", "bernoulli", "poisson", "multinomial", "categorical"])
+@pytest.mark.parametrize(
+    "event", ["gaussian", "bernoulli", "poisson", "multinomial", "categorical"]
+)
 def test_the_likelihood_of_half_labelled_rows_never_falls(event):
     source = {"gaussian": "nb-gaps", "categorical": "nb-categorical", "bernoulli": "nb-bernoulli"}
     for seed in range(4):

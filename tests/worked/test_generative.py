@@ -230,9 +230,7 @@ def test_gmm_two_component_em_trace():
 
 def test_hard_responsibilities_are_the_estimates_with_known_labels():
     """gmm_two_component_em and EST-6: a start from labels is the maximum-likelihood estimate."""
-    model = GaussianMixture(
-        2, start=np.repeat([0, 1], 6), regularisation=0.0, tol=-1.0, max_iter=0
-    )
+    model = GaussianMixture(2, start=np.repeat([0, 1], 6), regularisation=0.0, tol=-1.0, max_iter=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X_EM)

@@ -52,7 +52,7 @@ class LinearForm(NamedTuple):
 class FusedExpectation(NamedTuple):
     """What an E step brings: N_k, the expected statistics, and Σ w log p(x)."""
 
-    count: Array  # (n_components,)
+    weight: Array  # N, (n_components,)
     statistics: Any
     log_likelihood: float
 

@@ -247,10 +247,10 @@ class FullGaussian(Distribution):
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
         if found is None:
             return None
-        moments = FullMoments(found.count[:, None], found.mean, found.scatter)
+        moments = FullMoments(found.weight[:, None], found.mean, found.scatter)
         if family.tied:
             moments = moments.pooled()
-        return FusedExpectation(found.count, moments, found.log_likelihood)
+        return FusedExpectation(found.weight, moments, found.log_likelihood)
 
     def log_likelihood_of(self, statistics: FullMoments) -> float:
         out = 0.0
@@ -309,4 +309,3 @@ def _refuse_shapes(mean: Array, covariance: Array) -> None:
             f"The covariances have shape {covariance.shape}; expected (1, {d}, {d}) or "
             f"({n_components}, {d}, {d}). Give one matrix for all components, or one for each."
         )
-

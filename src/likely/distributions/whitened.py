@@ -20,7 +20,7 @@ MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast
 class WhitenedSums(NamedTuple):
     """N_k, the new means and scatters, and Σ w log p(x)."""
 
-    count: Array  # (n_components,)
+    weight: Array  # N, (n_components,)
     mean: Array  # (n_components, d)
     scatter: Array  # (n_components, d, d)
     log_likelihood: float

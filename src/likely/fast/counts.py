@@ -57,7 +57,8 @@ def count_codes(X, labels, weight, starts, out):
 
 @njit(cache=True, nogil=True)
 def count_small_values(X, labels, cap, stride, out):
-    """Add the counts of values 0 … cap − 1 to ``out`` (K, d·stride), uint32; False if one is outside.
+    """Add the counts of values 0 … cap − 1 to ``out`` (K, d·stride), uint32; False if
+    one lies outside.
 
     ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is no power
     of two keeps the columns' tables from evicting one another.

@@ -1,6 +1,7 @@
 """Compiled E and M step of a mixture of full Gaussians, for few features.
 
-    z_ik = Wₖᵀ(x_i − m_k)        ℓ_ik = c_k − ½ ‖z_ik‖²        r_ik = w_i exp(ℓ_ik − log Σ_c exp ℓ_ic)
+    z_ik = Wₖᵀ(x_i − m_k)        ℓ_ik = c_k − ½ ‖z_ik‖²
+    r_ik = w_i exp(ℓ_ik − log Σ_c exp ℓ_ic)
     n_k = Σ r_ik        a_k = Σ r_ik z_ik        B_k = Σ r_ik z_ik z_ikᵀ
 
 Rows are taken in tiles that stay in the cache, transposed, so that each inner loop runs over

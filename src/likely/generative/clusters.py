@@ -178,9 +178,7 @@ def _product_prior(
     parts = []
     for part, own, count in zip(family.parts, pooled.parts, counts.parts, strict=True):
         if isinstance(part.family, DiagonalFamily | FullFamily):
-            count = prior_statistics(
-                part.family, own, n_components, alpha, strength, strong=strong
-            )
+            count = prior_statistics(part.family, own, n_components, alpha, strength, strong=strong)
         parts.append(count)
     return ProductStatistics(tuple(parts))
 
@@ -189,7 +187,9 @@ def collapsed(statistics: Any, prior: Any) -> tuple[int, ...]:
     """Components whose rows spread less than the prior does, in every direction."""
     if isinstance(statistics, ProductStatistics):
         parts = zip(statistics.parts, prior.parts, strict=True)
-        gaussian = [_spread_ratio(s, p) for s, p in parts if isinstance(s, DiagonalMoments | FullMoments)]
+        gaussian = [
+            _spread_ratio(s, p) for s, p in parts if isinstance(s, DiagonalMoments | FullMoments)
+        ]
         if len(gaussian) < len(statistics.parts) or not gaussian:
             return ()  # counts cannot collapse
         ratio = np.concatenate(gaussian, axis=1).max(axis=1)

@@ -32,7 +32,9 @@ class Dependence:
     """What the naive assumption gives away, in nats."""
 
     names: tuple[str, ...]
-    mutual_information: Array  # given the class, (n_features, n_features); entropies on the diagonal
+    mutual_information: (
+        Array  # given the class, (n_features, n_features); entropies on the diagonal
+    )
     naive_log_likelihood: float  # Σ log p(x | y) of these rows, both fitted to them, unsmoothed
     full_log_likelihood: float | None  # None when the table would be too large
     naive_parameters: int
@@ -46,8 +48,10 @@ class Dependence:
 
     def __str__(self) -> str:
         lines = [f"naive: {self.naive_log_likelihood:.3f} nats, {self.naive_parameters} parameters"]
-        full = "too large to fit" if self.full_log_likelihood is None else (
-            f"{self.full_log_likelihood:.3f} nats"
+        full = (
+            "too large to fit"
+            if self.full_log_likelihood is None
+            else (f"{self.full_log_likelihood:.3f} nats")
         )
         lines.append(f"full table: {full}, {self.full_parameters} parameters")
         if len(self.names) > 1:
@@ -65,9 +69,7 @@ def dependence(
     values, sizes = _discrete(distribution, stored)
     n_classes = distribution.n_components
     labels = Labels(codes, n_classes)
-    naive = sum(
-        _table_likelihood(values[:, [j]], (sizes[j],), labels) for j in range(len(sizes))
-    )
+    naive = sum(_table_likelihood(values[:, [j]], (sizes[j],), labels) for j in range(len(sizes)))
     cells = prod(sizes)
     full = _table_likelihood(values, sizes, labels) if cells <= MOST_CELLS else None
     return Dependence(

@@ -109,11 +109,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X with labels y; X may be a file whose column y names (see ``likely.read``)."""
+        """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``)."""
         self._check_arguments()
-        data = open_rows(
-            self, X, y, sample_weight, as_codes=all_numbers, sparse=False
-        )
+        data = open_rows(self, X, y, sample_weight, as_codes=all_numbers, sparse=False)
         refuse_one_class(data.classes, self)
         self.classes_, self.schema_, self.library_ = data.classes, data.schema, data.library
         self.solution_ = None
@@ -243,9 +241,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         start = Components(log_prior, FullGaussian(first.mean, first.covariance))
         none = family.pseudo_statistics(0.0, first.mean.shape)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
-        solution: Solution = minimise(
-            EM(), objective, start, tol=self.tol, max_iter=self.max_iter
-        )
+        solution: Solution = minimise(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         warn_unless_converged(self, solution)
         self.solution_ = solution
         completed: ComponentTotals = objective.expect(solution.theta).totals
@@ -281,4 +277,3 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         if len(self.classes_) == 2:
             return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
         return coef, intercept
-

@@ -140,9 +140,7 @@ def recoded(
     for part, own in zip(family.parts, statistics.parts, strict=True):
         if part.selection.coded:
             columns = part.selection.columns
-            own = own.recoded(
-                tuple(mapping[c] for c in columns), tuple(sizes[c] for c in columns)
-            )
+            own = own.recoded(tuple(mapping[c] for c in columns), tuple(sizes[c] for c in columns))
         parts.append(own)
     return ProductStatistics(tuple(parts))
 
@@ -224,7 +222,7 @@ def _named(event: Any, position: int, table: TableKinds) -> Event:
             f"event must be a name, a mapping from columns to names, or a family of "
             f"distributions; found {event!r}. Choose one of auto, {', '.join(EVENTS)}."
         )
-    return event  # type: ignore[no-any-return]  # it has a family's methods
+    return event
 
 
 def _refuse_unknown_columns(event: Any, table: TableKinds) -> None:

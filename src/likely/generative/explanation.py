@@ -1,6 +1,6 @@
 """Why a model prefers a class: the log-odds, split into what each feature brings.
 
-    log p(k|x)/p(a|x) = [log π_k/π_a] + Σ_j [log p(x_j|k)/p(x_j|a)]
+log p(k|x)/p(a|x) = [log π_k/π_a] + Σ_j [log p(x_j|k)/p(x_j|a)]
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,10 @@ class Explanation:
                 + "</tr>"
                 for name, values in self._rows(i)
             )
-            tables.append(f"<table><tr><th>log-odds against {escape(self._reference())}</th>{head}</tr>{rows}</table>")
+            tables.append(
+                f"<table><tr><th>log-odds against {escape(self._reference())}</th>"
+                f"{head}</tr>{rows}</table>"
+            )
         return "".join(tables)
 
     def _text(self, i: int) -> str:

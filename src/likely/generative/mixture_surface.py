@@ -49,6 +49,7 @@ class FittedMixture(FittedComponents):
     max_iter: int
     regularisation: float
     n_features_in_: int
+    totals_: ComponentTotals
 
     @abstractmethod
     def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:

@@ -155,9 +155,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             self._learn_unlabelled(blocks, data.executor)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
         ``classes`` names all classes that will ever come, in the first call.  New categories
@@ -381,4 +379,3 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         except InvalidInput as error:
             raise AttributeError(str(error)) from error
         return form.coef, form.intercept + self.class_log_prior_
-

@@ -97,9 +97,7 @@ def open_rows(
     schema = declare(found)
     if schema is not found:
         design = schema.encode(X).design
-    return Opened(
-        ArrayBlocks(design, codes, weight), schema, classes, executor, library_of(X), X
-    )
+    return Opened(ArrayBlocks(design, codes, weight), schema, classes, executor, library_of(X), X)
 
 
 def _open_counted(
@@ -251,4 +249,3 @@ def _rows(X: Any, kept: Array) -> Any:
     import narwhals.stable.v2 as nw
 
     return nw.from_native(X, eager_only=True).filter(kept.tolist()).to_native()
-

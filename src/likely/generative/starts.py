@@ -146,7 +146,7 @@ def _dense(stored: Any) -> Array:
 
 
 def _distinct_rows(stored: Any) -> tuple[Array, Codes]:
-    """Positions of the first of each distinct row, in lexicographic order; each row's among them."""
+    """The first row of each kind, in lexicographic order, and each row's place among them."""
     table = np.nan_to_num(_dense(stored).astype(float), nan=-np.finfo(float).max)
     _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
     return first, place

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.design import Design
-from likely.distributions.base import Family
 from likely.generative.passes import generator, log_joint, log_posterior
 from likely.objectives.components import Components
 from likely.special import logsumexp
@@ -25,7 +24,7 @@ class FittedComponents(ABC):
     """Anything with classes or clusters p(x, k)."""
 
     components_: Components
-    family_: Family
+    family_: Any  # a Family
     executor: Any
     random_state: Any
 

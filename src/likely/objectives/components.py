@@ -125,9 +125,7 @@ def known_responsibility(block: Block, n_components: int) -> Responsibility:
     return block.y if block.weight is None else block.y * block.weight[:, None]
 
 
-def total(
-    family: Family, n_components: int, blocks: Blocks, executor: Executor
-) -> ComponentTotals:
+def total(family: Family, n_components: int, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """One pass over labelled data."""
     return executor.sum(partial(block_totals, family, n_components), counted(blocks))
 

@@ -1,6 +1,6 @@
 """The extra pass of automatic shrinkage: fourth powers about known means.
 
-    Q_k = Σ_{i: y_i = k} w_i ‖(x_i − m_k) / s_k‖⁴
+Q_k = Σ_{i: y_i = k} w_i ‖(x_i − m_k) / s_k‖⁴
 """
 
 from dataclasses import dataclass

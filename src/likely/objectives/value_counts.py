@@ -51,11 +51,9 @@ class ValueCounts(Additive):
         return CategoricalStatistics(np.concatenate(tables, axis=1).astype(float), sizes)
 
 
-def count_values(
-    blocks: ArrayBlocks, n_components: int, executor: Executor
-) -> ValueCounts | None:
+def count_values(blocks: ArrayBlocks, n_components: int, executor: Executor) -> ValueCounts | None:
     """The counts of an array of integers; None where the pass would not be quick."""
-    X = blocks.X.stored()
+    X = np.asarray(blocks.X.stored())
     table = 4 * n_components * X.shape[1] * (CAP + PADDING)
     quick = X.dtype in (np.int32, np.int64) and X.flags.c_contiguous and X.flags.writeable
     if table > TABLE_BYTES or not quick or X.size < FAST_CELLS or blocks.weight is not None:
@@ -66,7 +64,7 @@ def count_values(
 def block_value_counts(n_components: int, block: Block) -> ValueCounts:
     from likely.fast.counts import count_small_values
 
-    X, stride = block.X.stored(), CAP + PADDING
+    X, stride = np.asarray(block.X.stored()), CAP + PADDING
     labels = np.ascontiguousarray(block.y, dtype=np.int64)
     counts = np.zeros((n_components, X.shape[1] * stride), dtype=np.uint32)
     fits = count_small_values(X, labels, CAP, stride, counts)

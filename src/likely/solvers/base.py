@@ -6,7 +6,7 @@ data; it never sees a row, a block or an executor.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -19,17 +19,17 @@ class State:
     stuck: str = ""  # why no further step is possible
 
 
-O = TypeVar("O", contravariant=True)
+Objective = TypeVar("Objective", contravariant=True)
 S = TypeVar("S", bound=State)
 
 
-class Solver(ABC, Generic[O, S]):
+class Solver(ABC, Generic[Objective, S]):
     """Two pure functions; the loop is in ``minimise``."""
 
-    name: str
+    name: ClassVar[str]
 
     @abstractmethod
-    def init(self, objective: O, theta: Any) -> S: ...
+    def init(self, objective: Objective, theta: Any) -> S: ...
 
     @abstractmethod
-    def step(self, objective: O, state: S) -> S: ...
+    def step(self, objective: Objective, state: S) -> S: ...

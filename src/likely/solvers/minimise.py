@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, final
 
 from likely.progress import report
-from likely.solvers.base import O, S, Solver
+from likely.solvers.base import Objective, S, Solver
 
 
 @final
@@ -25,7 +25,7 @@ class Solution:
 
 
 def minimise(
-    solver: Solver[O, S], objective: O, start: Any, *, tol: float = 1e-10, max_iter: int = 100
+    solver: Solver[Objective, S], objective: Objective, start: Any, *, tol: float = 1e-10, max_iter: int = 100
 ) -> Solution:
     """Step from ``start`` until the gap is within ``tol``."""
     state = solver.init(objective, start)
