@@ -50,7 +50,7 @@ def measure(shrink: int) -> Report:
         expected = _in_memory(distinct, copies)
         megabytes = file.stat().st_size / MB
     return Report(
-        "A CSV larger than memory should have to hold",
+        "A large CSV in little memory",
         f"{megabytes:,.0f} MB, {copies * DISTINCT:,} rows: {NUMBERS} numbers, {TEXTS} texts and a "
         "label. Theirs is pandas reading chunks for `GaussianNB.partial_fit`, on the numbers; on "
         "all columns, their answer is our fit in memory of the distinct rows, weighted. Peaks are "

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
-from likely.distributions import DiagonalGaussian, FullGaussian, Multinomial
-from likely.objectives.components import Components, block_log_posterior
+from likely.distributions import FullGaussian, Multinomial
+from likely.objectives.components import Components
 
 BINARY = np.array([[1, 1, 0, 0, 1], [1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 1, 0, 1, 0]])
 TOKENS = np.array([[2, 1, 0, 0, 1], [1, 0, 1, 0, 0], [0, 0, 1, 2, 0], [0, 1, 0, 1, 0]])
@@ -56,7 +56,7 @@ def test_multinomial_event_model_tokens(layout):
 
 def test_discriminative_vs_generative_same_posterior():
     """discriminative_vs_generative_same_posterior: x · log φ + log π."""
-    phi = Multinomial.of([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+    phi = Multinomial.from_probability([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
     model = Components(np.log([0.4, 0.6]), phi)
     scores = model.log_score(np.array([[2.0, 0.0, 1.0]]))
     assert_allclose(scores, [[-3.912023005428146, -4.240527072400182]], atol=1e-12)
@@ -148,8 +148,8 @@ def test_gmm_two_component_em_with_known_labels():
     assert_allclose(unbiased.covariance_.ravel(), variances, atol=1e-12)
 
 
-def after(steps, event=GaussianMixture, **options):
-    model = event(2, start=START, regularisation=0.0, tol=-1.0, max_iter=steps, **options)
+def after(steps):
+    model = GaussianMixture(2, start=START, regularisation=0.0, tol=-1.0, max_iter=steps)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so many steps and no more
         return model.fit(X_EM)
@@ -250,10 +250,6 @@ def test_gmm_parameter_count():
 
 def test_far_points_have_finite_responsibilities():
     """MIX-3: finite for x = 10⁶."""
-    gaussians = DiagonalGaussian(np.array([[-1.0], [3.0]]), np.ones((2, 1)))
-    model = Components(np.log([0.5, 0.5]), gaussians)
-    joint = model.log_joint(np.array([[1e6], [-1e6]]))
-    assert np.isfinite(joint).all()
-    assert block_log_posterior.__module__ == "likely.objectives.components"
-    assert np.isfinite(after(5).predict_log_proba([[1e6], [-1e6]])).all()
-    assert_allclose(after(5).predict_proba([[1e6], [-1e6]]).sum(axis=1), 1.0)
+    far = [[1e6], [-1e6]]
+    assert np.isfinite(after(5).predict_log_proba(far)).all()
+    assert_allclose(after(5).predict_proba(far).sum(axis=1), 1.0)

@@ -6,7 +6,32 @@ data; it never sees a row, a block or an executor.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, final
+
+from likely._typing import Array
+from likely.additive import FieldwiseAdditive
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecondOrder(FieldwiseAdditive):
+    """f, ∇f and ∇²f (or its expectation) at one θ.  Sums over examples add."""
+
+    value: float
+    gradient: Array
+    hessian: Array
+
+
+class SmoothObjective(ABC):
+    """f(θ), to be minimised, already totalled."""
+
+    @abstractmethod
+    def second_order(self, theta: Array) -> SecondOrder: ...
+
+
+def rounding(value: float) -> float:
+    """How far two evaluations of the same sum may differ: a line search must allow for it."""
+    return 1e-13 * max(1.0, abs(value))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

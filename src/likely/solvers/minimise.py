@@ -25,7 +25,12 @@ class Solution:
 
 
 def minimise(
-    solver: Solver[Objective, S], objective: Objective, start: Any, *, tol: float = 1e-10, max_iter: int = 100
+    solver: Solver[Objective, S],
+    objective: Objective,
+    start: Any,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 100,
 ) -> Solution:
     """Step from ``start`` until the gap is within ``tol``."""
     state = solver.init(objective, start)

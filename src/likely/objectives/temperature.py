@@ -1,0 +1,129 @@
+"""Temperature: how far a classifier's scores must be cooled to be believed.
+
+    p(k | x) ∝ exp(β s_k(x))        β = 1/T        minimise −Σ_i w_i log p(y_i | x_i)
+
+The scores are out of fold: row i is scored by a model that has not seen its fold.  Fold
+statistics are merged by prefix and suffix, so all leave-one-fold-out models cost one pass.
+The loss is convex in β.
+
+References
+----------
+Guo, Pleiss, Sun & Weinberger, On calibration of modern neural networks, ICML 2017, §4.2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import Additive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.data.split import fold_of
+from likely.distributions.base import Family
+from likely.objectives.components import Components, ComponentTotals, block_totals
+from likely.solvers.base import SecondOrder, SmoothObjective
+from likely.solvers.minimise import Solution, minimise
+from likely.solvers.newton import Newton
+from likely.special import log_softmax
+
+N_FOLDS = 5
+FOLD_SEED = 0
+COLDEST = np.log(1e6)  # |log β| beyond this is separation, not calibration
+LOWEST_SCORE = -1e100  # of an impossible class: its square must stay finite
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FoldTotals(Additive):
+    """The totals of each fold."""
+
+    folds: tuple[ComponentTotals, ...]
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
+
+    def left_out(self) -> tuple[ComponentTotals, ...]:
+        """Σ over all folds but one, for each, by prefix and suffix: nothing is subtracted."""
+        n = len(self.folds)
+        prefix, suffix = list(self.folds), list(self.folds)
+        for i in range(1, n):
+            prefix[i] = prefix[i - 1] + self.folds[i]
+            suffix[n - 1 - i] = self.folds[n - 1 - i] + suffix[n - i]
+        ends = [suffix[1], *(prefix[i - 1] + suffix[i + 1] for i in range(1, n - 1)), prefix[n - 2]]
+        return tuple(ends)
+
+
+def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTotals:
+    assert block.y is not None  # calibration needs labels
+    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    return FoldTotals(
+        tuple(
+            block_totals(family, n_components, replace(block, y=np.where(fold == f, block.y, -1)))
+            for f in range(N_FOLDS)
+        )
+    )
+
+
+def block_temperature_loss(
+    models: tuple[Components, ...], log_beta: float, block: Block
+) -> SecondOrder:
+    """The loss and its derivatives in log β, so that β stays positive."""
+    assert block.y is not None
+    score = out_of_fold_scores(models, block)
+    known = (block.y >= 0) & (score[np.arange(block.n_rows), block.y] > LOWEST_SCORE)
+    score, y = score[known], block.y[known]
+    weight = np.ones(len(y)) if block.weight is None else block.weight[known]
+    beta = np.exp(log_beta)
+    log_p = log_softmax(beta * score, axis=1)
+    p = np.exp(log_p)
+    rows = np.arange(len(y))
+    mean = np.einsum("ik,ik->i", p, score)
+    slope = float(np.dot(weight, mean - score[rows, y]))  # d loss / dβ
+    spread = float(np.dot(weight, np.einsum("ik,ik->i", p, (score - mean[:, None]) ** 2)))
+    return SecondOrder(
+        value=-float(np.dot(weight, log_p[rows, y])),
+        gradient=np.array([beta * slope]),
+        # β²·spread + β·slope is the curvature in log β; |slope| keeps it positive on the way
+        hessian=np.array([[beta**2 * spread + abs(beta * slope)]]),
+    )
+
+
+def out_of_fold_scores(models: tuple[Components, ...], block: Block) -> Array:
+    """log p(x, k) up to a shared term, by the model that did not see the row; (n, K)."""
+    fold = fold_of(block.start, block.n_rows, FOLD_SEED, N_FOLDS)
+    X = block.X.stored()
+    scores = np.stack([model.log_score(X) for model in models])
+    chosen = scores[fold, np.arange(block.n_rows)]
+    return np.maximum(chosen - chosen.max(axis=1, keepdims=True), LOWEST_SCORE)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TemperatureObjective(SmoothObjective):
+    models: tuple[Components, ...]
+    blocks: Blocks
+    executor: Executor
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        log_beta = float(np.clip(theta[0], -COLDEST, COLDEST))
+        term = partial(block_temperature_loss, self.models, log_beta)
+        return self.executor.sum(term, self.blocks)
+
+
+def fit_temperature(
+    family: Family,
+    n_components: int,
+    blocks: Blocks,
+    executor: Executor,
+    learn: Callable[[ComponentTotals], Components],
+) -> tuple[float, Solution]:
+    """T, and how its search ended; ``learn`` turns totals into a model."""
+    folds = executor.sum(partial(block_fold_totals, family, n_components), blocks)
+    models = tuple(learn(totals) for totals in folds.left_out())
+    objective = TemperatureObjective(models, blocks, executor)
+    solution = minimise(Newton(), objective, np.zeros(1), tol=1e-10, max_iter=100)
+    return float(np.exp(-np.clip(solution.theta[0], -COLDEST, COLDEST))), solution

@@ -1,0 +1,66 @@
+"""Newton's method with a backtracking line search.
+
+    d = −H⁻¹g        θ ← θ + t d        t ∈ {1, ½, ¼, …}
+
+The gap is half the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f,
+relative to max(1, |f|).
+
+References
+----------
+Boyd & Vandenberghe, Convex Optimization, §9.2 (backtracking), §9.5 (Newton).
+"""
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from likely._typing import Array
+from likely.solvers.base import SmoothObjective, Solver, State, rounding
+
+ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
+SHORTEST_STEP = 2.0**-30
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NewtonState(State):
+    direction: Array  # d, from the current θ
+    decrease: float  # gᵀH⁻¹g, promised by a whole step
+
+
+@final
+@dataclass(frozen=True)
+class Newton(Solver[SmoothObjective, NewtonState]):
+    """For up to a few thousand parameters: one step costs a d×d factorisation."""
+
+    name: ClassVar[str] = "Newton"
+
+    def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
+        here = objective.second_order(theta)
+        try:
+            direction = -cho_solve(cho_factor(here.hessian), here.gradient)
+            decrease, stuck = -float(np.dot(here.gradient, direction)), ""
+        except LinAlgError:
+            direction, decrease = -here.gradient, inf
+            stuck = "the Hessian is not positive definite"
+        return NewtonState(
+            theta=theta,
+            value=here.value,
+            gap=decrease / 2 / max(1.0, abs(here.value)),
+            stuck=stuck,
+            direction=direction,
+            decrease=decrease,
+        )
+
+    def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:
+        t = 1.0
+        while t >= SHORTEST_STEP:
+            # one pass, kept if accepted
+            trial = self.init(objective, state.theta + t * state.direction)
+            if trial.value <= state.value - ARMIJO * t * state.decrease + rounding(state.value):
+                return trial
+            t /= 2
+        return replace(state, stuck="the line search found no lower value")

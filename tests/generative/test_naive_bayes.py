@@ -1,0 +1,344 @@
+"""Naive Bayes: Bayes' rule by brute force, evidence, missing and unknown things, sampling."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.optimize import approx_fprime
+from scipy.special import logsumexp
+
+from likely import Discretizer, NaiveBayes
+from likely.distributions import Bernoulli, CategoricalFamily, DiagonalFamily, Poisson
+from likely.errors import InvalidInput, UnseenCategories
+from tests.fits import binary, codes, counts, half_labelled, mixed, numbers
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_the_posterior_equals_the_joint_table():
+    """NB-6 by brute force over all 2¹⁰ rows."""
+    y = rng().integers(0, 3, 50)
+    X = (rng(1).random((50, 10)) < 0.3 + 0.2 * y[:, None]).astype(float)
+    model = NaiveBayes("bernoulli").fit(X, y)
+    table = np.array(list(itertools.product([0.0, 1.0], repeat=10)))
+    theta = model.distribution_.parts[0].probability
+    joint = np.exp(model.class_log_prior_) * np.prod(
+        np.where(table[:, None, :] == 1, theta, 1 - theta), axis=2
+    )
+    assert_allclose(joint.sum(), 1.0)
+    assert_allclose(model.predict_proba(table), joint / joint.sum(axis=1, keepdims=True))
+    assert_allclose(np.exp(model.score_samples(table)), joint.sum(axis=1))
+    assert_array_equal(model.predict(table), joint.argmax(axis=1))
+
+
+def test_the_likelihood_equals_a_triple_loop():
+    """NB-2 and NB-3, and its terms do not depend on the order of rows or features."""
+    X, y = binary(rng(), 40)
+    model = NaiveBayes("bernoulli").fit(X, y)
+    theta, total = model.distribution_.parts[0].probability, 0.0
+    for i in range(40):
+        total += model.class_log_prior_[y[i]]
+        for d in range(4):
+            p = theta[y[i], d]
+            total += np.log(p if X[i, d] else 1 - p)
+    assert_allclose(model.log_likelihood(X, y), total, rtol=1e-12)
+    assert_allclose(model.score_samples(X, y).sum(), total)
+    swapped = NaiveBayes("bernoulli").fit(X[::-1, ::-1], y[::-1])
+    assert_allclose(swapped.log_likelihood(X[::-1, ::-1], y[::-1]), total)
+
+
+def test_logs_stay_finite_where_the_product_underflows():
+    """EST-1 with N = 10⁵."""
+    X, y = binary(rng(), 100_000)
+    model = NaiveBayes("bernoulli").fit(X, y)
+    total = model.log_likelihood(X, y)
+    assert np.isfinite(total)
+    assert np.exp(total) == 0.0
+
+
+@pytest.mark.parametrize("layout", [sparse.csr_array, sparse.csr_array.toarray])
+@pytest.mark.parametrize("event", ["bernoulli", "multinomial", "complement", "poisson"])
+def test_fifty_thousand_features_give_finite_posteriors(event, layout):
+    """NB-6 for a wide table, sparse and dense."""
+    n, d = 12, 50_000
+    X = sparse.random_array((n, d), density=0.01, rng=rng(), format="csr")
+    X.data[:] = 1.0
+    y = np.arange(n) % 3
+    log_proba = NaiveBayes(event).fit(layout(X), y).predict_log_proba(layout(X))
+    assert np.isfinite(log_proba).all()
+    assert_allclose(logsumexp(log_proba, axis=1), 0.0, atol=1e-9)
+
+
+def test_features_without_information_give_back_the_prior():
+    y = np.array([0, 0, 0, 1])
+    model = NaiveBayes("bernoulli").fit(np.ones((4, 3)), y)
+    uniform = NaiveBayes("bernoulli", smoothing=1e12).fit(np.ones((4, 3)), y)
+    assert_allclose(uniform.predict_proba([[1, 0, 1]]), [[0.75, 0.25]])
+    missing = np.full((1, 3), np.nan)
+    assert_allclose(model.predict_proba(missing), [[0.75, 0.25]])
+
+
+def test_an_absent_word_counts_for_the_bernoulli_and_not_for_the_multinomial():
+    X = np.array([[1, 1], [1, 1], [1, 0], [1, 0]])
+    y = [0, 0, 1, 1]
+    document = [[1, 0]]
+    bernoulli = NaiveBayes("bernoulli").fit(X, y).predict_proba(document)
+    multinomial = NaiveBayes("multinomial").fit(X, y).predict_proba(document)
+    assert abs(bernoulli[0, 1] - multinomial[0, 1]) > 0.1
+
+
+def test_the_gradient_is_the_derivative_and_zero_at_the_estimate():
+    """NB-4 against differences of the likelihood."""
+    X, y = binary(rng(), 60)
+    model = NaiveBayes("bernoulli", smoothing=0.7).fit(X, y)
+    theta = model.distribution_.parts[0].probability
+
+    def log_likelihood(flat):
+        p = flat.reshape(theta.shape)[y]
+        return np.sum(X * np.log(p) + (1 - X) * np.log(1 - p))
+
+    numeric = approx_fprime(theta.ravel(), log_likelihood, 1e-7).reshape(theta.shape)
+    assert_allclose(model.likelihood_gradient(X, y), numeric, rtol=1e-4, atol=1e-3)
+    estimate = NaiveBayes("bernoulli", smoothing=0.0).fit(X, y)
+    assert_allclose(estimate.likelihood_gradient(X, y), 0.0, atol=1e-10)
+    with pytest.raises(InvalidInput, match=r"all Bernoulli.*DiagonalGaussian.*event='bernoulli'"):
+        NaiveBayes().fit(X, y).likelihood_gradient(X, y)
+
+
+LINEAR = {"bernoulli": binary, "multinomial": counts, "complement": counts, "poisson": counts}
+
+
+@pytest.mark.parametrize("event", LINEAR)
+def test_the_linear_form_is_the_log_joint(event):
+    """NB-12."""
+    X, y = LINEAR[event](rng(), 60)
+    model = NaiveBayes(event).fit(X, y)
+    scores = X @ model.class_coef_.T + model.class_intercept_
+    joint = model.predict_joint_log_proba(X)
+    assert_allclose(scores, joint, rtol=1e-10, atol=1e-10)
+    other = NaiveBayes().fit(*numbers(rng(), 30))
+    assert not hasattr(other, "class_coef_")
+
+
+def test_log_odds_of_families_are_linear_in_their_statistics():
+    """NB-15: a Poisson boundary is linear in x, a Gaussian one quadratic."""
+    line = np.linspace(0, 20, 41)[:, None]
+    counted = NaiveBayes("poisson").fit(*[a[:60] for a in counts(rng(), 90)])
+    X = np.hstack([line, np.zeros((41, 3))]).round()
+    odds = np.diff(counted.predict_log_proba(np.unique(X, axis=0)), axis=1)[:, 0]
+    assert_allclose(np.diff(odds, 2), 0.0, atol=1e-9)
+    X, y = numbers(rng(), 60)
+    curved = NaiveBayes().fit(X[:, :1], y)
+    odds = np.diff(curved.predict_log_proba(line), axis=1)[:, 0]
+    assert np.abs(np.diff(odds, 2)).min() > 1e-6
+    assert_allclose(np.diff(odds, 3), 0.0, atol=1e-7)
+
+
+def test_missing_cells_are_summed_out_of_fit_and_prediction():
+    X, y = numbers(rng(), 60)
+    X[::4, 0] = np.nan
+    model = NaiveBayes(variance_floor=0.0).fit(X, y)
+    known = ~np.isnan(X[:, 0])
+    for k in range(3):
+        own = X[known & (y == k), 0]
+        part = model.distribution_.parts[0]
+        assert_allclose([part.mean[k, 0], part.variance[k, 0]], [own.mean(), own.var()])
+    without = NaiveBayes(variance_floor=0.0).fit(X[:, 1:], y)
+    hidden = X.copy()
+    hidden[:, 0] = np.nan
+    assert_allclose(model.predict_proba(hidden), without.predict_proba(X[:, 1:]), rtol=1e-9)
+
+
+def test_categories_never_seen_carry_no_evidence_and_one_warning_says_so():
+    frame = pd.DataFrame({"colour": list("rgbrgb"), "size": list("sslsll")})
+    y = [0, 1, 0, 1, 1, 0]
+    model = NaiveBayes().fit(frame, y)
+    new = pd.DataFrame({"colour": ["violet", "violet", "r"], "size": ["s", "l", "tiny"]})
+    with pytest.warns(UnseenCategories, match="colour='violet', size='tiny'") as caught:
+        proba = model.predict_proba(new)
+    assert len(caught) == 1
+    only_size = NaiveBayes().fit(frame[["size"]], y).predict_proba(new[["size"]].iloc[:2])
+    assert_allclose(proba[:2], only_size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict_proba(frame)
+
+
+def test_automatic_smoothing_beats_one_with_many_classes():
+    """Held-out log loss on 40 classes with peaked words."""
+    r = rng(3)
+    phi = r.dirichlet(0.05 * np.ones(200), size=40)
+    y = r.integers(0, 40, 400)
+    X = np.array([r.multinomial(30, phi[k]) for k in y])
+    held = r.integers(0, 40, 400)
+    new = np.array([r.multinomial(30, phi[k]) for k in held])
+    log_loss = {}
+    for smoothing in ("auto", 1.0):
+        model = NaiveBayes("multinomial", smoothing=smoothing).fit(X, y)
+        present = np.isin(held, model.classes_)
+        columns = np.searchsorted(model.classes_, held[present])
+        rows = np.arange(present.sum())
+        log_loss[smoothing] = -model.predict_log_proba(new[present])[rows, columns].mean()
+    assert log_loss["auto"] < log_loss[1.0]
+    assert (NaiveBayes("multinomial", smoothing="auto").fit(X, y).smoothing_ < 0.5).all()
+
+
+def test_smoothing_per_column_and_its_limits():
+    """EST-4: α/(αV + λ) for an unseen value, uniform without rows, counts at 0."""
+    X, y = codes(rng(), 60)
+    model = NaiveBayes("categorical", smoothing=np.array([0.0, 2.0])).fit(X, y)
+    shares = [np.bincount(X[y == k, 0], minlength=3) / np.sum(y == k) for k in range(3)]
+    stacked = np.exp(model.distribution_.parts[0].log_probability)[:, :3]
+    assert_allclose(stacked, shares, atol=1e-12)
+    counted = NaiveBayes("multinomial", smoothing=0.5).fit(np.array([[3, 0, 1], [0, 0, 0]]), [0, 1])
+    assert_allclose(counted.distribution_.parts[0].probability[0, 1], 0.5 / (0.5 * 3 + 4))
+    assert_allclose(counted.distribution_.parts[0].probability[1], 1 / 3)
+
+
+def test_priors_are_estimated_uniform_or_given():
+    X, y = numbers(rng(), 60)
+    y[:20] = 0
+    estimated = NaiveBayes().fit(X, y)
+    assert_allclose(np.exp(estimated.class_log_prior_), np.bincount(y) / 60)
+    multiplier = estimated.class_count_ / np.exp(estimated.class_log_prior_)
+    assert_allclose(multiplier, 60, rtol=1e-12)  # EST-2: λ = N for every class
+    assert_allclose(np.exp(NaiveBayes(prior="uniform").fit(X, y).class_log_prior_), 1 / 3)
+    given = NaiveBayes(prior=[0.1, 0.2, 0.7]).fit(X, y)
+    assert_allclose(np.exp(given.class_log_prior_), [0.1, 0.2, 0.7])
+
+
+def test_the_variance_floor_is_a_maximum_not_a_sum():
+    X = np.array([[0.0, 0.0], [0.0, 10.0], [1.0, 0.0], [1.0, 10.0]])
+    y = [0, 0, 1, 1]
+    variance = NaiveBayes(variance_floor=0.01).fit(X, y).distribution_.parts[0].variance
+    assert_allclose(variance, [[0.25, 25.0], [0.25, 25.0]])
+    assert_array_equal(NaiveBayes().fit(X[:, 1:], y).distribution_.parts[0].variance, 25.0)
+
+
+def test_unlabelled_rows_help():
+    X, y = numbers(rng(4), 300)
+    few = np.where(np.arange(300) < 9, y, -1)
+    some = NaiveBayes().fit(X[:9], y[:9])
+    more = NaiveBayes(unlabelled=-1).fit(X, few)
+    assert_array_equal(more.classes_, [0, 1, 2])
+    assert more.log_likelihood(X) > some.log_likelihood(X)
+    assert_allclose(more.class_count_.sum(), 300)
+    assert more.solution_.converged
+    assert more.n_iter_ == more.solution_.n_iter > 1
+
+
+@pytest.mark.parametrize("unknown", [np.nan, "?", None])
+def test_what_means_unlabelled_is_the_users_choice(unknown):
+    X, y = half_labelled(rng(), 60)
+    reference = NaiveBayes(unlabelled=-1).fit(X, y)
+    if unknown is None:
+        labels = np.where(y < 0, np.nan, y)
+        with pytest.raises(InvalidInput, match=r"label of row \d+ is missing.*unlabelled="):
+            NaiveBayes().fit(X, labels)
+        return
+    labels = [
+        unknown if code < 0 else ("abc"[code] if unknown == "?" else float(code)) for code in y
+    ]
+    model = NaiveBayes(unlabelled=unknown).fit(X, labels)
+    assert len(model.classes_) == 3
+    assert_allclose(model.predict_proba(X), reference.predict_proba(X))
+
+
+def test_bins_equal_a_discretizer_and_categories():
+    X, y = numbers(rng(), 80)
+    inside = NaiveBayes(discretize=Discretizer("uniform", n_bins=4)).fit(X, y)
+    cutter = Discretizer("uniform", n_bins=4).fit(X)
+    declared = NaiveBayes(CategoricalFamily((4,))).fit(cutter.transform(X), y)
+    assert_allclose(inside.predict_proba(X), declared.predict_proba(cutter.transform(X)))
+    supervised = NaiveBayes(discretize="entropy").fit(X, y)
+    assert supervised.score(X, y) > 0.8
+    drawn, labels = inside.sample(50, random_state=0)
+    assert drawn.shape == (50, 3)
+    assert np.isin(labels, [0, 1, 2]).all()
+
+
+def test_events_may_differ_by_column():
+    frame, y = mixed(rng(), 120)
+    model = NaiveBayes({"rooms": "poisson", "size": DiagonalFamily(floor=0.0)}).fit(frame, y)
+    alone = {
+        "size": NaiveBayes(DiagonalFamily(floor=0.0)),
+        "colour": NaiveBayes("categorical"),
+        "sold": NaiveBayes(Bernoulli),
+        "rooms": NaiveBayes(Poisson),
+    }
+    total = model.class_log_prior_.copy()[None, :]
+    for name, one in alone.items():
+        joint = one.fit(frame[[name]], y).predict_joint_log_proba(frame[[name]])
+        total = total + joint - one.class_log_prior_
+    expected = total - logsumexp(total, axis=1, keepdims=True)
+    assert_allclose(model.predict_log_proba(frame), expected, rtol=1e-9, atol=1e-9)
+
+
+SAMPLED = {"bernoulli": binary, "multinomial": counts, "poisson": counts, "gaussian": numbers}
+
+
+@pytest.mark.parametrize("event", SAMPLED)
+def test_sampling_and_refitting_recovers_the_parameters(event):
+    """NB-17: within 4 standard errors at 10⁵ draws; the same seed, the same data."""
+    truth = NaiveBayes(event).fit(*SAMPLED[event](rng(), 90))
+    X, y = truth.sample(100_000, random_state=1)
+    again = truth.sample(100_000, random_state=1)
+    assert_array_equal(np.asarray(X), np.asarray(again[0]))
+    share = np.exp(truth.class_log_prior_)
+    drawn = np.bincount(y) / len(y)
+    assert_allclose(drawn, share, atol=4 * np.sqrt(0.25 / len(y)))
+    refit = NaiveBayes(event).fit(X, y).distribution_.parts[0]
+    part, n = truth.distribution_.parts[0], np.bincount(y)[:, None]
+    if event == "gaussian":
+        assert (np.abs(refit.mean - part.mean) < 4 * np.sqrt(part.variance / n)).all()
+        error = part.variance * np.sqrt(2 / n)
+        assert (np.abs(refit.variance - part.variance) < 4 * error).all()
+    elif event == "poisson":
+        assert (np.abs(refit.rate - part.rate) < 4 * np.sqrt(part.rate / n)).all()
+    else:
+        p = part.probability
+        throws = 100 * n if event == "multinomial" else n
+        assert (np.abs(refit.probability - p) < 4 * np.sqrt(p * (1 - p) / throws)).all()
+
+
+def test_a_sample_of_a_frame_is_a_frame():
+    frame, y = mixed(rng(), 90)
+    model = NaiveBayes({"rooms": "poisson"}).fit(frame, np.array(["a", "b", "c"])[y])
+    drawn, labels = model.sample(20, random_state=0)
+    assert isinstance(drawn, pd.DataFrame)
+    assert list(drawn.columns) == list(frame.columns)
+    assert set(drawn["colour"]) <= {"red", "green", "blue"}
+    assert set(labels) <= {"a", "b", "c"}
+    model.predict(drawn)
+
+
+def test_counts_of_parameters_by_family():
+    """NB-13: K(V − 1) for counts; sizes minus constraints for categories; 2KD for Gaussians."""
+    X, y = counts(rng(), 60)
+    assert NaiveBayes("multinomial").fit(X, y).n_parameters() == 2 + 3 * 3
+    assert NaiveBayes().fit(X, y).n_parameters() == 2 + 2 * 3 * 4
+    X, y = codes(rng(), 60)
+    model = NaiveBayes("categorical").fit(X, y)
+    assert model.n_parameters() == 2 + 3 * (2 + 3)
+    assert model.n_parameters(naive=False) == 2 + 3 * (3 * 4 - 1)
+
+
+def test_partial_fit_refuses_what_it_cannot_do_exactly():
+    X, y = numbers(rng(), 30)
+    with pytest.raises(InvalidInput, match=r"unlabelled=-1; set unlabelled=None"):
+        NaiveBayes(unlabelled=-1).partial_fit(X, y, [0, 1, 2])
+    with pytest.raises(InvalidInput, match=r"discretize='quantile'"):
+        NaiveBayes(discretize="quantile").partial_fit(X, y, [0, 1, 2])
+    with pytest.raises(InvalidInput, match=r"classes must be passed on the first call"):
+        NaiveBayes().partial_fit(X, y)
+    model = NaiveBayes().partial_fit(X, y, [0, 1, 2])
+    with pytest.raises(InvalidInput, match=r"is not the same as on last call"):
+        model.partial_fit(X, y, [0, 1])
+    with pytest.raises(InvalidInput, match=r"label 7 in y does not exist in the initial classes"):
+        model.partial_fit(X[:1], [7])
