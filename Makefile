@@ -15,7 +15,7 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make lint       ruff, mypy and the dependency rule"
 	@echo "make format     let ruff rewrite the layout"
-	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_nb"
+	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
 	@echo "make docs       the manual, in docs/_build/html"
 
 demo: $(INSTALLED)

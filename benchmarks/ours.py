@@ -6,7 +6,7 @@ Each function has a twin of the same name in ``benchmarks.against.scikit_learn``
 import numpy as np
 
 from benchmarks.objectives import Array, CategoricalClasses, GaussianClasses, GaussianMix
-from benchmarks.workbench import without_warnings
+from benchmarks.workbench import with_all_steps, without_warnings
 from likely import DiscriminantAnalysis, GaussianMixture, NaiveBayes
 
 
@@ -37,7 +37,7 @@ def gaussian_mixture(
     X: Array, start: GaussianMix, n_iter: int, executor: str = "auto"
 ) -> GaussianMixture:
     """``n_iter`` steps of EM for maximum likelihood, from ``start``."""
-    return GaussianMixture(
+    model = GaussianMixture(
         len(start.mixing),
         covariance="full",
         start=start._asdict(),
@@ -46,6 +46,7 @@ def gaussian_mixture(
         max_iter=n_iter,
         executor=executor,
     ).fit(X)
+    return with_all_steps(model, n_iter)
 
 
 def gaussian_mix(model: GaussianMixture) -> GaussianMix:

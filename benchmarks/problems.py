@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.objectives import Array, GaussianMix
 
 N_VALUES = 10  # of a categorical feature
+APART = 3.0  # standard deviations between two clusters, about
 
 
 class Labelled(NamedTuple):
@@ -43,9 +44,12 @@ def categorical_classes(rows: int, features: int, classes: int) -> Labelled:
 
 
 def clusters(rows: int, features: int, components: int) -> Clustered:
-    """Overlapping Gaussian clusters, and a start near enough that none dies."""
+    """Clusters that overlap in any number of dimensions, and a start near enough that none dies.
+
+    Were they far apart, EM would reach its fixed point in a step or two.
+    """
     rng = np.random.default_rng(0)
-    mean = rng.normal(scale=2, size=(components, features))
+    mean = rng.normal(scale=APART / np.sqrt(2 * features), size=(components, features))
     spread = np.eye(features) + rng.normal(scale=0.1, size=(components, features, features))
     component = rng.integers(components, size=rows)
     X = rng.normal(size=(rows, features))
@@ -54,7 +58,7 @@ def clusters(rows: int, features: int, components: int) -> Clustered:
         X[own] = np.dot(X[own], spread[k].T) + mean[k]
     start = GaussianMix(
         np.full(components, 1 / components),
-        mean + rng.normal(scale=0.5, size=mean.shape),
+        mean + rng.normal(scale=0.1, size=mean.shape),
         np.tile(2.0 * np.eye(features), (components, 1, 1)),
     )
     return Clustered(X, start)

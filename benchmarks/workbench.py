@@ -39,6 +39,13 @@ def without_warnings(function: Callable[P, R]) -> Callable[P, R]:
     return quiet
 
 
+def with_all_steps(model: Any, n_iter: int) -> Any:
+    """The model, if it took every step that it was asked for: fewer are no fair contest."""
+    if model.n_iter_ != n_iter:
+        raise RuntimeError(f"{type(model)} took {model.n_iter_} steps; {n_iter} were asked for.")
+    return model
+
+
 def best_of(repeats: int, sides: Mapping[str, Callable[[], Work]]) -> dict[str, Timed]:
     """The best time of each side; the sides take turns, and who goes first alternates."""
     best: dict[str, Timed] = {}

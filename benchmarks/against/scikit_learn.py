@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from benchmarks.objectives import Array, CategoricalClasses, GaussianClasses, GaussianMix
-from benchmarks.workbench import without_warnings
+from benchmarks.workbench import with_all_steps, without_warnings
 
 
 def gaussian_naive_bayes(X: Array, y: Array) -> GaussianNB:
@@ -33,7 +33,7 @@ def categorical_classes(model: CategoricalNB) -> CategoricalClasses:
 @without_warnings
 def gaussian_mixture(X: Array, start: GaussianMix, n_iter: int) -> GaussianMixture:
     """``n_iter`` steps of EM for maximum likelihood, from ``start``."""
-    return GaussianMixture(
+    model = GaussianMixture(
         len(start.mixing),
         covariance_type="full",
         weights_init=start.mixing,
@@ -43,6 +43,7 @@ def gaussian_mixture(X: Array, start: GaussianMix, n_iter: int) -> GaussianMixtu
         tol=0.0,
         max_iter=n_iter,
     ).fit(X)
+    return with_all_steps(model, n_iter)
 
 
 def gaussian_mix(model: GaussianMixture) -> GaussianMix:

@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
     column_or_1d,
     validate_data,
 )
@@ -140,11 +138,7 @@ def _refuse_infinity(X: Matrix) -> None:
 def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
     """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
     y = column_or_1d(_plain(y), warn=True)
-    if n_rows is not None and len(y) != n_rows:
-        raise InvalidInput(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
-            f"and y has {len(y)}. Pass one label per row."
-        )
+    _refuse_other_length(y, n_rows)
     if unlabelled is None:
         _refuse_missing_labels(y)
         return _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
@@ -171,9 +165,10 @@ def known_classes(labels: Array, unlabelled: Any) -> Array:
     return known
 
 
-def codes_among(y: Any, classes: Array) -> Codes:
+def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     """Each label's place among ``classes``; a label that is not there is refused."""
     y = column_or_1d(_plain(y), warn=True)
+    _refuse_other_length(y, n_rows)
     found = _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
     place = {label: k for k, label in enumerate(classes.tolist())}
     try:
@@ -181,22 +176,40 @@ def codes_among(y: Any, classes: Array) -> Codes:
     except KeyError as error:
         raise InvalidInput(
             f"The target label {error.args[0]!r} in y does not exist in the initial classes; "
-            f"known are {', '.join(map(str, classes[:10]))}. Give all classes in the first call."
+            f"known are {', '.join(map(str, classes[:10]))}. Use one of them; a model that learns "
+            "in batches is told all classes in its first call."
         ) from None
+
+
+def _refuse_other_length(y: Array, n_rows: int | None) -> None:
+    if n_rows is not None and len(y) != n_rows:
+        raise InvalidInput(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
+            f"and y has {len(y)}. Pass one label per row."
+        )
 
 
 def check_weight(sample_weight: Any, X: Any, *, n_rows: int) -> Array | None:
     """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
     if sample_weight is None:
         return None
-    weight: Array = _check_sample_weight(
-        sample_weight, np.empty((n_rows, 0)), dtype=np.float64, ensure_non_negative=True
-    )
-    check_consistent_length(weight, np.empty((n_rows, 0)))
-    if not (weight > 0).any():
+    given = np.asarray(_plain(sample_weight), dtype=np.float64)
+    weight = np.full(n_rows, given) if given.ndim == 0 else given
+    if weight.shape != (n_rows,):
         raise InvalidInput(
-            f"All {n_rows} sample weights are 0, so there is nothing to learn from. "
-            "Give at least one row a positive weight."
+            f"sample_weight has shape {weight.shape}; X has {n_rows} rows. Pass one weight per row."
+        )
+    bad = ~((weight >= 0) & (weight < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Negative values in data passed to `sample_weight`, or NaN or infinity: row {row} has "
+            f"{weight[row]:g}; weights are finite and 0 or more. Mend it, or drop the row."
+        )
+    if not weight.any():
+        raise InvalidInput(
+            "Sample weights must contain at least one non-zero number; "
+            f"all {n_rows} are 0. Give a row a positive weight, or leave sample_weight out."
         )
     return weight
 
@@ -206,7 +219,7 @@ def refuse_one_class(classes: Array, estimator: Any) -> None:
     if len(classes) < 2:
         raise InvalidInput(
             f"{type(estimator).__name__} needs at least 2 classes; y has only one class, "
-            f"{classes[0]!r}. Check the target column."
+            f"{classes.tolist()[0]!r}. Check the target column."
         )
 
 

@@ -33,36 +33,18 @@ LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here
     "NaiveBayes": 60,
     "DiscriminantAnalysis": 59,
     "GaussianMixture": 45,
-    "MixtureModel": 42,
+    "MixtureModel": 46,
     "Discretizer": 51,
 }
 
-FRACTIONS = (
-    "a mixture of counts is a density of whole numbers, and the check draws fractions; "
-    "whole counts are in FITS['mm-sparse']"
-)
-EXPECTED = {  # why a check of scikit-learn cannot hold
-    "MixtureModel": {
-        "check_sample_weight_equivalence_on_sparse_data": FRACTIONS,
-        "check_estimator_sparse_tag": FRACTIONS,
-        "check_estimator_sparse_array": FRACTIONS,
-        "check_estimator_sparse_matrix": FRACTIONS,
-    }
-}
+EXPECTED: dict[str, dict[str, str]] = {}  # class: {check: why it cannot hold}; none today
 
-NO_DENSITY = "score_samples is a density of whole counts, and the check draws fractions"
 NO_PARTIAL = "edges are learned from all rows, so partial_fit refuses"
 VARIANTS = {
     "laplace": (NaiveBayes("laplace"), {}),
     "categorical": (NaiveBayes("categorical"), {}),
     "exponential": (NaiveBayes("exponential"), {}),
-    "multinomial": (
-        NaiveBayes("multinomial"),
-        {
-            "check_methods_sample_order_invariance": NO_DENSITY,
-            "check_methods_subset_invariance": NO_DENSITY,
-        },
-    ),
+    "multinomial": (NaiveBayes("multinomial"), {}),
     "complement": (
         NaiveBayes("complement"),
         {
@@ -90,7 +72,7 @@ VARIANTS = {
     "two-tied": (GaussianMixture(2, "tied", n_init=2), {}),
     "two-diagonal": (GaussianMixture(2, "diagonal", n_init=2), {}),
     "two-spherical": (GaussianMixture(2, "spherical", n_init=2), {}),
-    "two-mixed": (MixtureModel(2, n_init=2), EXPECTED["MixtureModel"]),
+    "two-mixed": (MixtureModel(2, n_init=2), {}),
     "entropy": (Discretizer("entropy"), {}),
     "uniform": (Discretizer("uniform"), {}),
 }

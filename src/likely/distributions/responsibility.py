@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array, Codes, Matrix
 from likely.errors import InvalidInput
 
-FAST_CELLS = 2**18  # below this many cells the readable twin is quicker than loading Numba
+FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
 
 
 @final

@@ -30,15 +30,16 @@ from likely.distributions.full_gaussian import FullFamily, FullMoments
 from likely.distributions.gaussian import DiagonalFamily, DiagonalMoments
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
-from likely.generative.starts import Subset, draw_labels, draw_subset
+from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
     ComponentTotals,
     log_shares,
+    refuse_no_weight,
 )
 from likely.solvers.em import EM
-from likely.solvers.minimise import Solution, minimise
+from likely.solvers.minimise import Solution, search
 
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
@@ -89,18 +90,21 @@ class MixtureProblem:
 
     def solve(self, start: Components, prior: Any) -> Clusters:
         objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
-        solution = minimise(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
-        here: ComponentTotals = objective.expect(solution.theta).totals
+        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
+        here: ComponentTotals = state.totals
         trace = tuple(-value for value in solution.trace)
         bad = collapsed(here.statistics, prior)
         return Clusters(solution.theta, solution, here, here.log_likelihood, bad, (trace,))
 
 
 def fit_clusters(
-    problem: MixtureProblem, n_components: int, n_init: int, rng: np.random.Generator
+    problem: MixtureProblem,
+    subset: Subset,
+    n_components: int,
+    n_init: int,
+    rng: np.random.Generator,
 ) -> Clusters:
-    """The best of ``n_init`` random starts that do not collapse."""
-    subset = draw_subset(problem.blocks, problem.family)
+    """The best of ``n_init`` random starts, drawn from the subset, that do not collapse."""
     prior = problem.prior(n_components)
     found = [
         problem.solve(_random_start(problem, subset, n_components, prior, rng), prior)
@@ -132,7 +136,7 @@ def _traces(found: list[Clusters]) -> tuple[tuple[float, ...], ...]:
 
 def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """All rows as one component; checks the values as it goes."""
-    return executor.sum(partial(block_pooled, family), blocks)
+    return refuse_no_weight(executor.sum(partial(block_pooled, family), blocks))
 
 
 def block_pooled(family: Family, block: Block) -> ComponentTotals:

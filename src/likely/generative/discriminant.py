@@ -38,9 +38,10 @@ from likely.objectives.components import (
 )
 from likely.objectives.shrinkage import fourth_powers
 from likely.solvers.em import EM
-from likely.solvers.minimise import Solution, minimise
+from likely.solvers.minimise import search
 from likely.validate import refuse_one_class, warn_unless_converged
 
+VARIANCE_FLOOR = 1e-9  # × the largest variance: a constant feature must not decide alone
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 
 
@@ -122,6 +123,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             here = self._completed(data)
         self.class_count_, statistics = here.count, here.statistics
         log_prior = class_prior(self.prior, here.count)
+        self._refuse_points(statistics)
         self.components_ = Components(log_prior, self._member(statistics, data))
         self._warn_if_singular()
         return self
@@ -203,7 +205,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             tied = self.covariance == "tied" and self.shrinkage != "auto"
             return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
         spherical = self.covariance == "spherical"
-        return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
+        return DiagonalFamily(
+            spherical=spherical, ddof=self.ddof, floor=VARIANCE_FLOOR, shrinkage=shrinkage
+        )
 
     def _member(self, statistics: Any, data: Opened) -> Any:
         """The class-conditionals from completed totals, shrunk."""
@@ -241,11 +245,23 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         start = Components(log_prior, FullGaussian(first.mean, first.covariance))
         none = family.pseudo_statistics(0.0, first.mean.shape)
         objective = ComponentsObjective(family, data.blocks, data.executor, none, log_prior)
-        solution: Solution = minimise(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
+        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
         warn_unless_converged(self, solution)
         self.solution_ = solution
-        completed: ComponentTotals = objective.expect(solution.theta).totals
+        completed: ComponentTotals = state.totals
         return completed
+
+    def _refuse_points(self, statistics: Any) -> None:
+        """A class that is a single point has no density of its own."""
+        if self.covariance == "tied" or not isinstance(statistics, FullMoments):
+            return
+        spread = np.trace(statistics.scatter, axis1=1, axis2=2)
+        if (spread == 0).any():
+            label = self.classes_[int(np.argmax(spread == 0))]
+            raise InvalidInput(
+                f"All rows of class {label!r} are equal (or it has only 1 row), so it has no "
+                "covariance of its own. Use covariance='tied', or give the class more rows."
+            )
 
     def _warn_if_singular(self) -> None:
         if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:

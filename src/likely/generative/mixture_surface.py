@@ -26,6 +26,7 @@ from likely.generative.clusters import (
     pooled_totals,
 )
 from likely.generative.passes import Opened, generator
+from likely.generative.starts import draw_subset
 from likely.generative.surface import FittedComponents
 from likely.objectives.components import (
     Components,
@@ -154,22 +155,23 @@ class FittedMixture(FittedComponents):
     def _solved(self, problem: MixtureProblem) -> Clusters:
         rng = generator(self.random_state)
         self.bic_path_ = None
-        if self.n_components == "auto":
-            if self.start is not None:
-                raise InvalidInput(
-                    "start fixes the number of components, and n_components is 'auto'. "
-                    "Give one of them."
-                )
-            best, self.bic_path_ = best_by_bic(
-                lambda k: fit_clusters(problem, k, self.n_init, rng),
-                self.n_rows_,
-                min(self.max_components, int(self.n_rows_)),
-            )
-            return best
-        if self.start is not None:
+        if self.n_components != "auto" and self.start is not None:
             components = self._started(problem)
             return problem.solve(components, problem.prior(int(self.n_components)))
-        return fit_clusters(problem, int(self.n_components), self.n_init, rng)
+        subset = draw_subset(problem.blocks, problem.family)
+        if self.n_components != "auto":
+            return fit_clusters(problem, subset, int(self.n_components), self.n_init, rng)
+        if self.start is not None:
+            raise InvalidInput(
+                "start fixes the number of components, and n_components is 'auto'. "
+                "Give one of them."
+            )
+        best, self.bic_path_ = best_by_bic(
+            lambda k: fit_clusters(problem, subset, k, self.n_init, rng),
+            self.n_rows_,
+            min(self.max_components, len(subset.points)),
+        )
+        return best
 
     def _started(self, problem: MixtureProblem) -> Components:
         """The start that was asked for: parameters, a fitted model, labels or soft rows."""
@@ -183,7 +185,7 @@ class FittedMixture(FittedComponents):
                     "are one per row of X. Give parameters instead."
                 )
             k = int(self.n_components)
-            soft = np.eye(k)[rows] if rows.ndim == 1 else rows.astype(float)
+            soft = self._soft_rows(rows, k)
             if blocks.weight is not None:
                 soft = soft * blocks.weight[:, None]
             given = components_from(problem, blocks.X.stored(), soft, problem.prior(k))
@@ -193,6 +195,16 @@ class FittedMixture(FittedComponents):
                 f"{self.n_components}. Make them agree."
             )
         return given
+
+    def _soft_rows(self, rows: Array, k: int) -> Array:
+        """Labels 0, …, K − 1 as indicators; soft rows as they are."""
+        n_given = int(rows.max()) + 1 if rows.ndim == 1 else rows.shape[1]
+        if n_given > k or (rows.ndim == 2 and n_given < k) or rows.min() < 0:
+            raise InvalidInput(
+                f"start has {n_given} components, or a label below 0; n_components is {k}. "
+                "Give labels from 0 to n_components − 1, or one column per component."
+            )
+        return np.eye(k)[rows] if rows.ndim == 1 else rows.astype(float)
 
     def _keep(self, found: Clusters) -> None:
         self.components_, self.solution_ = found.components, found.solution

@@ -58,7 +58,7 @@ from likely.objectives.components import (
 )
 from likely.objectives.temperature import fit_temperature
 from likely.solvers.em import EM
-from likely.solvers.minimise import Solution, minimise
+from likely.solvers.minimise import search
 from likely.special import log_softmax
 from likely.validate import codes_among, warn_unless_converged
 
@@ -219,7 +219,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
                 "The score is for a model whose columns are all Bernoulli; this one has "
                 f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
             )
-        blocks = ArrayBlocks(self._encode(X), codes_among(y, self.classes_))
+        design = self._encode(X)
+        blocks = ArrayBlocks(design, codes_among(y, self.classes_, n_rows=design.n_rows))
         here = total(self.family_, len(self.classes_), blocks, executor_for("serial", None))
         gradient: Array = parts[0].score(here.statistics.parts[0])
         return gradient
@@ -252,8 +253,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def dependence(self, X: Any, y: Any) -> Dependence:
         """How far the features are from independent given the class, and the full table's fit."""
-        codes = codes_among(y, self.classes_)
-        return dependence(self.distribution_, self._encode(X).stored(), codes, feature_names(self))
+        design = self._encode(X)
+        codes = codes_among(y, self.classes_, n_rows=design.n_rows)
+        return dependence(self.distribution_, design.stored(), codes, feature_names(self))
 
     @property
     def class_coef_(self) -> Array:
@@ -360,12 +362,12 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             self._pseudo_statistics(),
             None if estimate else self.class_log_prior_,
         )
-        solution: Solution = minimise(
+        solution, state = search(
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
         )
         warn_unless_converged(self, solution)
         self.components_ = solution.theta
-        self.class_count_ = objective.expect(solution.theta).totals.count
+        self.class_count_ = state.totals.count
         self.solution_ = solution
 
     def _widen(self, schema: Schema) -> ComponentTotals:

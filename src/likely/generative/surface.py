@@ -88,7 +88,8 @@ class FittedClassifier(FittedComponents):
         joint = self._log_joint(X)
         if y is None:
             return logsumexp(joint, axis=1)
-        return joint[np.arange(len(joint)), codes_among(y, self.classes_)]
+        codes = codes_among(y, self.classes_, n_rows=len(joint))
+        return joint[np.arange(len(joint)), codes]
 
     def log_likelihood(self, X: Any, y: Any = None) -> float:
         """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""

@@ -127,7 +127,18 @@ def known_responsibility(block: Block, n_components: int) -> Responsibility:
 
 def total(family: Family, n_components: int, blocks: Blocks, executor: Executor) -> ComponentTotals:
     """One pass over labelled data."""
-    return executor.sum(partial(block_totals, family, n_components), counted(blocks))
+    term = partial(block_totals, family, n_components)
+    return refuse_no_weight(executor.sum(term, counted(blocks)))
+
+
+def refuse_no_weight(totals: ComponentTotals) -> ComponentTotals:
+    """Totals of something; weights that a file holds are not known before."""
+    if not totals.count.sum() > 0:
+        raise InvalidInput(
+            "Sample weights must contain at least one non-zero number; all are 0. "
+            "Give a row a positive weight, or leave sample_weight out."
+        )
+    return totals
 
 
 def counted(blocks: Blocks) -> Any:

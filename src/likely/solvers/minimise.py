@@ -33,6 +33,18 @@ def minimise(
     max_iter: int = 100,
 ) -> Solution:
     """Step from ``start`` until the gap is within ``tol``."""
+    return search(solver, objective, start, tol=tol, max_iter=max_iter)[0]
+
+
+def search(
+    solver: Solver[Objective, S],
+    objective: Objective,
+    start: Any,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+) -> tuple[Solution, S]:
+    """The solution, and the last state for whoever needs what the solver carried there."""
     state = solver.init(objective, start)
     trace = [state.value]
     while state.gap > tol and not state.stuck and len(trace) <= max_iter:
@@ -47,4 +59,4 @@ def minimise(
     else:
         gap = f"{state.gap:.1e}" if isfinite(state.gap) else "unknown size"
         reason = f"max_iter={max_iter} was reached with a gap of {gap}"
-    return Solution(state.theta, converged, reason, tuple(trace), state.gap)
+    return Solution(state.theta, converged, reason, tuple(trace), state.gap), state

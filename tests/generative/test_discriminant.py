@@ -1,0 +1,180 @@
+"""Discriminant analysis: its shapes, the logistic form, shrinkage, gaps and singular data."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from likely import DiscriminantAnalysis, NaiveBayes
+from likely.errors import InvalidInput, SingularCovariance, UnknownName
+from tests.fits import gappy_numbers, numbers
+
+COVARIANCES = ("tied", "full", "diagonal", "spherical")
+
+
+def data(n=90, seed=0):
+    return numbers(np.random.default_rng(seed), n)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_densities_are_gaussians(covariance):
+    X, y = data()
+    model = DiscriminantAnalysis(covariance).fit(X, y)
+    given = model.covariance_
+    for k in range(3):
+        matrix = {
+            "tied": lambda k: given,
+            "full": lambda k: given[k],
+            "diagonal": lambda k: np.diag(given[k]),
+            "spherical": lambda k: given[k] * np.eye(3),
+        }[covariance](k)
+        expected = multivariate_normal(X[y == k].mean(axis=0), matrix).logpdf(X)
+        joint = model.predict_joint_log_proba(X)[:, k]
+        assert_allclose(joint, expected + np.log(np.mean(y == k)), rtol=1e-9)
+    assert_allclose(model.log_likelihood(X, y), model.score_samples(X, y).sum())
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_covariances_are_the_maximum_likelihood_estimates(covariance):
+    X, y = data()
+    own = np.stack([np.cov(X[y == k].T, ddof=0) for k in range(3)])
+    variances = np.diagonal(own, axis1=1, axis2=2)
+    expected = {
+        "tied": np.average(own, axis=0, weights=np.bincount(y)),
+        "full": own,
+        "diagonal": variances,
+        "spherical": variances.mean(axis=1),
+    }[covariance]
+    assert_allclose(DiscriminantAnalysis(covariance).fit(X, y).covariance_, expected)
+
+
+@pytest.mark.parametrize(("covariance", "lost"), [("tied", 3), ("full", 1)])
+def test_the_other_divisor(covariance, lost):
+    X, y = data()
+    n = 90 if covariance == "tied" else 30
+    one, other = (DiscriminantAnalysis(covariance, ddof=d).fit(X, y) for d in (0, 1))
+    assert_allclose(other.covariance_, one.covariance_ * n / (n - lost))
+
+
+def test_a_tied_model_of_two_classes_is_logistic():
+    """NB-16: p = σ(w · x + b)."""
+    X, y = data()
+    X, y = X[y < 2], y[y < 2]
+    model = DiscriminantAnalysis().fit(X, y)
+    assert model.coef_.shape == (1, 3)
+    eta = X @ model.coef_[0] + model.intercept_[0]
+    assert_allclose(model.predict_proba(X)[:, 1], expit(eta), rtol=1e-9)
+    assert_allclose(model.decision_function(X), eta, rtol=1e-7)
+    assert not hasattr(DiscriminantAnalysis("full").fit(X, y), "coef_")
+
+
+def test_diagonal_is_gaussian_naive_bayes():
+    X, y = gappy_numbers(np.random.default_rng(0), 80)
+    ours = DiscriminantAnalysis("diagonal").fit(X, y)
+    assert_allclose(ours.predict_proba(X), NaiveBayes(variance_floor=0.0).fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_full_shrinkage_is_a_multiple_of_the_identity(covariance):
+    X, y = data()
+    model = DiscriminantAnalysis(covariance, shrinkage=1.0).fit(X, y)
+    given = model.covariance_
+    if covariance == "spherical":
+        given = given[:, None] * np.ones(3)
+    matrices = given if covariance in ("tied", "full") else np.stack([np.diag(v) for v in given])
+    for matrix in np.atleast_3d(matrices).reshape(-1, 3, 3):
+        assert_allclose(matrix, matrix[0, 0] * np.eye(3), atol=1e-12)
+    assert_allclose(model.shrinkage_, 1.0)
+
+
+def test_automatic_shrinkage_lies_between_and_helps_when_columns_outnumber_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 60)) + 0.5 * y[:, None]
+    new = rng.normal(size=(400, 60)) + 0.5 * (np.arange(400) % 2)[:, None]
+    shrunk = DiscriminantAnalysis(shrinkage="auto").fit(X, y)
+    assert ((shrunk.shrinkage_ > 0) & (shrunk.shrinkage_ < 1)).all()
+    with pytest.warns(SingularCovariance, match=r"rank 38 for 60 features.*shrinkage='auto'"):
+        plain = DiscriminantAnalysis().fit(X, y)
+    assert shrunk.score(new, np.arange(400) % 2) > plain.score(new, np.arange(400) % 2)
+
+
+@pytest.mark.parametrize("covariance", ["tied", "full"])
+def test_missing_cells_are_summed_out(covariance):
+    X, y = load_iris(return_X_y=True)
+    whole = DiscriminantAnalysis(covariance).fit(X, y)
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
+    model = DiscriminantAnalysis(covariance).fit(holes, y)
+    assert model.solution_.converged
+    assert_allclose(model.means_, whole.means_, atol=0.05)
+    assert_allclose(model.covariance_, whole.covariance_, atol=0.04)
+    assert model.score(holes, y) > 0.9
+    marginal = whole.predict_joint_log_proba(np.where([True, False, True, False], X, np.nan))
+    matrices = np.broadcast_to(whole.covariance_, (3, 4, 4))
+    for k in range(3):
+        part = multivariate_normal(whole.means_[k, [0, 2]], matrices[k][np.ix_([0, 2], [0, 2])])
+        assert_allclose(marginal[:, k], part.logpdf(X[:, [0, 2]]) + np.log(1 / 3))
+
+
+def test_too_few_steps_for_the_gaps_are_reported():
+    X, y = gappy_numbers(np.random.default_rng(0), 60)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 was reached.*Raise max_iter"):
+        DiscriminantAnalysis(max_iter=2).fit(X, y)
+
+
+def test_constant_and_repeated_columns_are_reported_and_used_on_their_range():
+    X, y = data()
+    wide = np.column_stack([X, np.ones(90), X[:, 0]])
+    with pytest.warns(SingularCovariance, match=r"rank 3 for 5 features"):
+        model = DiscriminantAnalysis().fit(wide, y)
+    assert_allclose(model.predict_proba(wide), DiscriminantAnalysis().fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_sampling_and_refitting_recovers_the_means(covariance):
+    truth = DiscriminantAnalysis(covariance).fit(*data())
+    X, y = truth.sample(30_000, random_state=0)
+    refit = DiscriminantAnalysis(covariance).fit(X, y)
+    deviation = np.sqrt(np.stack([X[y == k].var(axis=0) for k in range(3)]))
+    error = deviation / np.sqrt(np.bincount(y))[:, None]
+    assert (np.abs(refit.means_ - truth.means_) < 4 * error).all()
+    assert_allclose(refit.covariance_, truth.covariance_, rtol=0.1, atol=0.05)
+    assert_array_equal(truth.sample(5, random_state=3)[0], truth.sample(5, random_state=3)[0])
+
+
+@pytest.mark.parametrize(
+    ("covariance", "expected"),
+    [("tied", 2 + 9 + 6), ("full", 2 + 9 + 18), ("diagonal", 2 + 18), ("spherical", 2 + 9 + 3)],
+)
+def test_parameters_are_counted(covariance, expected):
+    assert DiscriminantAnalysis(covariance).fit(*data()).n_parameters() == expected
+
+
+def test_explanations_add_up_for_every_covariance():
+    X, y = data()
+    for covariance in ("tied", "diagonal", "spherical"):
+        model = DiscriminantAnalysis(covariance).fit(X, y)
+        log_proba = model.predict_log_proba(X)
+        assert_allclose(model.explain(X, against=1).log_odds, log_proba - log_proba[:, [1]])
+    with pytest.raises(InvalidInput, match="does not split into one term per feature"):
+        DiscriminantAnalysis("full").fit(X, y).explain(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"covariance": "tide"}, UnknownName, r"covariance 'tide'.*Did you mean 'tied'"),
+        ({"shrinkage": "automatic"}, UnknownName, r"no shrinkage 'automatic'"),
+        ({"shrinkage": 1.5}, InvalidInput, r"between 0 and 1; found 1.5"),
+        ({"covariance": "diagonal", "shrinkage": "auto"}, InvalidInput, r"tied and full"),
+        ({"prior": "flat"}, UnknownName, r"no prior 'flat'; choose one of estimate, uniform"),
+        ({"prior": [0.5, 0.5]}, InvalidInput, r"shape \(2,\); there are 3 classes"),
+        ({"prior": [0.5, 0.5, 0.5]}, InvalidInput, r"it sums to 1.5"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        DiscriminantAnalysis(**options).fit(*data())
