@@ -159,8 +159,8 @@ def known_classes(labels: Array, unlabelled: Any) -> Array:
     known = labels if unlabelled is None else labels[~_is_unlabelled(labels, unlabelled)]
     if not len(known):
         raise InvalidInput(
-            "The target has no known label; at least one must be known. "
-            "Check the target column, or use a mixture model when none is."
+            "No row with a positive weight has a label; at least one must. "
+            "Check the columns of the target and the weights, or use a mixture model."
         )
     return known
 

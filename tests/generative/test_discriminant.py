@@ -74,7 +74,9 @@ def test_a_tied_model_of_two_classes_is_logistic():
 def test_diagonal_is_gaussian_naive_bayes():
     X, y = gappy_numbers(np.random.default_rng(0), 80)
     ours = DiscriminantAnalysis("diagonal").fit(X, y)
-    assert_allclose(ours.predict_proba(X), NaiveBayes(variance_floor=0.0).fit(X, y).predict_proba(X))
+    assert_allclose(
+        ours.predict_proba(X), NaiveBayes(variance_floor=0.0).fit(X, y).predict_proba(X)
+    )
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)

@@ -29,9 +29,7 @@ def blobs(n=300, k=3, d=2, seed=0, apart=8.0):
 def test_bic_picks_three(covariance):
     """MIX-6."""
     X, y = blobs()
-    model = GaussianMixture(
-        "auto", covariance, max_components=5, n_init=3, random_state=0
-    ).fit(X)
+    model = GaussianMixture("auto", covariance, max_components=5, n_init=3, random_state=0).fit(X)
     assert model.n_components_ == 3
     assert model.bic_path_.argmin() == 2
     assert len(model.bic_path_) == 5
@@ -109,8 +107,10 @@ def test_collapse_onto_repeated_rows_is_prevented_and_reported(covariance):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         sound.fit(X)
-    spread = np.diagonal(sound.covariances_, axis1=1, axis2=2) if covariance == "full" else (
-        sound.covariances_
+    spread = (
+        np.diagonal(sound.covariances_, axis1=1, axis2=2)
+        if covariance == "full"
+        else (sound.covariances_)
     )
     assert spread.max(axis=1).min() > 1e-3  # no component sits on the eight equal rows
     reported = any(w.category is CollapsedComponent for w in caught)
@@ -214,7 +214,11 @@ def test_online_steps_learn_what_a_fit_learns():
         ({"covariance": "diag"}, UnknownName, r"covariance 'diag'.*Did you mean 'diagonal'"),
         ({"n_components": 9}, InvalidInput, r"n_components=9 but there are only 6 distinct rows"),
         ({"n_components": 2, "start": [0, 1]}, InvalidInput, r"start has 2 rows and X has 6"),
-        ({"n_components": 2, "start": {"mean": [[0.0]]}}, InvalidInput, r"lacks covariance, mixing"),
+        (
+            {"n_components": 2, "start": {"mean": [[0.0]]}},
+            InvalidInput,
+            r"lacks covariance, mixing",
+        ),
         ({"n_components": "auto", "start": [0] * 6}, InvalidInput, r"start fixes the number"),
         ({"n_components": 3, "start": np.eye(2)[[0, 1] * 3]}, InvalidInput, r"2 components.*is 3"),
     ],

@@ -68,7 +68,9 @@ def test_bernoulli_latent_classes_choose_their_number():
 def test_missing_cells_and_categories_never_seen_carry_no_evidence():
     frame, _ = latent_classes(200)
     model = MixtureModel(2, {"visits": "poisson"}, random_state=0).fit(frame)
-    nothing = pd.DataFrame({"answer": [None], "colour": [None], "visits": [np.nan], "size": [np.nan]})
+    nothing = pd.DataFrame(
+        {"answer": [None], "colour": [None], "visits": [np.nan], "size": [np.nan]}
+    )
     assert_allclose(model.predict_proba(nothing), [model.mixing_])
     assert_allclose(model.score_samples(nothing), 0.0, atol=1e-12)
     with pytest.warns(UnseenCategories, match="answer='maybe'"):

@@ -87,6 +87,8 @@ def test_counts_are_compared_by_their_shares():
 def test_many_rows_are_drawn_by_hashed_index(monkeypatch):
     monkeypatch.setattr(starts, "SUBSET", 1000)
     X = rng().normal(size=(20_000, 1))
-    one, two = (draw_subset(ArrayBlocks(Dense(X), rows_per_block=n), FullFamily()) for n in (100, 7000))
+    one, two = (
+        draw_subset(ArrayBlocks(Dense(X), rows_per_block=n), FullFamily()) for n in (100, 7000)
+    )
     assert 800 < len(one.stored) < 1200
     assert_array_equal(one.stored, two.stored)

@@ -15,7 +15,7 @@ import likely
 from likely.compute.executor import Executor
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
-from likely.data import block
+from likely.data import block, source_blocks
 from likely.errors import CollapsedComponent
 from tests.fits import (
     CLASSIFIERS,
@@ -49,6 +49,19 @@ def test_any_cut_and_any_executor_give_the_same_fit(name, rows_per_block, monkey
         model = fitted(name, X, y, executor=executor)
         assert_same_fit(model, whole)
         assert_allclose(model.predict_proba(X), proba, rtol=1e-7, atol=1e-9)
+
+
+def test_a_temperature_does_not_depend_on_the_cut_or_the_executor(monkeypatch):
+    X, y = FITS["nb-gaussian"].data(n=200)
+    X = np.hstack([X, X])  # counted twice, so there is something to cool
+    whole = naive_bayes(calibrate="temperature").fit(X, y)
+    assert whole.temperature_ > 1.2
+    for rows_per_block in (1, 33):
+        monkeypatch.setattr(block, "block_rows", lambda *shape, size=rows_per_block: size)
+        for executor in (Serial(), Threads(3)):
+            model = naive_bayes(calibrate="temperature", executor=executor).fit(X, y)
+            assert_allclose(model.temperature_, whole.temperature_, rtol=1e-9)
+            assert_allclose(model.predict_proba(X), whole.predict_proba(X), atol=1e-9)
 
 
 class Travelling(Executor):
@@ -105,6 +118,31 @@ def test_a_fit_from_a_file_equals_one_in_memory(name, suffix, tmp_path):
     tolerance = 1e-6 if suffix == "jsonl" and name in MIXTURES else 1e-9  # 15 digits are written
     assert_same_fit(there, here, rtol=tolerance, atol=tolerance)
     assert_allclose(there.predict_proba(frame), here.predict_proba(frame), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["nb-gaussian", "da-full"])
+def test_rows_of_weight_zero_in_a_file_are_absent(name, tmp_path):
+    X, y = FITS[name].data()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    weight = np.where(y == 2, 0, 1)  # a class of nothing is no class
+    frame.assign(target=y, weight=weight).to_csv(tmp_path / "rows.csv", index=False)
+    there = clone(FITS[name].estimator).fit(tmp_path / "rows.csv", "target", "weight")
+    here = fitted(name, frame[y < 2], y[y < 2])
+    assert_array_equal(there.classes_, [0, 1])
+    assert_same_fit(there, here)
+
+
+@pytest.mark.parametrize("name", ["nb-mixed", "nb-unlabelled", "da-tied-gaps", "gm-full-gaps"])
+def test_a_file_of_many_blocks_on_threads_equals_memory(name, tmp_path, monkeypatch):
+    X, y = FITS[name].data()
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=["a", "b", "c"])
+    frame.assign(target=y).to_csv(tmp_path / "rows.csv", index=False)
+    here = fitted(name, frame, y)
+    monkeypatch.setattr(source_blocks, "block_rows", lambda *shape: 7)
+    data = likely.read(tmp_path / "rows.csv")
+    model = clone(FITS[name].estimator).set_params(executor=Threads(3))
+    there = model.fit(data, "target") if name in CLASSIFIERS else model.fit(data.drop(["target"]))
+    assert_same_fit(there, here)
 
 
 @pytest.mark.parametrize("name", ["nb-gaussian", "da-tied", "da-full", "da-diagonal"])

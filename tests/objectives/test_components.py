@@ -31,7 +31,9 @@ def rows(n=30, seed=0):
 
 
 def model(X, y):
-    return Components(log_shares(np.bincount(y)), FAMILY.from_statistics(FAMILY.statistics(X, np.eye(3)[y])))
+    return Components(
+        log_shares(np.bincount(y)), FAMILY.from_statistics(FAMILY.statistics(X, np.eye(3)[y]))
+    )
 
 
 def test_labels_are_indicators():
@@ -111,6 +113,17 @@ def test_a_row_that_no_class_can_explain_has_the_prior_for_posterior():
     assert_array_equal(block_log_joint(Bernoulli, impossible, block)[0], -np.inf)
     with pytest.raises(InvalidInput, match=r"Row 7 has probability 0 under every component"):
         block_expectations(Bernoulli, impossible, Block(Dense(np.array([[1.0]])), start=7))
+
+
+def test_probabilities_sum_to_one_however_far_the_row():
+    """log 2 must not be lost beside a score of −10²⁹⁹."""
+    point = DiagonalFamily().from_statistics(
+        FAMILY.statistics(np.zeros((4, 1)), np.full((4, 2), 0.5))
+    )
+    model = Components(np.log([0.5, 0.5]), point)
+    far = Block(Dense(np.array([[1.0], [1e3]])))
+    assert_allclose(np.exp(block_log_posterior(FAMILY, model, far)), 0.5)
+    assert_allclose(block_expectations(FAMILY, model, far).count, 1.0)
 
 
 def test_a_component_of_nothing_has_no_share():

@@ -98,3 +98,10 @@ def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
     y[0] = 2  # a single row: whichever fold it is in, the others have none of it
     model = NaiveBayes(calibrate="temperature", smoothing=1.0).fit(X, y)
     assert 0.5 < model.temperature_ < 5
+
+
+def test_scores_without_information_are_cooled_to_the_end_without_a_warning():
+    y = np.arange(40) % 2
+    model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
+    assert model.temperature_ == pytest.approx(1e6)
+    assert_allclose(model.predict_proba([[1.0]]), 0.5, atol=1e-5)

@@ -85,20 +85,23 @@ class SourceBlocks(Blocks):
         return self.rows_per_block or block_rows(n_rows, self.n_features, n_rows * per_row)
 
     def _block(self, table: "pa.Table", start: int) -> Block:
+        weight = None if self.weight is None else weights(table.column(self.weight), start)
         return Block(
             X=self.schema.encode(table).design,
-            y=None if self.target is None else self._responses(table.column(self.target), start),
-            weight=None if self.weight is None else weights(table.column(self.weight), start),
+            y=None if self.target is None else self._responses(table, start, weight),
+            weight=weight,
             start=start,
         )
 
-    def _responses(self, column: Any, start: int) -> Array:
+    def _responses(self, table: "pa.Table", start: int, weight: Array | None) -> Array:
+        column = table.column(self.target)
         if self.numeric_target or self.classes is None:
             return floats_of_arrow(column).astype(np.float64, copy=False)
         codes = class_codes(column, self.classes)
-        if not self.unlabelled and (codes < 0).any():
+        unknown = codes < 0 if weight is None else (codes < 0) & (weight > 0)
+        if not self.unlabelled and unknown.any():
             raise InvalidInput(
-                f"Row {start + int((codes < 0).argmax())} has no label in column {self.target!r}; "
+                f"Row {start + int(unknown.argmax())} has no label in column {self.target!r}; "
                 "every row needs one. Remove the row, or say unlabelled=... to learn from it."
             )
         return codes
@@ -142,10 +145,13 @@ def find_schema(source: Source, as_codes: Sequence[bool], executor: Sums) -> Sch
     return Schema(described.names, described.kinds, flags, tuple(categories.values()))
 
 
-def find_classes(source: Source, target: str, executor: Sums) -> Array:
-    """The sorted distinct values of the target; missing labels are no class."""
+def find_classes(
+    source: Source, target: str, executor: Sums, *, weight: str | None = None
+) -> Array:
+    """The sorted distinct values of the target, where the weight is positive; none is no class."""
     column_index(source.names, target)
-    return executor.sum(partial(_classes_of, target), source.select([target])).values
+    wanted = [target] if weight is None or weight == target else [target, weight]
+    return executor.sum(partial(_classes_of, target, weight), source.select(wanted)).values
 
 
 def class_codes(column: Any, classes: Array) -> Codes:
@@ -181,5 +187,9 @@ def _schema_of_codes(batch: "pa.RecordBatch") -> Schema:
     return Schema.of(batch, (True,) * batch.num_columns)
 
 
-def _classes_of(target: str, batch: "pa.RecordBatch") -> Distinct:
+def _classes_of(target: str, weight: str | None, batch: "pa.RecordBatch") -> Distinct:
+    if weight is not None:
+        import pyarrow as pa
+
+        batch = batch.filter(pa.array(floats_of_arrow(batch.column(weight)) != 0))
     return Distinct(distinct_of_factor(factor_of_arrow(batch.column(target))))

@@ -257,7 +257,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             return
         spread = np.trace(statistics.scatter, axis1=1, axis2=2)
         if (spread == 0).any():
-            label = self.classes_[int(np.argmax(spread == 0))]
+            label = self.classes_.tolist()[int(np.argmax(spread == 0))]
             raise InvalidInput(
                 f"All rows of class {label!r} are equal (or it has only 1 row), so it has no "
                 "covariance of its own. Use covariance='tied', or give the class more rows."

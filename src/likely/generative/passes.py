@@ -140,7 +140,7 @@ def _open_source(
                 "X is a file and y is None; y must name the target column. "
                 f"Columns are {', '.join(source.names[:10])}."
             )
-        classes = known_classes(find_classes(source, target, executor), unlabelled)
+        classes = known_classes(find_classes(source, target, executor, weight=weight), unlabelled)
     features = source.drop([name for name in (target, weight) if name is not None])
     estimator.feature_names_in_ = np.asarray(features.names, dtype=object)
     estimator.n_features_in_ = len(features.names)
@@ -169,6 +169,11 @@ def _check_column(what: str, name: Any, source: Source) -> None:
 
 def encode(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> Design:
     """New rows by the schema of the fit; categories it has not seen carry no evidence."""
+    if isinstance(X, str | Path | Source):
+        raise InvalidInput(
+            "X is a file; a prediction takes rows in memory. "
+            "Read it into a frame, or stream it with the command `likely predict`."
+        )
     X = check_table(estimator, X, reset=False, sparse=sparse)
     design, unseen = schema.encode(X)
     if unseen:

@@ -22,7 +22,7 @@ from likely.distributions.responsibility import Labels, Responsibility, totals
 from likely.errors import InvalidInput
 from likely.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
-from likely.special import logsumexp
+from likely.special import log_softmax
 
 
 @final
@@ -80,9 +80,12 @@ def block_expectations(family: Family, model: Components, block: Block) -> Compo
         if fused is not None:
             return ComponentTotals(*fused)
     log_joint = model.log_joint(X)
-    evidence = logsumexp(log_joint, axis=1)
+    top = log_joint.max(axis=1)
     with np.errstate(invalid="ignore"):  # −inf − (−inf): a row no component can explain
-        r = np.exp(log_joint - evidence[:, None])
+        r = np.exp(log_joint - top[:, None])
+    share = r.sum(axis=1)
+    evidence = top + np.log(share)
+    r /= share[:, None]  # and not exp(… − evidence): far away, log 2 would be lost in it
     if block.y is not None:
         known = block.y >= 0
         r[known] = 0.0
@@ -106,9 +109,12 @@ def block_log_score(family: Family, model: Components, block: Block) -> Array:
 
 def block_log_posterior(family: Family, model: Components, block: Block) -> Array:
     score = model.log_score(_checked(family, block))
-    evidence = logsumexp(score, axis=1, keepdims=True)
-    impossible = np.isneginf(evidence)  # no class can explain the row: only the prior is left
-    return np.where(impossible, model.log_mixing, score - np.where(impossible, 0.0, evidence))
+    impossible = np.isneginf(score.max(axis=1, keepdims=True))  # only the prior is left
+    if not impossible.any():
+        return log_softmax(score, axis=1)
+    return np.where(
+        impossible, model.log_mixing, log_softmax(np.where(impossible, 0.0, score), axis=1)
+    )
 
 
 def _checked(family: Family, block: Block) -> Any:

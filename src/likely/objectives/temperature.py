@@ -87,8 +87,7 @@ def block_temperature_loss(
     return SecondOrder(
         value=-float(np.dot(weight, log_p[rows, y])),
         gradient=np.array([beta * slope]),
-        # β²·spread + β·slope is the curvature in log β; |slope| keeps it positive on the way
-        hessian=np.array([[beta**2 * spread + abs(beta * slope)]]),
+        hessian=np.array([[beta**2 * spread]]),  # a part of it: see ``second_order``
     )
 
 
@@ -111,7 +110,13 @@ class TemperatureObjective(SmoothObjective):
     def second_order(self, theta: Array) -> SecondOrder:
         log_beta = float(np.clip(theta[0], -COLDEST, COLDEST))
         term = partial(block_temperature_loss, self.models, log_beta)
-        return self.executor.sum(term, self.blocks)
+        here = self.executor.sum(term, self.blocks)
+        # β²·spread + β·slope is the curvature in log β; |slope| keeps it positive on the way,
+        # and is taken of the total, for absolute values do not add
+        curvature = here.hessian + np.abs(here.gradient)
+        if abs(theta[0]) >= COLDEST and here.gradient[0] * theta[0] < 0:  # at the end: stay there
+            return replace(here, gradient=np.zeros(1), hessian=curvature + 1.0)
+        return replace(here, hessian=curvature)
 
 
 def fit_temperature(

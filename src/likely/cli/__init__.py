@@ -1,0 +1,1 @@
+"""The command line: ``likely`` and one file per verb."""

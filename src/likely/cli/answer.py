@@ -1,0 +1,113 @@
+"""What a verb answers, and how it is put: as text for a person, or as one JSON object.
+
+command, version, exit, seed, result, findings, files, next
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import click
+
+import likely
+from likely.cli.exits import Exit
+from likely.cli.settings import Settings
+from likely.cli.show import wrapped
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The outcome of a verb that went well."""
+
+    text: str  # for a person
+    result: Mapping[str, Any]  # for a program
+    next: str  # the next sensible command
+    findings: tuple[str, ...] = ()  # what should be known about it
+    files: tuple[Path, ...] = ()  # what was written
+    aside: bool = False  # the standard output is taken by data: speak on the other one
+
+
+def tell(answer: Answer, settings: Settings) -> None:
+    """Print an answer."""
+    if settings.json:
+        _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
+        return
+    click.echo(answer.text, err=answer.aside, color=settings.color)
+    if settings.quiet:
+        return
+    for finding in answer.findings:
+        click.echo(click.style("Note: ", fg="yellow") + wrapped(finding, 6), err=True)
+    footer = click.style(f"Seed {settings.seed}, likely {likely.__version__}.", dim=True)
+    click.echo(f"\n{footer}\n{_next(answer.next)}", err=answer.aside, color=settings.color)
+
+
+def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
+    """Say what went wrong and what to do."""
+    if settings.json:
+        _tell_json(settings, exit, None, (message,), (), next)
+        return
+    word = "Stopped: " if exit == Exit.INTERRUPTED else "Error: "
+    styled = click.style(word, fg="red", bold=True)
+    click.echo(styled + wrapped(message, len(word)), err=True, color=settings.color)
+    click.echo(_next(next), err=True, color=settings.color)
+
+
+def _next(command: str) -> str:
+    return click.style("Next: ", bold=True) + click.style(command, fg="cyan")
+
+
+def _tell_json(
+    settings: Settings,
+    exit: Exit,
+    result: Mapping[str, Any] | None,
+    findings: tuple[str, ...],
+    files: tuple[Path, ...],
+    next: str,
+) -> None:
+    said = {
+        "command": settings.command,
+        "version": likely.__version__,
+        "exit": int(exit),
+        "seed": settings.seed,
+        "result": result,
+        "findings": list(findings),
+        "files": [str(path) for path in files],
+        "next": next,
+    }
+    click.echo(as_json(said))
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """The value in the types that JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    tolist = getattr(value, "tolist", None)  # NumPy's scalars and arrays
+    return str(value) if tolist is None else plain(tolist())
+
+
+@final
+@dataclass(eq=False)
+class Notes:
+    """Findings collected on the way, each once."""
+
+    most: int = 5
+    said: list[str] = field(default_factory=list)
+
+    def add(self, note: str) -> None:
+        if note not in self.said and len(self.said) < self.most:
+            self.said.append(note)

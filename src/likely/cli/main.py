@@ -1,0 +1,164 @@
+"""``likely``: finds the verb, runs it, and turns its outcome into text and an exit code.
+
+Verbs are imported when they are asked for, and import what is heavy when they run, so that
+``likely --help`` is quick.
+"""
+
+import os
+import shlex
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+import likely
+from likely.cli.answer import Answer, Notes, tell, tell_failure
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+from likely.errors import LikelyError, LikelyWarning, UnknownName
+
+VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
+    "train": "One model on a table, with an honest held-out score.",
+    "predict": "Predictions for the rows of a table, streamed.",
+    "explain": "What a trained model looks at.",
+    "demo": "The whole story on built-in data, in under a minute.",
+    "models": "What models exist, with their parameters.",
+}
+
+
+class Verbs(click.Group):
+    """The verbs, imported one by one as they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        found: click.Command = getattr(import_module(f"likely.cli.{cmd_name}"), cmd_name)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS:
+            raise click.UsageError(str(UnknownName("verb", args[0], VERBS)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs, in the order of the method"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="VERB [ARGUMENTS]...",
+    epilog="Begin with: likely demo",
+)
+@click.version_option(likely.__version__, prog_name="likely")
+@global_options
+def verbs() -> None:
+    """Probability models on tables: fast, and honest about what they know.
+
+    DATA is a CSV, TSV, JSON lines or Parquet file, '-' for the standard input, or one of
+    iris, wine, breast-cancer, digits, diabetes.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """The entry point of the ``likely`` command."""
+    sys.exit(run(sys.argv[1:] if argv is None else list(argv)))
+
+
+def run(argv: list[str]) -> int:
+    """Do what the command line says; the exit code."""
+    settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
+    try:
+        return _run(argv, settings)
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FINE
+
+
+def _run(argv: list[str], settings: Settings) -> int:
+    verb = next((word for word in argv if word in VERBS), None)
+    help_of = "likely --help" if verb is None else f"likely {verb} --help"
+    try:
+        with _collected() as notes:
+            answer = _invoke(argv, settings)
+    except click.exceptions.NoArgsIsHelpError as help:
+        click.echo(help.format_message())
+        return Exit.FINE
+    except click.UsageError as error:
+        return _fail(error.format_message(), Exit.USAGE, _help_for(error), settings)
+    except (click.Abort, KeyboardInterrupt):
+        again = "The command was interrupted and nothing was half-written. Run it again."
+        return _fail(again, Exit.INTERRUPTED, settings.command, settings)
+    except Refusal as error:
+        return _fail(str(error), error.exit, error.next, settings)
+    except LikelyError as error:
+        return _fail(str(error), Exit.DATA, help_of, settings)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _fail(_bug(error), Exit.BUG, help_of, settings)
+    if isinstance(answer, Answer):
+        tell(_with_notes(answer, notes), settings)
+    return Exit.FINE
+
+
+def _invoke(argv: list[str], settings: Settings) -> Any:
+    return verbs.main(args=argv, prog_name="likely", standalone_mode=False, obj=settings)
+
+
+def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
+    tell_failure(message, exit, next, settings)
+    return exit
+
+
+def _help_for(error: click.UsageError) -> str:
+    return f"{error.ctx.command_path} --help" if error.ctx is not None else "likely --help"
+
+
+def _bug(error: Exception) -> str:
+    """A short sentence; the traceback goes to a file."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        traceback.print_exception(error, file=file)
+    return (
+        f"Something broke inside likely ({type(error).__name__}: {error}). This is our bug, not "
+        f"yours. The traceback is in {file.name}; please send it with the command."
+    )
+
+
+@contextmanager
+def _collected() -> Iterator[Notes]:
+    """Our own warnings as notes; those of other libraries go their usual way."""
+    notes = Notes()
+    others: list[warnings.WarningMessage] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+        for warning in caught:
+            ours = issubclass(warning.category, LikelyWarning)
+            if ours or warning.category.__name__ == "ConvergenceWarning":
+                notes.add(str(warning.message))
+            else:
+                others.append(warning)
+    for warning in others:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def _with_notes(answer: Answer, notes: Notes) -> Answer:
+    from dataclasses import replace
+
+    extra = tuple(note for note in notes.said if note not in answer.findings)
+    return replace(answer, findings=answer.findings + extra)

@@ -1,0 +1,135 @@
+"""``likely predict``: predictions for every row of a table, chunk by chunk, in its order."""
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.cli.runs import Run
+    from likely.cli.tables import Data
+
+
+@click.command()
+@click.argument("run")
+@click.argument("data")
+@click.option(
+    "-o",
+    "output",
+    metavar="FILE",
+    default="-",
+    help="A .csv, .tsv, .jsonl or .parquet file; '-', the default, is the standard output as CSV.",
+)
+@click.option("--proba", is_flag=True, help="Also the probability of each class, p_<class>.")
+@global_options
+@click.pass_obj
+def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -> Answer:
+    """Predict with RUN (a folder, or @last) for every row of DATA, in its order.
+
+    Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
+    """
+    from likely.cli.runs import open_run
+    from likely.cli.show import count
+    from likely.cli.tables import open_data
+    from likely.cli.using import using_jobs
+    from likely.cli.watch import watched
+    from likely.cli.writers import write_table
+
+    if settings.json and output == "-":
+        raise click.UsageError(
+            "Predictions and --json both want the standard output; one can have it. "
+            "Write the predictions to a file with -o out.csv."
+        )
+    opened = open_run(run)
+    rows = open_data(data, load=False)
+    _refuse_missing_columns(opened, rows, run)
+    with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
+        n, path = write_table(
+            output, _columns(opened.model, proba), _predicted(opened, rows, proba)
+        )
+    where = "the standard output" if path is None else str(path)
+    return Answer(
+        text=f"{count(n, 'prediction')} written to {where}.",
+        result={"rows": n, "output": output, "columns": _columns(opened.model, proba)},
+        files=() if path is None else (path,),
+        next=f"likely explain {shlex.quote(run)}",
+        aside=path is None,
+    )
+
+
+def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list[Any]]]:
+    """Columns of predictions, chunk by chunk."""
+    from likely.cli.tables import CHUNK_ROWS
+    from likely.data.source_blocks import chunks
+    from likely.progress import report
+
+    model = run.model
+    names = list(map(str, model.feature_names_in_))
+    labels = _labels(model)
+    for table in chunks(data.source.select(names), CHUNK_ROWS):
+        probability = model.predict_proba(_as_trained(table, model))
+        best = probability.argmax(axis=1).tolist()
+        columns: dict[str, list[Any]] = {"prediction": [labels[k] for k in best]}
+        if proba:
+            for k, label in enumerate(labels):
+                columns[f"p_{label}"] = probability[:, k].tolist()
+        yield columns
+        report("rows", table.num_rows)
+
+
+def _columns(model: Any, proba: bool) -> list[str]:
+    return ["prediction", *(f"p_{label}" for label in _labels(model) if proba)]
+
+
+def _labels(model: Any) -> list[Any]:
+    """Classes, or the numbers of the components."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        return list(classes.tolist())
+    return list(range(model.distribution_.n_components))
+
+
+def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
+    """A column that was text in training is text here, even where all its values are digits."""
+    import pyarrow as pa
+
+    from likely.data.frames import kinds_of
+
+    found = kinds_of(table).kinds
+    for j, (kind, trained) in enumerate(zip(found, model.schema_.kinds, strict=True)):
+        if trained == "category" and kind in ("number", "boolean"):
+            table = table.set_column(j, table.column_names[j], table.column(j).cast(pa.string()))
+    return table
+
+
+def _refuse_missing_columns(run: "Run", data: "Data", name: str) -> None:
+    from difflib import get_close_matches
+
+    wanted = getattr(run.model, "feature_names_in_", None)
+    if wanted is None:
+        raise Refusal(
+            f"The model in {run.path} was trained on an array without column names; the command "
+            "line goes by names. Train it on a table.",
+            Exit.DATA,
+            "likely train --help",
+        )
+    missing = [str(column) for column in wanted if column not in data.source.names]
+    if not missing:
+        return
+    extra = [column for column in data.source.names if column not in set(wanted)]
+    close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
+    hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
+    others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    raise Refusal(
+        f"{data.label} has no column {missing[0]!r}{others}, which the model was trained on; its "
+        f"columns are {', '.join(data.source.names[:12])}.{hint}",
+        Exit.DATA,
+        f"likely explain {shlex.quote(name)}",
+    )

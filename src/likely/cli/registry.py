@@ -1,0 +1,147 @@
+"""The models of the command line, by their kebab-case names.
+
+To add a model, write one line in ``MODELS``: ``train``, ``explain``, ``models`` and their tests
+read this table.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+import click
+
+import likely
+from likely.errors import UnknownName
+
+
+@final
+@dataclass(frozen=True)
+class Model:
+    """A public estimator under its command-line name."""
+
+    name: str
+    estimator: str  # its name in ``likely``
+    supervised: bool  # whether it needs a target
+    summary: str
+    defaults: dict[str, Any] = field(default_factory=dict)  # where they differ from Python's
+
+    def load(self) -> type[Any]:
+        found: type[Any] = getattr(likely, self.estimator)
+        return found
+
+
+MODELS = {
+    model.name: model
+    for model in (
+        Model(
+            "naive-bayes",
+            "NaiveBayes",
+            True,
+            "Columns independent given the class: any types, missing cells, any size.",
+        ),
+        Model(
+            "discriminant",
+            "DiscriminantAnalysis",
+            True,
+            "A Gaussian per class: numbers that depend on one another.",
+        ),
+        Model(
+            "mixture",
+            "MixtureModel",
+            False,
+            "Soft clusters and a density, by EM; needs no target.",
+            {"n_components": "auto"},
+        ),
+    )
+}
+
+
+class Parameter(NamedTuple):
+    """A constructor argument, its default here, and what it is for."""
+
+    name: str
+    default: Any
+    doc: str
+
+
+def model_named(name: str) -> Model:
+    """The model, or a usage error that suggests the nearest."""
+    if name not in MODELS:
+        raise click.UsageError(str(UnknownName("model", name, MODELS)), _context())
+    return MODELS[name]
+
+
+def kebab(estimator: object) -> str:
+    """The command-line name of an estimator: its model's, or its own in kebab-case."""
+    kind = type(estimator).__name__
+    names = {model.estimator: model.name for model in MODELS.values()}
+    return names.get(kind, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower())
+
+
+def parameters(model: Model) -> list[Parameter]:
+    """The constructor's arguments with one line each from the docstring."""
+    estimator = model.load()
+    docs = _documented(inspect.getdoc(estimator) or "")
+    return [
+        Parameter(name, model.defaults.get(name, argument.default), docs.get(name, ""))
+        for name, argument in inspect.signature(estimator).parameters.items()
+    ]
+
+
+def arguments(model: Model, assignments: Sequence[str], seed: int) -> dict[str, Any]:
+    """Constructor arguments from ``--set name=value``; ``name.key=value`` fills a mapping."""
+    known = [parameter.name for parameter in parameters(model)]
+    given: dict[str, Any] = {}
+    for assignment in assignments:
+        left, equals, right = assignment.partition("=")
+        name, dot, key = left.strip().partition(".")
+        if not equals:
+            _refuse(f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE.")
+        if name not in known:
+            _refuse(str(UnknownName(f"parameter of {model.name}", name, known)))
+        if name in given and not (dot and isinstance(given[name], dict)):
+            _refuse(f"--set gives {name!r} twice; once was expected. Leave one of them out.")
+        if dot:
+            given.setdefault(name, {})[key] = _value(right)
+        else:
+            given[name] = _value(right)
+    defaults = dict(model.defaults)
+    if "random_state" in known:
+        defaults["random_state"] = seed
+    return {**defaults, **given}
+
+
+def _value(text: str) -> Any:
+    """JSON where it is JSON, else the text itself."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _refuse(message: str) -> None:
+    raise click.UsageError(message, _context())
+
+
+def _context() -> click.Context | None:
+    return click.get_current_context(silent=True)
+
+
+def _documented(docstring: str) -> dict[str, str]:
+    """The first sentence under each entry of the NumPy section Parameters."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\S[^\n]*\n-+\n|\Z)", docstring, re.M | re.S)
+    if section is None:
+        return {}
+    found: dict[str, str] = {}
+    entries = re.split(r"^(?=\S)", section.group(1), flags=re.M)
+    for entry in filter(str.strip, entries):
+        head, _, body = entry.partition("\n")
+        names, _, kind = head.partition(" : ")
+        text = " ".join(body.split()) or kind
+        sentence = re.split(r"(?<=[.;])\s", text.replace("``", ""), maxsplit=1)[0]
+        for name in names.split(","):
+            found[name.strip()] = sentence.rstrip(";.") + "."
+    return found

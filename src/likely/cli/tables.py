@@ -1,0 +1,138 @@
+"""DATA as a source: a file, the standard input or a built-in name, with its hash.
+
+Small files are read into memory once; larger ones are read in chunks, each time they are
+asked for.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast, final
+
+from likely.cli.builtin import BUILTIN, builtin_table
+from likely.data.source import Kind, Source, column_index
+from likely.data.sources import read
+from likely.errors import InvalidFile, InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
+HASHED_BYTES = 2**20  # at a time
+CHUNK_ROWS = 65536
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TableSource(Source):
+    """A table in memory."""
+
+    table: "pa.Table"
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    n_rows: int
+    nbytes: int
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        yield from self.table.to_batches(max_chunksize=CHUNK_ROWS)
+
+    def select(self, names: Sequence[str]) -> "TableSource":
+        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        table = self.table.select(list(names))
+        return replace(self, table=table, names=tuple(names), kinds=kinds)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What was given as DATA."""
+
+    label: str
+    source: Source
+    digest: str  # SHA-256 of the bytes
+    target: str | None = None  # known of built-in data
+
+    @property
+    def in_memory(self) -> bool:
+        return isinstance(self.source, TableSource)
+
+
+def open_data(name: str, *, load: bool = True) -> Data:
+    """DATA by name; with ``load`` a small file is read into memory."""
+    if name in BUILTIN:
+        table = builtin_table(name)
+        return Data(name, table_source(table), _digest_of_table(table), BUILTIN[name].target)
+    if name == "-":
+        stream = _Hashed(sys.stdin)
+        source = read(cast(IO[Any], stream))
+        data = Data("standard input", source, stream.digest.hexdigest())
+    else:
+        _refuse_unknown(name)
+        data = Data(name, read(name), _digest_of_file(Path(name)))
+    small = (data.source.nbytes or 0) < IN_MEMORY_BYTES
+    return replace(data, source=table_source(in_one_table(data.source))) if load and small else data
+
+
+def table_source(table: "pa.Table") -> TableSource:
+    from likely.data.frames import kinds_of
+
+    kinds = kinds_of(table).kinds
+    return TableSource(table, tuple(table.column_names), kinds, table.num_rows, table.nbytes)
+
+
+def in_one_table(source: Source) -> "pa.Table":
+    import pyarrow as pa
+
+    return pa.Table.from_batches(list(source))
+
+
+@final
+class _Hashed:
+    """A stream that is hashed as it is read."""
+
+    name = "standard input"
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = getattr(stream, "buffer", stream)
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size)
+        self.digest.update(data)
+        return data
+
+
+def _refuse_unknown(name: str) -> None:
+    """A word that is neither a file nor a built-in name gets the nearest one."""
+    if Path(name).suffix or Path(name).exists():
+        return
+    files = [path.name for path in Path(".").iterdir()] if "/" not in name else []
+    close = get_close_matches(name, [*BUILTIN, *files], n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidInput(
+        f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, JSON "
+        f"lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
+    )
+
+
+def _digest_of_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while piece := stream.read(HASHED_BYTES):
+                digest.update(piece)
+    except OSError as error:
+        raise InvalidFile(path, f"it cannot be read ({error.strerror}). Check it.") from None
+    return digest.hexdigest()
+
+
+def _digest_of_table(table: "pa.Table") -> str:
+    import pyarrow as pa
+
+    with pa.BufferOutputStream() as sink:
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return hashlib.sha256(sink.getvalue()).hexdigest()
