@@ -362,3 +362,15 @@ def test_labels_given_to_score_are_checked():
         model.score_samples(X, [0, 1])
     with pytest.raises(InvalidInput, match=r"label 7 in y does not exist.*known are 0, 1"):
         model.log_likelihood(X, [0, 1, 0, 1, 0, 7])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [NaiveBayes(), DiscriminantAnalysis(), DiscriminantAnalysis("full"), GaussianMixture(2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_numbers_whose_squares_overflow_are_named(model):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    X[:, 1] *= 1e200
+    with pytest.raises(InvalidInput, match=r"Column 1 .* overflow .* Divide"):
+        model.fit(X, np.arange(60) % 2)

@@ -337,3 +337,16 @@ def test_partial_fit_refuses_what_it_cannot_do_exactly():
         model.partial_fit(X, y, [0, 1])
     with pytest.raises(InvalidInput, match=r"label 7 in y does not exist in the initial classes"):
         model.partial_fit(X[:1], [7])
+
+
+def test_edges_are_given_by_the_name_of_a_column():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    frame = pd.DataFrame(
+        {"town": rng.choice(["u", "v"], 200), "age": 40 * y + rng.uniform(0, 50, 200), "n": y + 0.0}
+    )
+    model = NaiveBayes(discretize=Discretizer(edges={"age": [18, 65]})).fit(frame, y)
+    assert_allclose(model.discretizer_.edges_[0], [18, 65])
+    drawn, _ = model.sample(50, 0)
+    assert list(drawn.columns) == ["town", "age", "n"]
+    assert model.score(frame, y) > 0.9

@@ -74,20 +74,18 @@ def verbs() -> None:
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The entry point of the ``likely`` command."""
-    sys.exit(run(sys.argv[1:] if argv is None else list(argv)))
+    try:
+        code = run(sys.argv[1:] if argv is None else list(argv))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = Exit.FINE
+    sys.exit(code)
 
 
 def run(argv: list[str]) -> int:
     """Do what the command line says; the exit code."""
     settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
-    try:
-        return _run(argv, settings)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.FINE
-
-
-def _run(argv: list[str], settings: Settings) -> int:
     verb = next((word for word in argv if word in VERBS), None)
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
     try:
@@ -105,8 +103,8 @@ def _run(argv: list[str], settings: Settings) -> int:
         return _fail(str(error), error.exit, error.next, settings)
     except LikelyError as error:
         return _fail(str(error), Exit.DATA, help_of, settings)
-    except BrokenPipeError:
-        raise
+    except SystemExit:  # click's answer to a broken pipe
+        return Exit.FINE
     except Exception as error:
         return _fail(_bug(error), Exit.BUG, help_of, settings)
     if isinstance(answer, Answer):

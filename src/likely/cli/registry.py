@@ -9,11 +9,10 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
-
-import click
+from typing import Any, NamedTuple, NoReturn, final
 
 import likely
+from likely.cli.exits import Exit, Refusal
 from likely.errors import UnknownName
 
 
@@ -70,7 +69,7 @@ class Parameter(NamedTuple):
 def model_named(name: str) -> Model:
     """The model, or a usage error that suggests the nearest."""
     if name not in MODELS:
-        raise click.UsageError(str(UnknownName("model", name, MODELS)), _context())
+        raise Refusal(str(UnknownName("model", name, MODELS)), Exit.USAGE, "likely models")
     return MODELS[name]
 
 
@@ -99,11 +98,13 @@ def arguments(model: Model, assignments: Sequence[str], seed: int) -> dict[str, 
         left, equals, right = assignment.partition("=")
         name, dot, key = left.strip().partition(".")
         if not equals:
-            _refuse(f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE.")
+            _refuse(
+                model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
+            )
         if name not in known:
-            _refuse(str(UnknownName(f"parameter of {model.name}", name, known)))
+            _refuse(model, str(UnknownName(f"parameter of {model.name}", name, known)))
         if name in given and not (dot and isinstance(given[name], dict)):
-            _refuse(f"--set gives {name!r} twice; once was expected. Leave one of them out.")
+            _refuse(model, f"--set gives {name!r} twice; once was expected. Leave one of them out.")
         if dot:
             given.setdefault(name, {})[key] = _value(right)
         else:
@@ -122,12 +123,8 @@ def _value(text: str) -> Any:
         return text
 
 
-def _refuse(message: str) -> None:
-    raise click.UsageError(message, _context())
-
-
-def _context() -> click.Context | None:
-    return click.get_current_context(silent=True)
+def _refuse(model: Model, message: str) -> NoReturn:
+    raise Refusal(message, Exit.USAGE, f"likely models {model.name}")
 
 
 def _documented(docstring: str) -> dict[str, str]:

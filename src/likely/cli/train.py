@@ -78,7 +78,9 @@ def train_on(
     target = data.target if target is None else target
     check_target(settings, data.source.names, target, needed=chosen.supervised)
     source = data.source
+    findings: tuple[str, ...] = ()
     if not chosen.supervised and target is not None:
+        findings = (f"Column {target!r} is left out: {chosen.name} needs no target.",)
         source, target = source.drop([target]), None
     make = chosen.load()
     with watched(settings, f"scoring {chosen.name}", source.n_rows):
@@ -97,7 +99,7 @@ def train_on(
         "scores": scores.facts,
     }
     text = "\n\n".join([_opening(facts), *scores.text])
-    return Trained(model, facts, text, scores.findings, data.digest)
+    return Trained(model, facts, text, findings + scores.findings, data.digest)
 
 
 def check_target(

@@ -25,7 +25,12 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm, Statistics
 from likely.distributions.factor import Factor, factorise, refuse_not_positive_definite
-from likely.distributions.gaussian import LOG_2PI, DiagonalFamily, merged_means
+from likely.distributions.gaussian import (
+    LOG_2PI,
+    DiagonalFamily,
+    merged_means,
+    refuse_overflow,
+)
 from likely.distributions.missing_gaussian import expected_moments, log_prob_of_observed
 from likely.distributions.responsibility import (
     FAST_CELLS,
@@ -82,13 +87,17 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
         refuse_infinity(X)
         _refuse_gaps(X)
     mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
-    if isinstance(responsibility, Labels):
-        return FullMoments(weight, mean, _scatter_by_label(X, responsibility, mean, tied=tied))
-    scatter = np.stack(
-        [np.dot((X - m).T, (X - m) * responsibility[:, k, None]) for k, m in enumerate(mean)]
-    )
-    moments = FullMoments(weight, mean, scatter)
-    return moments.pooled() if tied else moments
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        if isinstance(responsibility, Labels):
+            scatter = _scatter_by_label(X, responsibility, mean, tied=tied)
+        else:
+            r = responsibility
+            scatter = np.stack(
+                [np.dot((X - m).T, (X - m) * r[:, k, None]) for k, m in enumerate(mean)]
+            )
+            scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
+    refuse_overflow(scatter)
+    return FullMoments(weight, mean, scatter)
 
 
 def _refuse_gaps(X: Array) -> None:

@@ -87,10 +87,22 @@ def diagonal_moments(X: Matrix, responsibility: Responsibility) -> DiagonalMomen
     r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
     X = np.asarray(X, dtype=float)
     missing = np.isnan(X)
-    scatter = np.stack(
-        [np.dot(r[:, k], np.where(missing, 0.0, X - mean[k]) ** 2) for k in range(len(mean))]
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        scatter = np.stack(
+            [np.dot(r[:, k], np.where(missing, 0.0, X - mean[k]) ** 2) for k in range(len(mean))]
+        )
+    refuse_overflow(scatter)
     return DiagonalMoments(weight, mean, scatter)
+
+
+def refuse_overflow(scatter: Array) -> None:
+    """Squares of finite numbers can be infinite; ``scatter`` has features on its last axis."""
+    if not np.isfinite(scatter).all():
+        column = int(np.argwhere(~np.isfinite(scatter))[0][-1])
+        raise InvalidInput(
+            f"Column {column} holds numbers whose squares overflow (beyond about 1e150). "
+            "Divide the column by a constant."
+        )
 
 
 @final

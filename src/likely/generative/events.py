@@ -14,8 +14,6 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils import Tags
 
-from likely._typing import Array
-from likely.data.design import Design, Mixed
 from likely.data.schema import Schema, TableKinds
 from likely.distributions import (
     DISTRIBUTIONS,
@@ -143,29 +141,6 @@ def recoded(
             own = own.recoded(tuple(mapping[c] for c in columns), tuple(sizes[c] for c in columns))
         parts.append(own)
     return ProductStatistics(tuple(parts))
-
-
-def with_bins(design: Design, plan: EventPlan, bins: Array) -> Mixed:
-    """The design with its discretised numbers replaced by codes; NaN becomes −1."""
-    stored = design.stored()
-    mixed = design if isinstance(design, Mixed) else None
-    numeric = stored.numeric if mixed is not None else np.asarray(stored)
-    codes = np.where(np.isnan(bins), -1, bins).astype(np.int32)
-    numbers = [j for j, coded in enumerate(plan.as_codes) if not coded]
-    kept = [i for i, j in enumerate(numbers) if not plan.discretised[j]]
-    if mixed is not None:
-        codes = np.concatenate([mixed.codes.astype(np.int32), codes], axis=1)
-    return Mixed(np.asarray(numeric)[:, kept], np.ascontiguousarray(codes), ())
-
-
-def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
-    """The columns of the design that are to be discretised, as float64."""
-    stored = design.stored()
-    numeric = stored.numeric if isinstance(design, Mixed) else np.asarray(stored)
-    numbers = [j for j, coded in enumerate(plan.as_codes) if not coded]
-    return np.asarray(
-        numeric[:, [i for i, j in enumerate(numbers) if plan.discretised[j]]], dtype=float
-    )
 
 
 def _positions(plan: EventPlan) -> list[int]:

@@ -28,15 +28,14 @@ from likely.distributions import Bernoulli
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
+from likely.generative.bins import cut_numbers, fit_bins, joined_numbers
 from likely.generative.dependence import Dependence, dependence, full_parameter_count
 from likely.generative.events import (
     Event,
     declared_categories,
-    numbers_to_cut,
     plan_events,
     product_family,
     recoded,
-    with_bins,
     with_input_tags,
 )
 from likely.generative.explanation import Explanation, explanation
@@ -293,7 +292,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.classes_ = data.classes
         self.library_ = data.library
         self.schema_ = data.schema
-        self.discretizer_ = self._fitted_discretizer(data)
+        names = feature_names(self)
+        self.discretizer_ = fit_bins(self.discretize, self.plan_, data.blocks, names)
         bins = () if self.discretizer_ is None else tuple(map(int, self.discretizer_.n_bins_))
         self.family_ = product_family(
             self.plan_,
@@ -301,20 +301,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             floor=self.variance_floor,
             sketch=not isinstance(data.blocks, ArrayBlocks),
         )
-
-    def _fitted_discretizer(self, data: Opened) -> Discretizer | None:
-        if self.discretize is None or not any(self.plan_.discretised):
-            return None
-        if not isinstance(data.blocks, ArrayBlocks):
-            raise InvalidInput(
-                "Learning bins needs the rows in memory; X is a file. "
-                "Read it into a frame, or use event='gaussian'."
-            )
-        chosen = self.discretize
-        cutter = Discretizer(strategy=chosen) if isinstance(chosen, str) else chosen
-        numbers = numbers_to_cut(data.blocks.X, self.plan_)
-        fresh: Discretizer = Discretizer(**cutter.get_params())
-        return fresh.fit(numbers, data.blocks.y, sample_weight=data.blocks.weight)
 
     def _with_bins(self, data: Opened) -> Any:
         if not isinstance(data.blocks, ArrayBlocks):
@@ -324,8 +310,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def _cut(self, design: Design) -> Design:
         if self.discretizer_ is None:
             return design
-        bins = self.discretizer_.transform(numbers_to_cut(design, self.plan_))
-        return with_bins(design, self.plan_, bins)
+        return cut_numbers(design, self.plan_, self.discretizer_)
 
     def _learn(self, here: ComponentTotals) -> None:
         """Parameters from totals: the prior is one more block."""
@@ -391,17 +376,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self._cut(encode(self, self.schema_, X))
 
     def _decode(self, drawn: Any) -> Any:
-        numeric, codes = drawn
         if self.discretizer_ is not None:
-            n_bins = len(self.discretizer_.edges_)
-            bins, codes = codes[:, -n_bins:], codes[:, : codes.shape[1] - n_bins]
-            middles = self.discretizer_.inverse_transform(bins.astype(float))
-            numbers = [j for j, coded in enumerate(self.plan_.as_codes) if not coded]
-            merged = np.empty((len(numeric), len(numbers)))
-            cut = np.array([self.plan_.discretised[j] for j in numbers])
-            merged[:, cut], merged[:, ~cut] = middles, numeric
-            numeric = merged
-        return self.schema_.decode(numeric, codes, self.library_)
+            drawn = joined_numbers(drawn, self.plan_, self.discretizer_)
+        return self.schema_.decode(drawn.numeric, drawn.codes, self.library_)
 
     def _linear_form(self) -> tuple[Array, Array]:
         check_is_fitted(self)

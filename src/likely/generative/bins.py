@@ -1,0 +1,80 @@
+"""Numbers cut into bins inside naive Bayes: learned with the fit, applied to every new row.
+
+Discretised columns leave the numbers of a design and join its codes, after the categories.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array, Columns
+from likely.data.block import ArrayBlocks, Blocks
+from likely.data.design import Design, Mixed
+from likely.errors import InvalidInput
+from likely.features.discretize import Discretizer
+from likely.generative.events import EventPlan
+
+
+def fit_bins(
+    discretize: str | Discretizer | None, plan: EventPlan, blocks: Blocks, names: tuple[str, ...]
+) -> Discretizer | None:
+    """A discretizer fitted to the columns that the plan cuts; None when it cuts none."""
+    if discretize is None or not any(plan.discretised):
+        return None
+    if not isinstance(blocks, ArrayBlocks):
+        raise InvalidInput(
+            "Learning bins needs the rows in memory; X is a file. "
+            "Read it into a frame, or use event='gaussian'."
+        )
+    asked = Discretizer(strategy=discretize) if isinstance(discretize, str) else discretize
+    cut = [name for name, is_cut in zip(names, plan.discretised, strict=True) if is_cut]
+    bins = Discretizer(asked.strategy, asked.n_bins, edges=_by_position(asked.edges, cut))
+    return bins.fit(numbers_to_cut(blocks.X, plan), blocks.y, sample_weight=blocks.weight)
+
+
+def cut_numbers(design: Design, plan: EventPlan, bins: Discretizer) -> Mixed:
+    """The design with its discretised numbers replaced by codes; NaN becomes −1."""
+    numeric, codes = _parts(design)
+    cut = bins.transform(numbers_to_cut(design, plan))
+    new = np.where(np.isnan(cut), -1, cut).astype(np.int32)
+    kept = [i for i, j in enumerate(_numbers(plan)) if not plan.discretised[j]]
+    together = np.concatenate([codes.astype(np.int32), new], axis=1)
+    return Mixed(numeric[:, kept], np.ascontiguousarray(together), ())
+
+
+def joined_numbers(drawn: Columns, plan: EventPlan, bins: Discretizer) -> Columns:
+    """The way back: codes of bins as the middles of their intervals, in their columns."""
+    n_bins = len(bins.edges_)
+    n_codes = drawn.codes.shape[1] - n_bins
+    middles = bins.inverse_transform(drawn.codes[:, n_codes:].astype(float))
+    cut = np.array([plan.discretised[j] for j in _numbers(plan)])
+    numeric = np.empty((len(middles), len(cut)))
+    numeric[:, cut], numeric[:, ~cut] = middles, drawn.numeric
+    return Columns(numeric, drawn.codes[:, :n_codes])
+
+
+def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
+    """The columns of the design that are to be discretised, as float64."""
+    numeric, _ = _parts(design)
+    columns = [i for i, j in enumerate(_numbers(plan)) if plan.discretised[j]]
+    return np.asarray(numeric[:, columns], dtype=float)
+
+
+def _parts(design: Design) -> Columns:
+    stored = design.stored()
+    if isinstance(stored, Columns):
+        return stored
+    return Columns(np.asarray(stored), np.empty((design.n_rows, 0), np.int32))
+
+
+def _numbers(plan: EventPlan) -> list[int]:
+    """The columns of the table that are read as numbers before any are cut."""
+    return [j for j, coded in enumerate(plan.as_codes) if not coded]
+
+
+def _by_position(edges: Any, names: list[str]) -> Any:
+    """Edges given by column name, by position among the columns that are cut."""
+    if not isinstance(edges, Mapping):
+        return edges
+    return {names.index(key) if key in names else key: value for key, value in edges.items()}

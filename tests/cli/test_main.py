@@ -1,0 +1,169 @@
+"""The command itself: start-up, help, global options, JSON, demo, models."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import likely as lk
+from likely.cli.builtin import BUILTIN, builtin_table
+from likely.cli.main import VERBS
+from likely.cli.registry import MODELS, parameters
+
+SOURCE = str(Path(lk.__file__).parents[1])
+KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
+COMMAND = "from likely.cli.main import main; main()"
+ALLOWED_SECONDS = 0.3  # above a Python that does nothing
+
+
+def python(code, *words, **options):
+    environment = {**os.environ, "PYTHONPATH": SOURCE, **options.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        **options,
+    )
+
+
+def fastest(code, *words):
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        python(code, *words)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def test_help_is_quick():
+    assert fastest(COMMAND, "--help") - fastest("pass") < ALLOWED_SECONDS
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["models"]])
+def test_nothing_heavy_is_imported_for_help(words):
+    code = (
+        "import sys; from likely.cli.main import run; run(sys.argv[1:]);"
+        "print({'sklearn', 'pyarrow', 'rich', 'scipy', 'numba', 'numpy'} & set(sys.modules))"
+    )
+    assert python(code, *words).stdout.splitlines()[-1] == "set()"
+
+
+def test_help_lists_every_verb_and_ends_with_a_command(likely):
+    outcome = likely("--help")
+    assert outcome.exit == 0
+    for verb, summary in VERBS.items():
+        assert re.search(rf"{verb}\s+{re.escape(summary)}", outcome.out)
+    assert likely().out == outcome.out
+    assert outcome.out.rstrip().endswith("likely demo")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_the_global_options(likely, verb):
+    said = likely(verb, "--help").out
+    for option in ("--seed", "--jobs", "--quiet", "--no-color", "--json"):
+        assert option in said
+
+
+@pytest.mark.parametrize(
+    "words", [["models"], ["models", "mixture"], ["train", "iris", "naive-bayes"], ["train"]]
+)
+def test_json_is_one_object_with_exactly_these_keys(likely, words):
+    outcome = likely(*words, "--json")
+    assert list(outcome.json) == KEYS
+    assert outcome.err == ""
+    assert outcome.json["exit"] == outcome.exit
+    assert outcome.json["command"] == " ".join(["likely", *words, "--json"])
+    assert outcome.json["version"] == lk.__version__
+
+
+def test_global_options_may_stand_before_the_verb(likely):
+    outcome = likely("--json", "--seed", "4", "train", "iris", "naive-bayes")
+    assert outcome.json["seed"] == 4
+    assert lk.load("runs/001-naive-bayes/model.likely").random_state == 4
+
+
+def test_json_has_no_number_that_json_lacks(likely, tmp_path):
+    rows = "".join(f"{'u' if i % 2 else 'v'},{i % 2}\n" for i in range(60))
+    (tmp_path / "sure.csv").write_text("x,y\n" + rows + "u,0\nv,1\n" * 20)
+    words = ("--target", "y", "--set", "smoothing=0", "--json")
+    outcome = likely("train", "sure.csv", "naive-bayes", *words)
+    assert outcome.exit == 0
+    json.loads(outcome.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_quiet_keeps_the_answer_and_drops_the_rest(likely):
+    outcome = likely("train", "iris", "mixture", "--set", "n_components=2", "--quiet")
+    assert "Saved to runs/001-mixture" in outcome.out
+    assert "Next" not in outcome.out
+    assert outcome.err == ""
+
+
+def test_jobs_hold_for_the_command_only(likely, monkeypatch):
+    monkeypatch.delenv("LIKELY_JOBS", raising=False)
+    assert likely("train", "iris", "naive-bayes", "--jobs", "1").exit == 0
+    assert "LIKELY_JOBS" not in os.environ
+    assert likely("train", "iris", "naive-bayes", "--jobs", "0").exit == 1
+
+
+@pytest.mark.parametrize("words", [["--no-color"], []])
+def test_colours_can_be_turned_off(monkeypatch, words):
+    from likely.cli.settings import Settings
+
+    monkeypatch.setenv("NO_COLOR", "" if words else "1")
+    assert Settings(no_color=bool(words)).color is False
+    monkeypatch.delenv("NO_COLOR")
+    assert Settings().color is None
+
+
+@pytest.mark.parametrize("words", ["predict @last digits --proba", "models naive-bayes"])
+def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
+    assert likely("train", "digits", "naive-bayes").exit == 0
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *words.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_parameter_of_every_model_is_documented(likely, name):
+    outcome = likely("models", name)
+    for parameter in parameters(MODELS[name]):
+        assert parameter.name in outcome.out
+        assert len(parameter.doc) > 5, parameter.name
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_built_in_tables_have_tidy_names_and_their_target_last(name):
+    table = builtin_table(name)
+    assert table.column_names[-1] == BUILTIN[name].target
+    assert all(re.fullmatch(r"\w+", column) for column in table.column_names)
+    assert sum(column.null_count for column in table.columns) == 0
+
+
+def test_the_demo_tells_the_story_and_writes_nothing(likely, tmp_path):
+    outcome = likely("demo")
+    assert outcome.exit == 0
+    for words in ("best constant", "held-out rows", "Evidence", "summed out", "without labels"):
+        assert words in outcome.out
+    assert list(tmp_path.iterdir()) == []
+    next_command = outcome.out.rstrip().splitlines()[-1].removeprefix("Next: likely ")
+    assert likely(*next_command.split()).exit == 0
+
+
+def test_the_demo_beats_the_best_constant(likely):
+    facts = likely("demo", "--json").json["result"]["compare"]
+    assert facts["scores"][facts["best"]] < facts["best_constant"] / 2

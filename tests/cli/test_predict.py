@@ -1,0 +1,104 @@
+"""``likely predict``: columns, order, formats, streams."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import likely as lk
+from likely.cli import tables
+
+
+@pytest.fixture
+def trained(likely, table):
+    assert likely("train", table, "naive-bayes", "--target", "ill").exit == 0
+    return table
+
+
+def test_predictions_come_in_the_order_of_the_input(likely, trained):
+    import pyarrow.csv
+
+    rows = pyarrow.csv.read_csv(trained)
+    model = lk.load("runs/001-naive-bayes/model.likely")
+    expected = model.predict_proba(rows.drop_columns(["ill"]))
+    said = likely("predict", "@last", trained, "--proba")
+    records = list(csv.DictReader(io.StringIO(said.out)))
+    assert list(records[0]) == ["prediction", "p_no", "p_yes"]
+    assert [float(r["p_yes"]) for r in records] == pytest.approx(expected[:, 1].tolist())
+    assert [r["prediction"] for r in records] == model.predict(rows.drop_columns(["ill"])).tolist()
+    assert "200 predictions" in said.err
+
+
+def test_chunks_do_not_change_the_predictions(likely, trained, monkeypatch):
+    whole = likely("predict", "@last", trained, "--proba").out
+    monkeypatch.setattr(tables, "CHUNK_ROWS", 7)
+    assert likely("predict", "@last", trained, "--proba").out == whole
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_the_suffix_chooses_the_format(likely, trained, suffix):
+    name = f"out.{suffix}"
+    outcome = likely("predict", "@last", trained, "--proba", "-o", name, "--json").json
+    assert outcome["files"] == [name]
+    assert outcome["result"]["rows"] == 200
+    source = lk.read(name)
+    assert source.names == ("prediction", "p_no", "p_yes")
+    assert sum(batch.num_rows for batch in source) == 200
+
+
+def test_standard_input_is_read(likely, trained):
+    from_file = likely("predict", "@last", trained)
+    piped = likely("predict", "@last", "-", stdin=trained.read_text())
+    assert piped.out == from_file.out
+    lines = [
+        json.dumps({"age": 70.0, "city": "Bonn", "smoker": True, "visits": 6}),
+        json.dumps({"age": 40.0, "city": "Ulm", "smoker": False, "visits": 1}),
+    ]
+    told = likely("predict", "@last", "-", stdin="\n".join(lines) + "\n")
+    assert told.out.splitlines() == ["prediction", "yes", "no"]
+
+
+def test_extra_columns_and_another_order_do_not_matter(likely, trained, tmp_path):
+    (tmp_path / "new.csv").write_text("id,visits,smoker,city,age\n7,6,true,Bonn,70\n")
+    assert likely("predict", "@last", "new.csv").out.splitlines() == ["prediction", "yes"]
+
+
+def test_categories_that_look_like_numbers_stay_categories(likely, tmp_path):
+    rows = [f"{code},{'a' if code == '1' else 'b'}" for code in ("1", "2", "x") for _ in range(10)]
+    (tmp_path / "codes.csv").write_text("code,y\n" + "\n".join(rows) + "\n")
+    likely("train", "codes.csv", "naive-bayes", "--target", "y")
+    (tmp_path / "new.csv").write_text("code\n1\n2\n")
+    outcome = likely("predict", "@last", "new.csv")
+    assert outcome.out.splitlines() == ["prediction", "a", "b"]
+    assert "did not see" not in outcome.err
+
+
+def test_an_unseen_category_is_noted_and_carries_no_evidence(likely, trained, tmp_path):
+    (tmp_path / "new.csv").write_text("age,city,smoker,visits\n70,Atlantis,true,6\n")
+    outcome = likely("predict", "@last", "new.csv")
+    assert outcome.exit == 0
+    assert "Atlantis" in outcome.err
+    assert outcome.out.splitlines() == ["prediction", "yes"]
+
+
+def test_missing_cells_are_summed_out(likely, trained, tmp_path):
+    (tmp_path / "new.csv").write_text("age,city,smoker,visits\n,,,\n70,,,\n")
+    outcome = likely("predict", "@last", "new.csv", "--proba")
+    first = outcome.out.splitlines()[1].split(",")
+    model = lk.load("runs/001-naive-bayes/model.likely")
+    share = model.class_count_ / model.class_count_.sum()
+    assert [float(v) for v in first[1:]] == pytest.approx(share.tolist())
+
+
+def test_json_needs_a_file_for_the_predictions(likely, trained):
+    outcome = likely("predict", "@last", trained, "--json")
+    assert outcome.exit == 1
+    assert "-o out.csv" in outcome.json["findings"][0]
+
+
+def test_a_mixture_predicts_components(likely):
+    likely("train", "iris", "mixture", "--set", "n_components=2")
+    header, *rows = likely("predict", "@last", "iris", "--proba").out.splitlines()
+    assert header == "prediction,p_0,p_1"
+    assert {row.split(",")[0] for row in rows} == {"0", "1"}

@@ -1,0 +1,155 @@
+"""``likely train``: runs, scores, parameters."""
+
+import json
+
+import numpy as np
+import pytest
+
+import likely as lk
+from likely.cli import tables
+from likely.cli.held_out import Mean
+from likely.cli.registry import MODELS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_trains_explains_and_predicts(likely, model):
+    assert likely("train", "iris", model).exit == 0
+    explained = likely("explain", "@last")
+    assert explained.exit == 0
+    assert "petal_length" in explained.out
+    predicted = likely("predict", "@last", "iris")
+    assert len(predicted.out.splitlines()) == 151
+
+
+def test_a_run_holds_the_model_and_the_facts(likely, table):
+    outcome = likely("train", table, "naive-bayes", "--target", "ill", "--seed", "3")
+    assert outcome.exit == 0
+    assert outcome.out.rstrip().endswith("Next: likely explain @last")
+    assert "Seed 3" in outcome.out
+    facts = json.loads((table.parent / "runs/001-naive-bayes/run.json").read_text())
+    assert facts["seed"] == 3
+    assert facts["target"] == "ill"
+    assert facts["columns"] == ["age", "city", "smoker", "visits"]
+    assert len(facts["data"]["sha256"]) == 64
+    assert facts["data"]["rows"] == 200
+    assert facts["versions"]["likely"] == lk.__version__
+    assert facts["command"].startswith("likely train")
+
+
+def test_the_saved_model_is_fitted_on_all_rows(likely, table):
+    import pyarrow.csv
+
+    likely("train", table, "naive-bayes", "--target", "ill")
+    saved = lk.load(table.parent / "runs/001-naive-bayes/model.likely")
+    rows = pyarrow.csv.read_csv(table)
+    whole = lk.NaiveBayes().fit(rows.drop_columns(["ill"]), rows.column("ill"))
+    features = rows.drop_columns(["ill"])
+    np.testing.assert_allclose(saved.predict_proba(features), whole.predict_proba(features))
+
+
+def test_the_held_out_score_is_that_of_a_fit_on_the_other_rows(likely, table):
+    """The reported log loss and best constant, computed again by hand."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    from likely.data.split import split_mask
+
+    scores = likely("train", table, "naive-bayes", "--target", "ill", "--json").json["result"][
+        "scores"
+    ]
+    rows = pyarrow.csv.read_csv(table)
+    held = split_mask(0, rows.num_rows, 0, 0.2)
+    seen, asked = rows.filter(pa.array(~held)), rows.filter(pa.array(held))
+    model = lk.NaiveBayes().fit(seen.drop_columns(["ill"]), seen.column("ill"))
+    code = np.array([model.classes_.tolist().index(y) for y in asked.column("ill").to_pylist()])
+    log_proba = model.predict_log_proba(asked.drop_columns(["ill"]))
+    share = np.log(model.class_count_ / model.class_count_.sum())
+    assert scores["rows"] == held.sum() == len(code)
+    assert scores["value"] == pytest.approx(-log_proba[np.arange(len(code)), code].mean())
+    assert scores["best_constant"] == pytest.approx(-share[code].mean())
+    assert scores["gain"] == pytest.approx(scores["best_constant"] - scores["value"])
+    low, high = scores["interval"]
+    assert low < scores["value"] < high
+
+
+def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, table, monkeypatch):
+    words = ("train", table, "naive-bayes", "--target", "ill", "--json")
+    in_memory = likely(*words).json["result"]
+    monkeypatch.setattr(tables, "IN_MEMORY_BYTES", 0)
+    streamed = likely(*words).json["result"]
+    for name in ("value", "best_constant", "gain", "accuracy", "rows"):
+        assert streamed["scores"][name] == pytest.approx(in_memory["scores"][name])
+    a = likely("predict", "runs/001-naive-bayes", table, "--proba").out.splitlines()
+    b = likely("predict", "runs/002-naive-bayes", table, "--proba").out.splitlines()
+    for line, other in zip(a[1:], b[1:], strict=True):
+        values, others = line.split(","), other.split(",")
+        assert values[0] == others[0]
+        assert [float(v) for v in values[1:]] == pytest.approx([float(v) for v in others[1:]])
+
+
+def test_set_reads_json_text_and_mappings(likely, table):
+    words = ("--set", "smoothing=0.5", "--set", "event.visits=poisson", "--set", "prior=uniform")
+    likely("train", table, "naive-bayes", "--target", "ill", *words)
+    model = lk.load(table.parent / "runs/001-naive-bayes/model.likely")
+    assert model.smoothing == 0.5
+    assert model.event == {"visits": "poisson"}
+    assert model.prior == "uniform"
+
+
+def test_the_seed_reaches_the_model_and_moves_the_split(likely):
+    first = likely("train", "iris", "naive-bayes", "--json").json
+    again = likely("train", "iris", "naive-bayes", "--json").json
+    other = likely("train", "iris", "naive-bayes", "--json", "--seed", "1").json
+    assert first["result"]["scores"] == again["result"]["scores"]
+    assert first["result"]["scores"]["value"] != other["result"]["scores"]["value"]
+    assert lk.load("runs/003-naive-bayes/model.likely").random_state == 1
+
+
+def test_a_mixture_leaves_the_label_out_and_says_so(likely):
+    outcome = likely("train", "iris", "mixture", "--set", "n_components=3", "--json").json
+    assert "species" not in outcome["result"]["columns"]
+    assert any("'species' is left out" in finding for finding in outcome["findings"])
+    scores = outcome["result"]["scores"]
+    assert scores["value"] > scores["one_component"]
+
+
+def test_too_few_rows_are_fitted_without_a_score(likely, tmp_path):
+    (tmp_path / "small.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    outcome = likely("train", "small.csv", "naive-bayes", "--target", "y", "--json").json
+    assert outcome["exit"] == 0
+    assert outcome["result"]["scores"] is None
+    assert any("too few to hold some out" in finding for finding in outcome["findings"])
+
+
+def test_a_model_no_better_than_the_constant_is_said_to_be_so(likely, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal():.3f},{rng.choice(['a', 'b'])}" for _ in range(200)]
+    (tmp_path / "noise.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
+    outcome = likely("train", "noise.csv", "naive-bayes", "--target", "y")
+    assert "not shown to be better than the class shares" in outcome.err
+
+
+def test_runs_are_numbered_and_o_names_another_folder(likely):
+    likely("train", "iris", "naive-bayes")
+    likely("train", "iris", "discriminant")
+    outcome = likely("train", "iris", "naive-bayes", "-o", "mine", "--json").json
+    assert outcome["files"] == ["mine/model.likely", "mine/run.json"]
+    assert outcome["next"] == "likely explain mine"
+    assert lk.load("runs/002-discriminant/model.likely").covariance == "tied"
+    assert "discriminant" in likely("explain", "@last").out
+
+
+@pytest.mark.parametrize("cut", [1, 50, 150])
+def test_means_of_parts_add(cut):
+    values = np.random.default_rng(0).normal(size=200)
+    whole = Mean.of(values)
+    parts = Mean.of(values[:cut]) + Mean.of(values[cut:])
+    assert parts.mean == pytest.approx(whole.mean)
+    assert parts.scatter == pytest.approx(whole.scatter)
+    assert whole.interval == pytest.approx(
+        (
+            values.mean() - 1.96 * values.std(ddof=1) / np.sqrt(200),
+            values.mean() + 1.96 * values.std(ddof=1) / np.sqrt(200),
+        ),
+        rel=1e-4,
+    )

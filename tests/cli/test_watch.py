@@ -1,0 +1,51 @@
+"""Progress: plain lines off a terminal, a bar on one, silence where it is not wanted."""
+
+import pytest
+
+from likely.cli import watch
+from likely.cli.settings import Settings
+from likely.progress import report
+
+
+def work(settings, monkeypatch, *, terminal):
+    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(watch, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(watch.sys.stderr, "isatty", lambda: terminal, raising=False)
+    with watch.watched(settings, "fitting", 2000):
+        report("rows", 1000)
+        report("EM step", 1, "objective 3.5")
+
+
+def test_plain_lines_say_how_far_it_is(monkeypatch, capsys):
+    work(Settings(), monkeypatch, terminal=False)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "fitting: 1,000 of 2,000 rows",
+        "fitting: 1,000 of 2,000 rows, EM step objective 3.5",
+    ]
+
+
+def test_a_terminal_gets_a_bar_that_ends_with_the_work(monkeypatch, capsys):
+    work(Settings(), monkeypatch, terminal=True)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "fitting" in said.err
+
+
+@pytest.mark.parametrize("settings", [Settings(quiet=True), Settings(json=True)])
+def test_quiet_and_json_say_nothing(monkeypatch, capsys, settings):
+    work(settings, monkeypatch, terminal=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_short_work_says_nothing(monkeypatch, capsys):
+    with watch.watched(Settings(), "fitting", 10):
+        report("rows", 10)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_long_fit_reports_its_rows(likely, table, monkeypatch):
+    monkeypatch.setattr(watch, "LINE_EVERY_S", 0.0)
+    outcome = likely("train", table, "naive-bayes", "--target", "ill")
+    assert "fitting naive-bayes: 200 of 200 rows" in outcome.err
