@@ -13,16 +13,28 @@ release = version = likely.__version__
 
 extensions = [
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "markdown_pages",
+    "mathml",
+    "unicode_equations",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build/html", "gallery"]  # the gallery's pages are made in _build/gallery
 
 html_theme = "alabaster"
-html_theme_options = {"description": "Probability models on tables", "page_width": "1080px"}
+html_theme_options = {
+    "description": "Probability models on tables",
+    "page_width": "1120px",
+    "fixed_sidebar": True,
+    "show_powered_by": False,
+    "font_size": "16px",
+}
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
+html_math_renderer = "mathml"
+html_show_copyright = False
+html_show_sourcelink = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say shapes and meanings

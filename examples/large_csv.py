@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 import likely as lk
 
@@ -30,6 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     right = 0
     for batch in lk.read(path):  # Arrow batches of some thousand rows
-        rows = batch.select(["length", "colour"])
-        right += int((model.predict(rows) == batch.column("kind").to_numpy(False)).sum())
+        rows = pa.Table.from_batches([batch])
+        predicted = model.predict(rows.select(["length", "colour"]))
+        right += int((predicted == rows.column("kind").to_numpy()).sum())
     print(f"accuracy on the rows it was fitted on: {right / N_ROWS:.3f}")

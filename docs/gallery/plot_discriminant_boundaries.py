@@ -20,7 +20,8 @@ shapes = [
 X = np.vstack([rng.multivariate_normal(mean, cov, 150) for mean, cov in shapes])
 y = np.repeat([0, 1, 2], 150)
 
-across, up = np.meshgrid(np.linspace(-4, 6, 300), np.linspace(-5, 7, 300))
+low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5  # every point lies inside the shading
+across, up = np.meshgrid(np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 300))
 grid = np.column_stack([across.ravel(), up.ravel()])
 
 figure, axes = plt.subplots(1, 2, sharey=True, figsize=(9, 4.5), layout="constrained")
@@ -33,6 +34,6 @@ for axis, covariance in zip(axes, ["tied", "full"], strict=True):
     axis.contour(across, up, chosen, levels=[0.5, 1.5], colors="black", linewidths=0.8)
     for k in range(3):
         axis.plot(*X[y == k].T, ".", color=f"C{k}", markersize=3)
-    axis.set_title(f'covariance="{covariance}"')
+    axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), title=f'covariance="{covariance}"')
 
 plt.show()

@@ -40,7 +40,8 @@ def tell(answer: Answer, settings: Settings) -> None:
     if settings.quiet:
         return
     for finding in answer.findings:
-        click.echo(click.style("Note: ", fg="yellow") + wrapped(finding, 6), err=True)
+        note = click.style("Note: ", fg="yellow") + wrapped(finding, 6)
+        click.echo(note, err=True, color=settings.color)
     footer = click.style(f"Seed {settings.seed}, likely {likely.__version__}.", dim=True)
     click.echo(f"\n{footer}\n{_next(answer.next)}", err=answer.aside, color=settings.color)
 

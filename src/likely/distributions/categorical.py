@@ -16,7 +16,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.distributions.base import Distribution, Statistics
 from likely.distributions.multinomial import refuse_not_on_simplex
-from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility
+from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
 
@@ -208,7 +208,7 @@ def _counts_by_label(X: Codes, labels: Labels, sizes: tuple[int, ...]) -> Array:
     from likely.fast.counts import count_codes
 
     counts = np.zeros((labels.n_components, sum(sizes)))
-    X = np.ascontiguousarray(X if X.dtype in (np.int32, np.int64) else X.astype(np.int32))
-    codes = np.ascontiguousarray(labels.codes, dtype=np.int64)
-    count_codes(X, codes, labels.weights(), starts(sizes), counts)
+    X = for_loop(X, np.int64 if X.dtype == np.int64 else np.int32)
+    codes, weights = for_loop(labels.codes, np.int64), for_loop(labels.weights())
+    count_codes(X, codes, weights, starts(sizes), counts)
     return counts

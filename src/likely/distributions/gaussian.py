@@ -24,6 +24,7 @@ from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
     Responsibility,
+    for_loop,
     observed_sums,
 )
 from likely.errors import InvalidInput
@@ -234,9 +235,7 @@ def normal_quantile(p: Array) -> Array:
 def _moments_by_label(X: Matrix, labels: Labels) -> DiagonalMoments:
     from likely.fast.counts import centred_squares_by_label, sum_by_label
 
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    codes = np.ascontiguousarray(labels.codes, dtype=np.int64)
-    weights = labels.weights()
+    X, codes, weights = for_loop(X), for_loop(labels.codes, np.int64), for_loop(labels.weights())
     mean = np.zeros((labels.n_components, X.shape[1]))
     scatter = np.zeros_like(mean)
     weight = sum_by_label(X, codes, weights, mean)[:, None]

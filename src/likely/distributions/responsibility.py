@@ -62,6 +62,8 @@ def weighted_sums(responsibility: Responsibility, X: Matrix) -> Array:
     if isinstance(responsibility, Labels):
         if isinstance(X, np.ndarray) and X.size >= FAST_CELLS and X.dtype == np.float64:
             return _sums_by_label(responsibility, X)
+        if not isinstance(X, np.ndarray) and X.nnz >= FAST_CELLS:
+            return _sparse_sums_by_label(responsibility, X)
         if not isinstance(X, np.ndarray):
             return np.asarray((_indicator(responsibility) @ X).toarray())
         responsibility = responsibility.dense()
@@ -114,9 +116,28 @@ def _sums_by_label(labels: Labels, X: Array) -> Array:
     from likely.fast.counts import sum_by_label
 
     out = np.zeros((labels.n_components, X.shape[1]))
-    codes = np.ascontiguousarray(labels.codes, dtype=np.int64)
-    sum_by_label(np.ascontiguousarray(X), codes, labels.weights(), out)
+    sum_by_label(for_loop(X), for_loop(labels.codes, np.int64), for_loop(labels.weights()), out)
     return out
+
+
+def _sparse_sums_by_label(labels: Labels, X: Matrix) -> Array:
+    from likely.fast.counts import sum_csr_by_label
+
+    out = np.zeros((labels.n_components, X.shape[1]))
+    sum_csr_by_label(
+        for_loop(X.indptr, np.int64),
+        for_loop(X.indices, np.int64),
+        for_loop(X.data),
+        for_loop(labels.codes, np.int64),
+        for_loop(labels.weights()),
+        out,
+    )
+    return out
+
+
+def for_loop(values: Array, dtype: type = np.float64) -> Array:
+    """As compiled loops want it: one dtype, C order, writable (anything else compiles again)."""
+    return np.require(values, dtype, ["C", "W"])
 
 
 def _indicator(labels: Labels) -> Matrix:

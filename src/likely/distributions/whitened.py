@@ -13,6 +13,7 @@ import numpy as np
 from likely._typing import Array
 from likely.distributions.factor import Factor
 from likely.distributions.gaussian import LOG_2PI
+from likely.distributions.responsibility import for_loop
 
 MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast
 
@@ -44,9 +45,9 @@ def whitened_sums(
     count, first = np.zeros(n_components), np.zeros((n_components, d))
     second = np.zeros((n_components, d, d))
     log_likelihood = full_gaussian_expectation(
-        np.ascontiguousarray(X, dtype=np.float64),
-        np.ones(len(X)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
-        np.ascontiguousarray(mean),
+        for_loop(X),
+        np.ones(len(X)) if weight is None else for_loop(weight),
+        for_loop(mean),
         W,
         log_mixing - 0.5 * (d * LOG_2PI + log_determinant),
         count,

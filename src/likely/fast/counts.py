@@ -27,6 +27,18 @@ def sum_by_label(X, labels, weight, out):
 
 
 @njit(cache=True, nogil=True)
+def sum_csr_by_label(starts, columns, values, labels, weight, out):
+    """Add Σ w x to ``out`` (K, d), for the rows of a CSR matrix; starts and columns int64."""
+    for i in range(labels.size):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = weight[i]
+        for p in range(starts[i], starts[i + 1]):
+            out[k, columns[p]] += w * values[p]
+
+
+@njit(cache=True, nogil=True)
 def centred_squares_by_label(X, labels, weight, mean, out):
     """Add Σ w (x − mean_k)² to ``out`` (K, d)."""
     n, d = X.shape

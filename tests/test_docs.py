@@ -1,0 +1,67 @@
+"""The code in README.md and on the model pages runs, and gives what the page says."""
+
+import doctest
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
+
+
+def markdown_blocks(text):
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def rst_blocks(text):
+    """The bodies of ``.. code-block:: python``, without their indentation."""
+    found = re.findall(r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
+    return [re.sub(r"^   ", "", body, flags=re.MULTILINE) for body in found]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_model_page_give_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples write files
+    text = page.read_text(encoding="utf-8")
+    assert not rst_blocks(text), "write examples with >>>, so that their output is checked"
+    test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    assert len(test.examples) > 5
+    said = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("page", "blocks"),
+    [("README.md", markdown_blocks), ("docs/index.rst", rst_blocks)],
+    ids=["readme", "index"],
+)
+def test_the_first_screen_runs(page, blocks, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = blocks((ROOT / page).read_text(encoding="utf-8"))
+    assert found
+    names: dict[str, object] = {}
+    for block in found:
+        exec(compile(block, page, "exec"), names)
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_a_script_of_the_gallery_draws_a_picture(script, monkeypatch):
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    monkeypatch.setattr(pyplot, "show", lambda: None)
+    exec(compile(script.read_text(encoding="utf-8"), str(script), "exec"), {})
+    assert pyplot.gcf().axes
+    pyplot.close("all")
+
+
+def test_every_link_between_pages_leads_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*/*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)} links to {link}"
