@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 DATA = "breast-cancer"
 ERASED = 0.3  # of the cells, to show that models go on without them
 
+RULES = (
+    "Models see four fifths of the rows and are asked about the others. A log loss is what a "
+    "model pays for the truth, in nats: sure and wrong is dear. The best constant knows the class "
+    "shares and nothing else."
+)
+
 
 @click.command()
 @global_options
@@ -45,17 +51,6 @@ class Chapter(NamedTuple):
     facts: Any
 
 
-def _moral(plain: float, calibrated: float, discriminant: float) -> str:
-    told = "Naive Bayes takes each column as news, although they repeat one another. "
-    if calibrated < plain:
-        told += (
-            "So it is too sure of itself: right most of the time, and ruinous when it is wrong. "
-            "One temperature, learned on rows set aside, makes its probabilities believable. "
-        )
-    told += "Discriminant analysis models the dependence"
-    return told + (", which pays here as well." if discriminant < plain else " instead.")
-
-
 class Scored(NamedTuple):
     """A fitted model and its score on held-out rows."""
 
@@ -65,7 +60,7 @@ class Scored(NamedTuple):
 
 
 def _compare(seed: int) -> Chapter:
-    """Three models of the same rows, and what the best one looks at."""
+    """Three models of the same rows, and what naive Bayes looks at."""
     import likely
     from likely.cli.explain import explanation
     from likely.cli.tables import open_data
@@ -89,12 +84,7 @@ def _compare(seed: int) -> Chapter:
     told, _ = explanation(tried[1].model, seed, top=4)
     paragraphs = [
         heading("1. Is it benign?"),
-        wrapped(
-            f"{data.source.n_rows} tumours, {n_columns} measurements each. Models see four fifths "
-            "of the rows and are asked about the others. A log loss is what a model pays for the "
-            "truth, in nats: sure and wrong is dear. The best constant knows the class shares "
-            "and nothing else."
-        ),
+        wrapped(f"{data.source.n_rows} tumours, {n_columns} measurements each. {RULES}"),
         _score_table(tried),
         wrapped(_moral(plain, calibrated, discriminant)),
         heading("2. What does it look at?"),
@@ -107,6 +97,17 @@ def _compare(seed: int) -> Chapter:
         "best": best.name,
     }
     return Chapter("compare", "\n\n".join(paragraphs), facts)
+
+
+def _moral(plain: float, calibrated: float, discriminant: float) -> str:
+    told = "Naive Bayes takes each column as news, although they repeat one another. "
+    if calibrated < plain:
+        told += (
+            "So it is too sure of itself: right most of the time, and ruinous when it is wrong. "
+            "One temperature, learned on rows set aside, makes its probabilities believable. "
+        )
+    told += "Discriminant analysis models the dependence"
+    return told + (", which pays here as well." if discriminant < plain else " instead.")
 
 
 def _scored(name: str, make: Callable[[], Any], source: "Source", target: str, seed: int) -> Scored:

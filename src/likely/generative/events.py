@@ -9,6 +9,7 @@ model form one part of the product, so the columns called multinomial are one gr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -48,7 +49,7 @@ class EventPlan:
     events: tuple[Event, ...]
     discretised: tuple[bool, ...]  # numbers that are cut into bins and read as codes
 
-    @property
+    @cached_property
     def as_codes(self) -> tuple[bool, ...]:
         """Which columns a schema reads as categories."""
         pairs = zip(self.events, self.discretised, strict=True)
@@ -59,8 +60,12 @@ def plan_events(
     event: Any, table: TableKinds, *, sparse: bool = False, discretise: bool = False
 ) -> EventPlan:
     """Read the ``event`` argument; ``discretise`` makes categories of what auto calls Gaussian."""
-    named = [_named(event, position, table) for position in range(len(table.kinds))]
-    _refuse_unknown_columns(event, table)
+    n_columns = len(table.kinds)
+    if isinstance(event, Mapping):
+        _refuse_unknown_columns(event, table)
+        named = [_checked(_asked(event, j, table)) for j in range(n_columns)]
+    else:
+        named = [_checked(event)] * n_columns  # text has many columns
     events: list[Event] = []
     cut: list[bool] = []
     for position, (kind, choice) in enumerate(zip(table.kinds, named, strict=True)):
@@ -145,16 +150,13 @@ def recoded(
 
 def _positions(plan: EventPlan) -> list[int]:
     """Where each column stands among the numbers, or among the codes (bins last)."""
-    out, next_number, next_code = [0] * len(plan.events), 0, 0
-    for j, event in enumerate(plan.events):
-        if not _coded(event):
-            out[j], next_number = next_number, next_number + 1
-        elif not plan.discretised[j]:
-            out[j], next_code = next_code, next_code + 1
-    for j, cut in enumerate(plan.discretised):
-        if cut:
-            out[j], next_code = next_code, next_code + 1
-    return out
+    categories, bins = np.array(plan.as_codes), np.array(plan.discretised)
+    numbers = ~categories & ~bins
+    out = np.empty(len(plan.events), dtype=np.int64)
+    out[numbers] = np.arange(numbers.sum())
+    out[categories] = np.arange(categories.sum())
+    out[bins] = categories.sum() + np.arange(bins.sum())
+    return list(out.tolist())
 
 
 def _coded(event: Event) -> bool:
@@ -183,11 +185,14 @@ def _declared_size(event: Any, position: int, n_columns: int) -> int:
     return int(sizes[0] if len(sizes) == 1 else sizes[position])
 
 
-def _named(event: Any, position: int, table: TableKinds) -> Event:
-    """The event model asked for a column, checked: a name, a family, or ``auto``."""
-    if isinstance(event, Mapping):
-        name = table.names[position] if table.names is not None else position
-        event = event.get(name, event.get(position, "auto"))
+def _asked(event: Mapping[Any, Any], position: int, table: TableKinds) -> Any:
+    """What a mapping says of a column, by name or by position."""
+    name = table.names[position] if table.names is not None else position
+    return event.get(name, event.get(position, "auto"))
+
+
+def _checked(event: Any) -> Event:
+    """A name, a family, or ``auto``."""
     if isinstance(event, str):
         if event != "auto" and event not in EVENTS:
             raise UnknownName("event model", event, ["auto", *EVENTS])
@@ -197,12 +202,11 @@ def _named(event: Any, position: int, table: TableKinds) -> Event:
             f"event must be a name, a mapping from columns to names, or a family of "
             f"distributions; found {event!r}. Choose one of auto, {', '.join(EVENTS)}."
         )
-    return event
+    family: Event = event
+    return family
 
 
-def _refuse_unknown_columns(event: Any, table: TableKinds) -> None:
-    if not isinstance(event, Mapping):
-        return
+def _refuse_unknown_columns(event: Mapping[Any, Any], table: TableKinds) -> None:
     known = {*range(len(table.kinds)), *(table.names or ())}
     for name in event:
         if name not in known:
