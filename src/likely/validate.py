@@ -37,11 +37,21 @@ def is_frame(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
+def as_frame(X: Any) -> Any:
+    """An Arrow record batch, as a file gives it, as a table; anything else as it is."""
+    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    return X
+
+
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as an array, a CSR array or the frame it came as; names and widths are remembered.
 
     NaN is let through (it means missing); infinities are refused.
     """
+    X = as_frame(X)
     if is_frame(X):
         check_names(estimator, X, reset=reset)
         return X

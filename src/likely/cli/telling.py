@@ -1,11 +1,4 @@
-"""Which columns tell the classes (or components) apart, and by what parameters.
-
-    evidence_kj = E[ log p(x_j | k) − log p(x_j | not k) ]   over x_j drawn from class k
-
-in nats: the log-odds for class k that column j brings, on average, to the rows of that class.
-It is estimated from draws of the fitted model, so it needs no data, and is the same measure
-for every event model.
-"""
+"""Which columns tell the classes (or components) apart, and by what parameters, in short words."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -27,10 +20,7 @@ from likely.distributions import (
 )
 from likely.distributions.categorical import tables
 from likely.distributions.product import Product
-from likely.special import logsumexp
-
-DRAWS = 500  # per component, fewer for wide tables
-MOST_CELLS = 4_000_000  # of contributions that are held at once
+from likely.generative.evidence import margins, part_evidence
 
 
 class Telling(NamedTuple):
@@ -76,8 +66,8 @@ def _of_part(
     part: Any, log_prior: Array, columns: Columns, rng: np.random.Generator
 ) -> list[Telling]:
     if isinstance(part, FullGaussian):
-        part = _margins(part)
-    evidence = _evidence(part, log_prior, len(columns.names), rng)
+        part = margins(part)
+    evidence = part_evidence(part, log_prior, rng)
     describe = DESCRIBE.get(type(part))
     cells = [[""] * len(log_prior) for _ in columns.names]
     if describe is not None:
@@ -85,39 +75,6 @@ def _of_part(
     event = "gaussian" if isinstance(part, DiagonalGaussian) else type(part).__name__.lower()
     rows = zip(columns.names, evidence.T, cells, strict=True)
     return [Telling(name, event, values, tuple(texts)) for name, values, texts in rows]
-
-
-def _margins(part: FullGaussian) -> DiagonalGaussian:
-    """Each column by itself: what it tells without the others."""
-    variance = np.array([np.diag(covariance) for covariance in part.covariance])
-    return DiagonalGaussian(part.mean, np.broadcast_to(variance, part.mean.shape))
-
-
-def _evidence(part: Any, log_prior: Array, n_columns: int, rng: np.random.Generator) -> Array:
-    """(n_components, n_columns)"""
-    k = len(log_prior)
-    if k < 2:
-        return np.zeros((k, n_columns))
-    if isinstance(part, Complement):  # no density to draw from
-        others = part.weight.sum(axis=0) - part.weight
-        difference: Array = part.weight - others / (k - 1)
-        return difference
-    draws = max(min(DRAWS, MOST_CELLS // (n_columns * k * k)), 20)
-    contributions = part.contributions(part.sample(np.repeat(np.arange(k), draws), rng))
-    return np.stack(
-        [
-            _log_odds(contributions[c * draws : (c + 1) * draws], log_prior, c).mean(axis=0)
-            for c in range(k)
-        ]
-    )
-
-
-def _log_odds(contributions: Array, log_prior: Array, c: int) -> Array:
-    """log p(x_j | c) − log p(x_j | not c), (n, n_columns)."""
-    others = np.arange(len(log_prior)) != c
-    log_share = log_prior[others] - logsumexp(log_prior[others])
-    rest: Array = logsumexp(contributions[:, :, others] + log_share, axis=2)
-    return np.asarray(contributions[:, :, c] - rest)
 
 
 def _spread(location: Array, scale: Array) -> list[list[str]]:

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.design import Design
-from likely.generative.passes import generator, log_joint, log_posterior
+from likely.generative.evidence import column_evidence
+from likely.generative.passes import feature_names, generator, log_joint, log_posterior
 from likely.objectives.components import Components
 from likely.special import logsumexp
 from likely.validate import codes_among
@@ -50,6 +51,25 @@ class FittedComponents(ABC):
         """p(k | x), (n, n_components)."""
         return np.exp(self.predict_log_proba(X))
 
+    def telling_features(self, top: int = 10, random_state: Any = 0) -> dict[Any, dict[str, float]]:
+        """For each class or component, the features that speak for it most, in nats a row.
+
+        A feature's evidence is the log-odds it brings on average to the rows of the class; it
+        is estimated from draws of the model (see ``likely.generative.evidence``).
+        """
+        check_is_fitted(self)
+        rng = generator(random_state)
+        evidence = column_evidence(self.distribution_, self.components_.log_mixing, rng)
+        names = feature_names(self)
+        out = {}
+        for label, row in zip(self._labels(), evidence, strict=True):
+            order = np.argsort(-row, kind="stable")[:top]
+            out[label] = {names[j]: float(row[j]) for j in order}
+        return out
+
+    def _labels(self) -> list[Any]:
+        return list(range(len(self.components_.log_mixing)))
+
     def _log_joint(self, X: Any) -> Array:
         return log_joint(self.components_, self.family_, self._encode(X), self.executor)
 
@@ -77,6 +97,9 @@ class FittedClassifier(FittedComponents):
     @property
     def class_log_prior_(self) -> Array:
         return self.components_.log_mixing
+
+    def _labels(self) -> list[Any]:
+        return list(self.classes_.tolist())
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
