@@ -154,6 +154,27 @@ def find_classes(
     return executor.sum(partial(_classes_of, target, weight), source.select(wanted)).values
 
 
+def find_schema_and_classes(
+    source: Source,
+    features: Source,
+    as_codes: Sequence[bool],
+    target: str | None,
+    weight: str | None,
+    executor: Sums,
+) -> tuple[Schema, Array]:
+    """What the features and the target are, in one pass where one will do."""
+    if target is None:
+        return find_schema(features, as_codes, executor), np.empty(0)
+    if weight is not None:  # classes of weight 0 do not count, which the schema cannot tell
+        classes = find_classes(source, target, executor, weight=weight)
+        return find_schema(features, as_codes, executor), classes
+    both = find_schema(source.select([*features.names, target]), [*as_codes, True], executor)
+    labels = both.categories[-1]
+    assert labels is not None  # it was read as codes
+    schema = Schema(features.names, both.kinds[:-1], both.as_codes[:-1], both.categories[:-1])
+    return schema, labels
+
+
 def class_codes(column: Any, classes: Array) -> Codes:
     """The position of each label of an Arrow column among the classes; −1 is missing."""
     return codes_of_factor(factor_of_arrow(column), classes)

@@ -19,7 +19,7 @@ from likely.data.design import Dense, Design, Mixed
 from likely.data.frames import is_sparse, kinds_of, library_of
 from likely.data.schema import Schema, TableKinds
 from likely.data.source import Source, column_index
-from likely.data.source_blocks import SourceBlocks, find_classes, find_schema
+from likely.data.source_blocks import SourceBlocks, find_schema_and_classes
 from likely.data.sources import read
 from likely.distributions.base import Family
 from likely.distributions.product import ProductStatistics
@@ -132,19 +132,19 @@ def _open_source(
     """A file: the target and the weights are columns of it, by name."""
     _check_column("y", target, source)
     _check_column("sample_weight", weight, source)
+    if supervised and target is None:
+        raise InvalidInput(
+            "X is a file and y is None; y must name the target column. "
+            f"Columns are {', '.join(source.names[:10])}."
+        )
     executor = executor_for(estimator.executor, source.nbytes)
-    classes = np.empty(0)
-    if supervised:
-        if target is None:
-            raise InvalidInput(
-                "X is a file and y is None; y must name the target column. "
-                f"Columns are {', '.join(source.names[:10])}."
-            )
-        classes = known_classes(find_classes(source, target, executor, weight=weight), unlabelled)
     features = source.drop([name for name in (target, weight) if name is not None])
     estimator.feature_names_in_ = np.asarray(features.names, dtype=object)
     estimator.n_features_in_ = len(features.names)
-    schema = declare(find_schema(features, as_codes(kinds_of(features), False), executor))
+    flags = as_codes(kinds_of(features), False)
+    found, classes = find_schema_and_classes(source, features, flags, target, weight, executor)
+    schema = declare(found)
+    classes = known_classes(classes, unlabelled) if supervised else classes
     blocks = SourceBlocks(
         source,
         schema,
