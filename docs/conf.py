@@ -25,7 +25,7 @@ exclude_patterns = ["_build/html", "gallery"]  # the gallery's pages are made in
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Probability models on tables",
-    "page_width": "1120px",
+    "page_width": "1140px",
     "fixed_sidebar": True,
     "show_powered_by": False,
     "font_size": "16px",

@@ -23,7 +23,7 @@ figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 axis.hist(x.ravel(), bins=50, density=True, color="0.85", label="data")
 for k in range(2):
     axis.plot(grid, parts[:, k], label=f"component {k}")
-axis.plot(grid, density, color="black", linewidth=1, label="p(x)")
+axis.plot(grid, density, color="black", linestyle=":", label="p(x)")
 axis.set_xlabel("x")
 axis.set_ylabel("density")
 axis.legend()
