@@ -168,12 +168,12 @@ def log_product(X: Matrix, log_values: Array) -> Array:
     """Σ_j x_ij L_kj, where 0 · (−inf) is 0 and a positive x_ij makes it −inf."""
     impossible = np.isneginf(log_values)
     if not impossible.any():
-        return times(X, log_values.T)
-    out = times(X, np.where(impossible, 0.0, log_values).T)
-    out[times(X != 0, impossible.T.astype(float)) > 0] = -np.inf
+        return product(X, log_values.T)
+    out = product(X, np.where(impossible, 0.0, log_values).T)
+    out[product(X != 0, impossible.T.astype(float)) > 0] = -np.inf
     return out
 
 
-def times(X: Matrix, M: Array) -> Array:
+def product(X: Matrix, M: Array) -> Array:
     """XM, dense: ``np.dot`` lets go of the GIL where ``@`` does not."""
     return np.dot(X, M) if isinstance(X, np.ndarray) else np.asarray(X @ M)

@@ -21,9 +21,9 @@ from likely.distributions.base import (
     LinearForm,
     log_product,
     observed,
+    product,
     refuse_values,
     stored_values,
-    times,
 )
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import CountTables
@@ -126,7 +126,7 @@ class Bernoulli(Distribution):
             failures = 1.0 - (X if isinstance(X, np.ndarray) else X.toarray())
             return log_product(X, log_success) + log_product(failures, log_failure)
         log_odds = log_success - log_failure
-        return times(X, log_odds.T) + log_failure.sum(axis=1)  # reads a sparse X's ones only
+        return product(X, log_odds.T) + log_failure.sum(axis=1)  # reads a sparse X's ones only
 
     def log_likelihood_of(self, statistics: BernoulliStatistics) -> float:
         log_success, log_failure = self._logs()

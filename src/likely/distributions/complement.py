@@ -17,7 +17,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, LinearForm, times
+from likely.distributions.base import Distribution, LinearForm, product
 from likely.distributions.multinomial import Multinomial, MultinomialStatistics
 from likely.distributions.responsibility import Responsibility
 from likely.errors import InvalidInput
@@ -76,7 +76,7 @@ class Complement(Distribution):
         return self.n_components * (self.n_features - 1)
 
     def log_score(self, X: Matrix) -> Array:
-        return times(X, self.weight.T)
+        return product(X, self.weight.T)
 
     def log_prob(self, X: Matrix) -> Array:
         raise InvalidInput(_NO_DENSITY)

@@ -16,9 +16,9 @@ from likely.distributions.base import (
     FieldwiseStatistics,
     LinearForm,
     observed,
+    product,
     refuse_values,
     stored_values,
-    times,
 )
 from likely.distributions.responsibility import Responsibility, observed_sums
 
@@ -96,7 +96,7 @@ class Exponential(Distribution):
         if (known := observed(X)) is not None:
             times = np.where(known, X, 0.0)
             return -np.dot(times, (1 / self.mean).T) - np.dot(known, np.log(self.mean).T)
-        return -times(X, (1 / self.mean).T) - np.log(self.mean).sum(axis=1)
+        return -product(X, (1 / self.mean).T) - np.log(self.mean).sum(axis=1)
 
     def log_likelihood_of(self, statistics: ExponentialStatistics) -> float:
         rates = statistics.times / self.mean
