@@ -29,6 +29,25 @@ class SmoothObjective(ABC):
     def second_order(self, theta: Array) -> SecondOrder: ...
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class FirstOrder(FieldwiseAdditive):
+    """f and ∇f at one θ.  Sums over examples add."""
+
+    value: float
+    gradient: Array
+
+
+class FirstOrderObjective(ABC):
+    """f(θ), to be minimised, already totalled; for solvers that need no Hessian."""
+
+    @abstractmethod
+    def value(self, theta: Array) -> float: ...
+
+    @abstractmethod
+    def first_order(self, theta: Array) -> FirstOrder: ...
+
+
 def rounding(value: float) -> float:
     """How far two evaluations of the same sum may differ: a line search must allow for it."""
     return 1e-13 * max(1.0, abs(value))

@@ -1,0 +1,155 @@
+"""The contracts of the left side: a response, and a likelihood, which is a response and a link.
+
+    Var[y] = ψ V(μ)        deviance(y, μ) = 2 ∫_μ^y (y − t)/V(t) dt
+    nll′(η) = −(y − μ)/V(μ) · dμ/dη        E[nll″(η)] = (dμ/dη)²/V(μ)
+
+``nll`` is minus the log-likelihood at dispersion ψ = 1, less terms without η: ½(y − μ)² for
+the Gaussian, μ − y ln μ for the Poisson.  ``Response.log_prob`` keeps every term, at any ψ.
+A weight of n on an example, its y being the mean of n, is a dispersion of ψ/n.
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.errors import InvalidInput
+from likely.links import Link
+
+SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
+NEAREST_TO_END = 1e-8  # where a search starts when the mean of y is at an end, as with all y = 0
+
+
+class Response(ABC):
+    """A family of y given its mean.  Instances are values; y and mean are arrays of one shape."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def means(self) -> Interval:
+        """The valid μ."""
+
+    @property
+    @abstractmethod
+    def canonical(self) -> str:
+        """The link that ``link=None`` means: the canonical one, or the log where none is usual."""
+
+    @property
+    @abstractmethod
+    def dispersion_is_known(self) -> bool:
+        """True when ψ = 1 by definition; False when it is estimated."""
+
+    @abstractmethod
+    def check(self, y: Array) -> None:
+        """Refuse y that the family cannot produce."""
+
+    @abstractmethod
+    def variance(self, mean: Array) -> Array:
+        """V(μ), the variance at dispersion 1."""
+
+    @abstractmethod
+    def nll(self, y: Array, mean: Array) -> Array:
+        """−log p(y | μ) at dispersion 1, less terms without μ."""
+
+    @abstractmethod
+    def deviance(self, y: Array, mean: Array) -> Array:
+        """Twice the log-likelihood that μ loses against μ = y, at dispersion 1; per example."""
+
+    @abstractmethod
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """log p(y | μ, ψ) with all its terms."""
+
+    @abstractmethod
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        """One y for each entry of ``mean``."""
+
+    def with_link(self, link: Link) -> "Likelihood":
+        """The likelihood of this response and ``link``; a family with a stabler form returns it."""
+        return Composition(self, link)
+
+
+@dataclass(frozen=True)
+class Likelihood(ABC):
+    """p(y | η), as functions of y and η alone.  Each form is one final class."""
+
+    response: Response
+    link: Link
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        return self.derivatives(y, eta)[0]
+
+    @abstractmethod
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        """nll, its slope in η, and its expected curvature, from one evaluation of the link."""
+
+    def mean(self, eta: Array) -> Array:
+        return self.link.inverse(eta)
+
+    def eta_of_mean(self, mean: Array) -> Array:
+        """g(μ); a mean at or beyond an end of its interval is first moved just inside."""
+        low, high = self.link.means
+        mean = np.where(np.greater(mean, low), mean, low + NEAREST_TO_END)
+        mean = np.where(np.less(mean, high), mean, high - NEAREST_TO_END)
+        return self.link.link(mean[()])
+
+    def check(self, y: Array) -> None:
+        self.response.check(y)
+
+    def sample(
+        self, eta: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        return self.response.sample(self.mean(eta), rng, dispersion)
+
+
+@final
+@dataclass(frozen=True)
+class Composition(Likelihood):
+    """The chain rule, for any response and link.  Where η is not valid, nll is inf and flat."""
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        valid, eta = self._valid(eta)
+        return np.where(valid, self.response.nll(y, self._inside(eta)), np.inf)[()]
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        valid, eta = self._valid(eta)
+        mean, mean_slope = self._inside(eta), self.link.slope(eta)
+        pull = mean_slope / self.response.variance(mean)
+        return (
+            np.where(valid, self.response.nll(y, mean), np.inf)[()],
+            np.where(valid, (mean - y) * pull, 0.0)[()],
+            np.where(valid, mean_slope * pull, 0.0)[()],
+        )
+
+    def _valid(self, eta: Array) -> tuple[Array, Array]:
+        """Which η are valid, and η with 1, valid for every link, in place of the others."""
+        valid = (eta > self.link.etas.low) & (eta < self.link.etas.high)
+        return valid, np.where(valid, eta, 1.0)
+
+    def _inside(self, eta: Array) -> Array:
+        """μ, kept where V(μ) is neither 0 nor inf though rounding took it to an end."""
+        low, high = self.response.means
+        lowest = low + SMALLEST_MEAN if np.isfinite(low) else -1 / SMALLEST_MEAN
+        highest = np.nextafter(high, low) if np.isfinite(high) else 1 / SMALLEST_MEAN
+        return np.clip(self.link.inverse(eta), lowest, highest)
+
+
+def refuse(response: Response, y: Array, valid: Array, expected: str, advice: str) -> None:
+    """Raise for the first entry of y that is not ``valid``."""
+    if valid.all():
+        return
+    i = int(np.flatnonzero(~np.ravel(valid))[0])
+    raise InvalidInput(
+        f"A {response.name} response must be {expected}; found {np.ravel(y)[i]:g} "
+        f"at example {i}. {advice}"
+    )

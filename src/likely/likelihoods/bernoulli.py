@@ -1,0 +1,109 @@
+"""The Bernoulli response, and the binomial as proportions of trials.
+
+    log p(y | μ) = y ln μ + (1 − y) ln(1 − μ)        V(μ) = μ(1 − μ)
+
+With a link onto (0, 1), nll is taken from ln μ and ln(1 − μ), and the rest from their slopes:
+
+    nll′ = (1 − y) h₀ − y h₁        E[nll″] = h₀ h₁
+
+A proportion y of n trials, with weight n (or dispersion 1/n), is a binomial count n·y.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import xlog1py, xlogy
+
+from likely._typing import Array, Interval
+from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.links import Link, Logit, UnitLink
+from likely.special import exp, lgamma, log1p
+
+
+@final
+@dataclass(frozen=True)
+class Bernoulli(Response):
+    """y is 0 or 1, or a proportion of trials between them."""
+
+    name = "bernoulli"
+    means = Interval(0, 1)
+    canonical = "logit"
+    dispersion_is_known = True
+
+    def check(self, y: Array) -> None:
+        refuse(
+            self,
+            y,
+            np.greater_equal(y, 0) & np.less_equal(y, 1),
+            "between 0 and 1",
+            "Code the two outcomes as 0 and 1, or divide successes by trials and give the trials "
+            "as weights.",
+        )
+
+    def variance(self, mean: Array) -> Array:
+        return mean * np.subtract(1, mean)
+
+    def nll(self, y: Array, mean: Array) -> Array:
+        return -xlogy(y, mean) - xlog1py(np.subtract(1, y), np.negative(mean))
+
+    def deviance(self, y: Array, mean: Array) -> Array:
+        y = np.asarray(y)
+        return 2 * (
+            xlogy(y, y) - xlogy(y, mean) + xlog1py(1 - y, -y) - xlog1py(1 - y, np.negative(mean))
+        )
+
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        """With dispersion 1/n: the probability of n·y successes in n trials."""
+        trials = np.divide(1.0, dispersion)
+        successes = trials * y
+        ways = lgamma(1 + trials) - lgamma(1 + successes) - lgamma(1 + trials - successes)
+        return ways - trials * self.nll(y, mean)
+
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        trials = np.rint(np.divide(1.0, dispersion))
+        return rng.binomial(trials.astype(np.int64), mean) / trials
+
+    def with_link(self, link: Link) -> Likelihood:
+        if isinstance(link, Logit):
+            return BernoulliLogit(self, link)
+        if isinstance(link, UnitLink):
+            return BernoulliUnit(self, link)
+        return Response.with_link(self, link)
+
+
+@final
+@dataclass(frozen=True)
+class BernoulliLogit(Likelihood):
+    """nll = ln(1 + e^η) − yη, with one exponential for all three values."""
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        return np.maximum(eta, 0) - y * eta + log1p(exp(-np.abs(eta)))
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        e = exp(-np.abs(eta))  # at most 1
+        nearer, farther = 1 / (1 + e), e / (1 + e)
+        positive = eta >= 0
+        success = np.where(positive, nearer, farther)
+        failure = np.where(positive, farther, nearer)
+        nll = np.maximum(eta, 0) - y * eta + log1p(e)
+        # success − y would cancel where y = 1 and η is large
+        return nll, (1 - y) * success - y * failure, nearer * farther
+
+
+@final
+@dataclass(frozen=True)
+class BernoulliUnit(Likelihood):
+    """Any link onto (0, 1), through ln μ and ln(1 − μ)."""
+
+    link: UnitLink
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        return -(y * self.link.log_mean(eta)) - (1 - y) * self.link.log_complement(eta)
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        of_mean, of_complement = self.link.hazards(eta)
+        slope = (1 - y) * of_complement - y * of_mean
+        return self.nll(y, eta), slope, of_mean * of_complement

@@ -1,0 +1,59 @@
+"""The Gaussian response: log p(y | μ, ψ) = −½ ln 2πψ − (y − μ)²/2ψ, V(μ) = 1."""
+
+from dataclasses import dataclass
+from math import inf, pi
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.links import Identity, Link
+from likely.special import log, ones_like
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Response):
+    """Real y whose spread does not depend on its mean; ψ is the variance."""
+
+    name = "gaussian"
+    means = Interval(-inf, inf)
+    canonical = "identity"
+    dispersion_is_known = False
+
+    def check(self, y: Array) -> None:
+        advice = "Leave such examples out, or fill them in."
+        refuse(self, y, np.isfinite(y), "a finite number", advice)
+
+    def variance(self, mean: Array) -> Array:
+        return ones_like(mean)
+
+    def nll(self, y: Array, mean: Array) -> Array:
+        return np.square(y - mean) / 2
+
+    def deviance(self, y: Array, mean: Array) -> Array:
+        return np.square(y - mean)
+
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return -log(2 * pi * np.asarray(dispersion)) / 2 - np.square(y - mean) / 2 / dispersion
+
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        return rng.normal(mean, np.sqrt(dispersion))
+
+    def with_link(self, link: Link) -> Likelihood:
+        if isinstance(link, Identity):
+            return GaussianIdentity(self, link)
+        return Response.with_link(self, link)
+
+
+@final
+@dataclass(frozen=True)
+class GaussianIdentity(Likelihood):
+    """Least squares: nll = ½(η − y)², of curvature 1."""
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        residual = eta - y
+        return np.square(residual) / 2, residual, ones_like(residual)

@@ -1,0 +1,65 @@
+"""The inverse Gaussian response, V(μ) = μ³.
+
+log p(y | μ, ψ) = −½ ln 2πψy³ − (y − μ)²/(2ψμ²y)
+"""
+
+from dataclasses import dataclass
+from math import inf, pi
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.likelihoods.gamma import POSITIVE_ADVICE
+from likely.links import Link, Log
+from likely.special import exp, log
+
+
+@final
+@dataclass(frozen=True)
+class InverseGaussian(Response):
+    """Positive, heavily skewed y, as of first passage times."""
+
+    name = "inverse_gaussian"
+    means = Interval(0, inf)
+    canonical = "inverse_squared"
+    dispersion_is_known = False
+
+    def check(self, y: Array) -> None:
+        refuse(self, y, np.isfinite(y) & np.greater(y, 0), "above 0", POSITIVE_ADVICE)
+
+    def variance(self, mean: Array) -> Array:
+        return np.power(mean, 3.0)
+
+    def nll(self, y: Array, mean: Array) -> Array:
+        return (np.divide(y, mean) / 2 - 1) / mean
+
+    def deviance(self, y: Array, mean: Array) -> Array:
+        return np.square((y - mean) / mean) / y
+
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        normaliser = log(2 * pi * np.asarray(dispersion)) + 3 * log(y)
+        return -normaliser / 2 - self.deviance(y, mean) / 2 / dispersion
+
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        return rng.wald(mean, np.divide(1.0, dispersion))
+
+    def with_link(self, link: Link) -> Likelihood:
+        if isinstance(link, Log):
+            return InverseGaussianLog(self, link)
+        return Response.with_link(self, link)
+
+
+@final
+@dataclass(frozen=True)
+class InverseGaussianLog(Likelihood):
+    """With r = e⁻^η: nll = r(yr/2 − 1), nll′ = r(1 − yr), E[nll″] = r."""
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        r = exp(-eta)
+        with np.errstate(over="ignore"):
+            scaled = y * r
+            return r * (scaled / 2 - 1), r * (1 - scaled), r

@@ -1,0 +1,176 @@
+"""The ordinal response with cumulative links: K ordered classes and one η.
+
+    g(P(Y > j)) = b_j + η,   b_0 > b_1 > … > b_{K−2},   classes 0 … K − 1
+    P(Y = k) = G(u) − G(v),   G = g⁻¹,   u = b_{k−1} + η,   v = b_k + η,   b_{−1} = ∞, b_{K−1} = −∞
+
+    ∂nll/∂η = (G′(v) − G′(u))/P      ∂nll/∂b_{y−1} = −G′(u)/P      ∂nll/∂b_y = G′(v)/P
+
+The difference is taken between the two smaller tails and in logs, so that a class far out in
+either tail has its probability to full precision.  Free parameters are b_0 and ln(b_{j−1} − b_j).
+
+References
+----------
+McCullagh (1980), Regression models for ordinal data, §2 and §5.
+"""
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput
+from likely.likelihoods.categorical import check_codes
+from likely.likelihoods.survival import survival_of_classes
+from likely.links import Logit, UnitLink
+from likely.special import exp, expm1, log
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrdinalDerivatives:
+    """nll of each example and its slopes in η and in the two thresholds about its class."""
+
+    nll: Array  # (n,)
+    slope: Array  # ∂nll/∂η, (n,)
+    upper: Array  # ∂nll/∂b_{y−1}, (n,); 0 in the first class, which has none above
+    lower: Array  # ∂nll/∂b_y, (n,); 0 in the last class
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrdinalInformation:
+    """Expected curvatures of each example in η and the thresholds; tridiagonal in the latter."""
+
+    eta: Array  # (n,)
+    cross: Array  # η with b_j, (n, K − 1)
+    diagonal: Array  # b_j with b_j, (n, K − 1)
+    off_diagonal: Array  # b_j with b_{j+1}, (n, K − 2)
+
+
+@final
+@dataclass(frozen=True)
+class Ordinal:
+    """y is a class number from 0 to K − 1, in order; larger η means a larger y."""
+
+    n_classes: int
+    link: UnitLink = field(default_factory=Logit)
+
+    def __post_init__(self) -> None:
+        if self.n_classes < 2:
+            raise InvalidInput(
+                f"An ordinal response needs 2 or more classes; found {self.n_classes}. "
+                "Give examples of another class."
+            )
+
+    def check(self, y: Codes) -> None:
+        check_codes(y, self.n_classes)
+
+    def nll(self, y: Codes, eta: Array, thresholds: Array) -> Array:
+        upper, lower = self._ends(y, eta, thresholds)
+        return -self._log_between(lower, upper)
+
+    def derivatives(self, y: Codes, eta: Array, thresholds: Array) -> OrdinalDerivatives:
+        upper, lower = self._ends(y, eta, thresholds)
+        log_p = self._log_between(lower, upper)
+        at_upper = exp(self.link.log_slope(upper) - log_p)
+        at_lower = exp(self.link.log_slope(lower) - log_p)
+        return OrdinalDerivatives(-log_p, at_lower - at_upper, -at_upper, at_lower)
+
+    def threshold_gradient(self, y: Codes, derivatives: OrdinalDerivatives, weight: Array) -> Array:
+        """Σ_i w_i ∂nll_i/∂b, (K − 1,)."""
+        above = np.bincount(y, weight * derivatives.upper, minlength=self.n_classes)
+        below = np.bincount(y, weight * derivatives.lower, minlength=self.n_classes)
+        return above[1:] + below[:-1]
+
+    def information(self, eta: Array, thresholds: Array) -> OrdinalInformation:
+        """Σ_k (∂P_k)(∂P_k)ᵀ / P_k; costs n·K."""
+        at = _padded(thresholds) + np.asarray(eta)[:, None]  # (n, K + 1)
+        log_root = self._log_between(at[:, 1:], at[:, :-1]) / 2
+        log_slope = self.link.log_slope(at)
+        upper, lower = exp(log_slope[:, :-1] - log_root), exp(log_slope[:, 1:] - log_root)
+        change = upper - lower  # ∂P_k/∂η over √P_k
+        return OrdinalInformation(
+            eta=np.square(change).sum(axis=1),
+            cross=change[:, 1:] * upper[:, 1:] - change[:, :-1] * lower[:, :-1],
+            diagonal=np.square(upper[:, 1:]) + np.square(lower[:, :-1]),
+            off_diagonal=-upper[:, 1:-1] * lower[:, 1:-1],
+        )
+
+    def survival(self, eta: Array, thresholds: Array) -> Array:
+        """γ_j = P(Y > j), (n, K − 1)."""
+        return self.link.inverse(np.asarray(eta)[:, None] + thresholds)
+
+    def log_probability(self, eta: Array, thresholds: Array) -> Array:
+        """ln P(Y = k), (n, K)."""
+        at = _padded(thresholds) + np.asarray(eta)[:, None]
+        return self._log_between(at[:, 1:], at[:, :-1])
+
+    def probability(self, eta: Array, thresholds: Array) -> Array:
+        """P(Y = k), (n, K)."""
+        return exp(self.log_probability(eta, thresholds))
+
+    def mean(self, eta: Array, thresholds: Array) -> Array:
+        """The expected class number, Σ_k k P(Y = k) = Σ_j γ_j."""
+        return self.survival(eta, thresholds).sum(axis=1)
+
+    def sample(self, eta: Array, thresholds: Array, rng: np.random.Generator) -> Codes:
+        """One class number per example: how many of its γ a uniform draw lies below."""
+        survival = self.survival(eta, thresholds)
+        return (rng.random((len(survival), 1)) < survival).sum(axis=1)
+
+    def thresholds_of_frequencies(self, frequency: Array) -> Array:
+        """The b at which η = 0 gives these class frequencies, all above 0: where to start."""
+        frequency = np.asarray(frequency, dtype=float)
+        if not (frequency > 0).all():
+            k = int(np.flatnonzero(~(frequency > 0))[0])
+            raise InvalidInput(
+                f"Every ordered class needs examples; class {k} has frequency {frequency[k]:g}. "
+                "Merge it with a neighbouring class."
+            )
+        return self.link.link(survival_of_classes(frequency / frequency.sum()))
+
+    def _ends(self, y: Codes, eta: Array, thresholds: Array) -> tuple[Array, Array]:
+        padded = _padded(thresholds)
+        return padded[y] + eta, padded[np.add(y, 1)] + eta
+
+    def _log_between(self, lower: Array, upper: Array) -> Array:
+        """ln(G(upper) − G(lower)), from the tail that both are nearer to."""
+        right = upper + lower > 0
+        outer, inner = np.where(right, -lower, upper), np.where(right, -upper, lower)
+        larger, smaller = self._log_tail(outer, right), self._log_tail(inner, right)
+        return larger + log(-expm1(smaller - larger))
+
+    def _log_tail(self, distance: Array, right: Array) -> Array:
+        """ln G(a), or on the right ln(1 − G(−a))."""
+        return np.where(right, self.link.log_complement(-distance), self.link.log_mean(distance))
+
+
+def thresholds_of(free: Array) -> Array:
+    """b_0 = free_0 and b_j = b_{j−1} − e^(free_j): any real vector gives ordered thresholds."""
+    free = np.asarray(free, dtype=float)
+    return free[0] - np.concatenate([[0.0], np.cumsum(exp(free[1:]))])
+
+
+def free_of(thresholds: Array) -> Array:
+    """The inverse of ``thresholds_of``."""
+    thresholds = np.asarray(thresholds, dtype=float)
+    gaps = -np.diff(thresholds)
+    if not (gaps > 0).all():
+        j = int(np.flatnonzero(~(gaps > 0))[0])
+        raise InvalidInput(
+            f"Thresholds must fall; found b_{j} = {thresholds[j]:g} and b_{j + 1} = "
+            f"{thresholds[j + 1]:g}. P(Y > j) falls with j, so order them from large to small."
+        )
+    return np.concatenate([thresholds[:1], log(gaps)])
+
+
+def thresholds_jacobian(free: Array) -> Array:
+    """∂b_j/∂free_l, (K − 1, K − 1), lower triangular."""
+    free = np.asarray(free, dtype=float)
+    moves = np.concatenate([[1.0], -exp(free[1:])])
+    return np.tril(np.ones((free.size, free.size))) * moves
+
+
+def _padded(thresholds: Array) -> Array:
+    return np.concatenate([[np.inf], thresholds, [-np.inf]])

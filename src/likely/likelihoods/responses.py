@@ -1,0 +1,62 @@
+"""``RESPONSES``, the list of scalar responses, and the likelihood of a response and a link.
+
+To add a response, write one class and list it here: the laws in
+``tests/laws/test_likelihoods.py``, the docs table and the command line read that list.
+"""
+
+from likely._typing import Interval
+from likely.errors import InvalidInput
+from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.bernoulli import Bernoulli
+from likely.likelihoods.gamma import Exponential, Gamma
+from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.inverse_gaussian import InverseGaussian
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
+from likely.likelihoods.tweedie import Tweedie
+from likely.links import LINKS, Link
+from likely.names import lookup
+
+RESPONSES: dict[str, Response] = {
+    response.name: response
+    for response in (
+        Gaussian(),
+        Bernoulli(),
+        Poisson(),
+        Exponential(),
+        Gamma(),
+        InverseGaussian(),
+        NegativeBinomial(),
+        Tweedie(),
+    )
+}
+
+
+def likelihood_of(response: str | Response, link: str | Link | None = None) -> Likelihood:
+    """A response and a link, by name or as parts; ``None`` is the response's own link.
+
+    >>> likelihood_of("poisson").link.name
+    'log'
+    """
+    response = lookup("response", response, RESPONSES)
+    link = lookup("link", response.canonical if link is None else link, LINKS)
+    if not fits(response, link):
+        raise InvalidInput(
+            f"The link {link.name!r} gives means in {_shown(link.means)}; a {response.name} "
+            f"response needs them in {_shown(response.means)}. "
+            f"Choose one of {', '.join(fitting_links(response))}."
+        )
+    return response.with_link(link)
+
+
+def fits(response: Response, link: Link) -> bool:
+    """Whether every valid η gives a mean that the response can have."""
+    return response.means.low <= link.means.low and link.means.high <= response.means.high
+
+
+def fitting_links(response: Response) -> list[str]:
+    return [name for name, link in LINKS.items() if fits(response, link)]
+
+
+def _shown(interval: Interval) -> str:
+    return f"({interval.low:g}, {interval.high:g})"

@@ -1,0 +1,168 @@
+"""The Tweedie response, V(μ) = μᵖ: for 1 < p < 2 a Poisson number of gamma amounts, often 0.
+
+    N ~ Poisson(λ)      y = Σ_{j ≤ N} G_j      G_j ~ Gamma(shape a, scale s)
+    λ = μ^(2−p)/(ψ(2 − p))      a = (2 − p)/(p − 1)      s = ψ(p − 1)μ^(p−1)
+
+    log p(0) = −λ      log p(y) = −λ − y/s − ln y + ln Σ_{j ≥ 1} λʲ (y/s)^(ja) / (j! Γ(ja))
+
+The terms of the sum rise to j* ≈ y^(2−p)/(ψ(2 − p)) and fall like a Gaussian of variance
+j*/(1 + a), so a window about j* holds the whole of it.
+
+References
+----------
+Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model densities, §4.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.errors import InvalidInput
+from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.likelihoods.gamma import Gamma
+from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.inverse_gaussian import InverseGaussian
+from likely.likelihoods.poisson import Poisson
+from likely.likelihoods.power_variance import PowerVarianceLog
+from likely.links import Link, Log
+from likely.special import lgamma, log, logsumexp
+
+WINDOW = 9.0  # standard deviations of the series kept on either side of its peak
+MARGIN = 40  # further terms: near j = 1 the series is not Gaussian
+ROWS = 256  # summed at once, so that the terms stay in the cache
+
+
+@final
+@dataclass(frozen=True)
+class CompoundPoissonGamma(Response):
+    """The Tweedie of 1 < p < 2: amounts that are exactly 0 with positive probability."""
+
+    power: float
+
+    name = "tweedie"
+    means = Interval(0, inf)
+    canonical = "log"
+    dispersion_is_known = False
+
+    def check(self, y: Array) -> None:
+        advice = "Use a gaussian response for numbers that can be negative."
+        refuse(self, y, np.isfinite(y) & np.greater_equal(y, 0), "0 or more", advice)
+
+    def variance(self, mean: Array) -> Array:
+        return np.power(mean, self.power)
+
+    def nll(self, y: Array, mean: Array) -> Array:
+        p = self.power
+        return np.power(mean, 2 - p) / (2 - p) + y * np.power(mean, 1 - p) / (p - 1)
+
+    def deviance(self, y: Array, mean: Array) -> Array:
+        p = self.power
+        at_best = np.power(y, 2 - p) * (1 / (2 - p) + 1 / (p - 1))
+        return np.maximum(2 * (self.nll(y, mean) - at_best), 0.0)  # rounding may fall below 0
+
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        y, mean, dispersion = np.broadcast_arrays(
+            np.asarray(y, float), np.asarray(mean, float), np.asarray(dispersion, float)
+        )
+        result = np.empty(y.shape)
+        flat = [np.ravel(part) for part in (y, mean, dispersion)]
+        for start in range(0, y.size, ROWS):
+            rows = slice(start, start + ROWS)
+            result.flat[rows] = self._log_prob_rows(*(part[rows] for part in flat))
+        return result[()]
+
+    def _log_prob_rows(self, y: Array, mean: Array, dispersion: Array) -> Array:
+        rate, shape, scale = self._parts(mean, dispersion)
+        amount = np.where(y > 0, y, 1.0)  # a stand-in, whose result is not used
+        peak = np.power(amount, 2 - self.power) / (dispersion * (2 - self.power))
+        width = int(np.ceil(WINDOW * np.sqrt(peak.max(initial=1.0) / (1 + shape)))) + MARGIN
+        first = np.maximum(np.rint(peak) - width, 1.0)
+        j = first[:, None] + np.arange(2 * width + 1)  # (n, n_terms)
+        step = log(rate) + shape * log(amount / scale)
+        terms = j * step[:, None] - lgamma(1 + j) - lgamma(j * shape)
+        positive = logsumexp(terms, axis=1) - amount / scale - log(amount)
+        return np.where(y > 0, positive, 0.0) - rate
+
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        rate, shape, scale = self._parts(np.asarray(mean), np.asarray(dispersion))
+        return rng.gamma(shape * rng.poisson(rate), scale)  # of shape 0, exactly 0
+
+    def _parts(self, mean: Array, dispersion: Array) -> tuple[Array, float, Array]:
+        """λ, a and s."""
+        p = self.power
+        rate = np.power(mean, 2 - p) / (dispersion * (2 - p))
+        return rate, (2 - p) / (p - 1), dispersion * (p - 1) * np.power(mean, p - 1)
+
+
+NAMED: dict[float, Response] = {
+    0.0: Gaussian(),
+    1.0: Poisson(),
+    2.0: Gamma(),
+    3.0: InverseGaussian(),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Tweedie(Response):
+    """V(μ) = μᵖ; p = 0, 1, 2 and 3 are the Gaussian, Poisson, gamma and inverse Gaussian.
+
+    For 1 < p < 2 ``link=None`` is the log; the canonical link is ``Power(1 − p)``.
+    """
+
+    power: float = 1.5
+
+    name = "tweedie"
+
+    def __post_init__(self) -> None:
+        if not (1 < self.power < 2 or self.power in NAMED):
+            raise InvalidInput(
+                f"Tweedie(power) needs a power between 1 and 2, or 0, 1, 2 or 3; "
+                f"found {self.power:g}. Use 1.5 for amounts with many zeros."
+            )
+
+    @property
+    def member(self) -> Response:
+        return NAMED.get(self.power) or CompoundPoissonGamma(self.power)
+
+    @property
+    def means(self) -> Interval:
+        return self.member.means
+
+    @property
+    def canonical(self) -> str:
+        return self.member.canonical
+
+    @property
+    def dispersion_is_known(self) -> bool:
+        return self.member.dispersion_is_known
+
+    def check(self, y: Array) -> None:
+        self.member.check(y)
+
+    def variance(self, mean: Array) -> Array:
+        return self.member.variance(mean)
+
+    def nll(self, y: Array, mean: Array) -> Array:
+        return self.member.nll(y, mean)
+
+    def deviance(self, y: Array, mean: Array) -> Array:
+        return self.member.deviance(y, mean)
+
+    def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
+        return self.member.log_prob(y, mean, dispersion)
+
+    def sample(
+        self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
+    ) -> Array:
+        return self.member.sample(mean, rng, dispersion)
+
+    def with_link(self, link: Link) -> Likelihood:
+        if isinstance(link, Log) and 1 <= self.power <= 2:
+            return PowerVarianceLog(self, link, self.power)
+        return self.member.with_link(link)

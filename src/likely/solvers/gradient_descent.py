@@ -1,0 +1,134 @@
+"""Steepest descent, with a step found by backtracking or given.
+
+    θ ← θ − t ∇f(θ)
+
+Climbing the log-likelihood ℓ is the same procedure: θ + t ∇ℓ = θ − t ∇(−ℓ).
+
+The gap is ‖∇f‖² / (2 m̂), relative to max(1, |f|).  With m the least curvature of f this bounds
+f(θ) − min f (Polyak, Łojasiewicz); m̂ is the least curvature sᵀy / sᵀs met of late.  A single step
+zigzags across the valley, but several together lead along its flattest direction, so s is also
+taken over some steps at once.  On a narrow valley the gap is an estimate, a few times too small.
+Before the first step nothing is known of the curvature, and the gap is infinite.
+
+References
+----------
+Boyd & Vandenberghe, Convex Optimization, §9.1.2 and §9.3.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import ClassVar, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.solvers.base import FirstOrderObjective, Solver, State
+from likely.solvers.line_search import Point, along, armijo_with_slope
+
+MEMORY = 20  # curvatures that are remembered
+SPAN = 10  # steps from one anchor to the next
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DescentState(State):
+    gradient: Array
+    t: float  # the step to try next
+    curvatures: tuple[float, ...] = ()  # sᵀy / sᵀs of late
+    anchor: tuple[Array, Array]  # θ and ∇f of some steps ago
+    age: int = 0  # steps since the anchor
+
+
+@final
+@dataclass(frozen=True)
+class GradientDescent(Solver[FirstOrderObjective, DescentState]):
+    """Backtracking from twice the last step; one step costs two or three totals."""
+
+    name: ClassVar[str] = "gradient descent"
+
+    def init(self, objective: FirstOrderObjective, theta: Array) -> DescentState:
+        state = _begin(objective, theta, t=1.0)
+        length = float(np.linalg.norm(state.gradient))
+        return replace(state, t=1.0 / length) if length > 0 else state  # move by 1 at first
+
+    def step(self, objective: FirstOrderObjective, state: DescentState) -> DescentState:
+        at = along(objective, state.theta, -state.gradient)
+        slope = -float(np.dot(state.gradient, state.gradient))
+        start = Point(0.0, state.theta, state.value, state.gradient, slope)
+        point = armijo_with_slope(at, start, first=2 * state.t)
+        if point is None:
+            return replace(state, stuck="the line search found no lower value")
+        return _moved(state, point, t=point.t)
+
+
+@final
+@dataclass(frozen=True)
+class FixedStep(Solver[FirstOrderObjective, DescentState]):
+    """The textbook's method: every step has the same length t, whatever happens.
+
+    It descends for t < 2/L, L the largest curvature, and diverges beyond.
+    """
+
+    t: float
+
+    name: ClassVar[str] = "gradient descent with a fixed step"
+
+    def init(self, objective: FirstOrderObjective, theta: Array) -> DescentState:
+        return _begin(objective, theta, t=self.t)
+
+    def step(self, objective: FirstOrderObjective, state: DescentState) -> DescentState:
+        point = along(objective, state.theta, -state.gradient)(self.t)
+        if not isfinite(point.value):
+            return replace(state, stuck=f"the value is not finite: the step {self.t:g} is too long")
+        return _moved(state, point, t=self.t)
+
+
+def least_curvature(
+    seen: tuple[float, ...], step: Array, change: Array, *, memory: int = MEMORY
+) -> tuple[float, ...]:
+    """``seen``, with sᵀy / sᵀs of one more step, unless rounding hides it."""
+    squares, product = float(np.dot(step, step)), float(np.dot(step, change))
+    return (*seen, product / squares)[-memory:] if product > 0 and squares > 0 else seen
+
+
+def gap_by_curvature(gradient: Array, value: float, curvatures: tuple[float, ...]) -> float:
+    """‖g‖² / (2 m̂ max(1, |f|)); 0 for a zero gradient, infinite for an unknown m̂."""
+    squares = float(np.dot(gradient, gradient))
+    if squares == 0.0:
+        return 0.0
+    return squares / (2 * min(curvatures)) / max(1.0, abs(value)) if curvatures else inf
+
+
+def _begin(objective: FirstOrderObjective, theta: Array, t: float) -> DescentState:
+    here = objective.first_order(theta)
+    gap = gap_by_curvature(here.gradient, here.value, ())
+    stuck = "" if isfinite(here.value) else "the value at the start is not finite"
+    return DescentState(
+        theta=theta,
+        value=here.value,
+        gap=gap,
+        stuck=stuck,
+        gradient=here.gradient,
+        t=t,
+        anchor=(theta, here.gradient),
+    )
+
+
+def _moved(state: DescentState, point: Point, t: float) -> DescentState:
+    curvatures = least_curvature(
+        state.curvatures, point.theta - state.theta, point.gradient - state.gradient
+    )
+    anchor, age = state.anchor, state.age + 1
+    curvatures = least_curvature(curvatures, point.theta - anchor[0], point.gradient - anchor[1])
+    if age == SPAN:
+        anchor, age = (point.theta, point.gradient), 0
+    return DescentState(
+        theta=point.theta,
+        value=point.value,
+        gap=gap_by_curvature(point.gradient, point.value, curvatures),
+        gradient=point.gradient,
+        t=t,
+        curvatures=curvatures,
+        anchor=anchor,
+        age=age,
+    )

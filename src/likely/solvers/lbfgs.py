@@ -1,0 +1,138 @@
+"""L-BFGS: Newton's method with a Hessian remembered from the last few steps.
+
+    d = −B g        B built from pairs s = θ′ − θ, y = g′ − g by the two-loop recursion
+
+A preconditioner is the lower Cholesky factor L of a matrix near the Hessian.  The method then
+works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns cost nothing.
+
+The gap is the quasi-Newton decrement gᵀBg / 2, relative to max(1, |f|), with B started from the
+least curvature remembered, so that directions the memory misses count in full.  Without a
+preconditioner the gap is infinite before the first step.
+
+References
+----------
+Nocedal & Wright, Numerical Optimization, 2nd ed., §7.2 and algorithm 7.4.
+"""
+
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from likely._typing import Array
+from likely.solvers.base import FirstOrderObjective, Solver, State
+from likely.solvers.line_search import Point, along, strong_wolfe
+
+LEAST_CURVATURE = 1e-14  # a pair with sᵀy below this part of ‖s‖‖y‖ is rounding
+
+
+class Pair(NamedTuple):
+    """One step and the change of the gradient along it, in preconditioned coordinates."""
+
+    step: Array
+    change: Array
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LBFGSState(State):
+    gradient: Array
+    pairs: tuple[Pair, ...] = ()  # oldest first
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
+    """For many parameters: one step costs one or two totals and O(memory · d)."""
+
+    memory: int = 10
+    preconditioner: Array | None = field(default=None)  # L, lower triangular (d, d)
+
+    name: ClassVar[str] = "L-BFGS"
+
+    def init(self, objective: FirstOrderObjective, theta: Array) -> LBFGSState:
+        here = objective.first_order(theta)
+        stuck = "" if isfinite(here.value) else "the value at the start is not finite"
+        return LBFGSState(
+            theta=theta,
+            value=here.value,
+            gap=self._gap(here.gradient, here.value, ()),
+            stuck=stuck,
+            gradient=here.gradient,
+        )
+
+    def step(self, objective: FirstOrderObjective, state: LBFGSState) -> LBFGSState:
+        point = self._search(objective, state)
+        if point is None and state.pairs:  # the memory misleads: steepest descent instead
+            state = replace(state, pairs=())
+            point = self._search(objective, state)
+        if point is None:
+            return replace(state, stuck="the line search found no lower value")
+        pairs = self._remember(state, point)
+        gap = self._gap(point.gradient, point.value, pairs)
+        return LBFGSState(
+            theta=point.theta, value=point.value, gap=gap, gradient=point.gradient, pairs=pairs
+        )
+
+    def _search(self, objective: FirstOrderObjective, state: LBFGSState) -> Point | None:
+        g = self._whiten(state.gradient)
+        direction = self._back(-two_loops(g, state.pairs, self._usual_scale(state.pairs)))
+        slope = float(np.dot(state.gradient, direction))
+        start = Point(0.0, state.theta, state.value, state.gradient, slope)
+        if state.pairs or self.preconditioner is not None:
+            first = 1.0
+        else:
+            first = 1.0 / max(float(np.linalg.norm(g)), np.finfo(float).tiny)
+        return strong_wolfe(along(objective, state.theta, direction), start, first=first)
+
+    def _remember(self, state: LBFGSState, point: Point) -> tuple[Pair, ...]:
+        step = point.theta - state.theta
+        if self.preconditioner is not None:
+            step = self.preconditioner.T @ step
+        change = self._whiten(point.gradient - state.gradient)
+        floor = LEAST_CURVATURE * float(np.linalg.norm(step) * np.linalg.norm(change))
+        if float(np.dot(step, change)) <= floor:
+            return state.pairs
+        return (*state.pairs, Pair(step, change))[-self.memory :]
+
+    def _gap(self, gradient: Array, value: float, pairs: tuple[Pair, ...]) -> float:
+        g = self._whiten(gradient)
+        if not g.any():
+            return 0.0
+        if not pairs and self.preconditioner is None:
+            return inf
+        scale = max((float(np.dot(s, s) / np.dot(s, y)) for s, y in pairs), default=1.0)
+        return float(np.dot(g, two_loops(g, pairs, scale))) / 2 / max(1.0, abs(value))
+
+    def _usual_scale(self, pairs: tuple[Pair, ...]) -> float:
+        """sᵀy / yᵀy of the newest pair: steps of about length 1."""
+        if not pairs:
+            return 1.0
+        s, y = pairs[-1]
+        return float(np.dot(s, y) / np.dot(y, y))
+
+    def _whiten(self, gradient: Array) -> Array:
+        """L⁻¹g, the gradient with respect to Lᵀθ."""
+        if self.preconditioner is None:
+            return gradient
+        return np.asarray(solve_triangular(self.preconditioner, gradient, lower=True))
+
+    def _back(self, direction: Array) -> Array:
+        if self.preconditioner is None:
+            return direction
+        return np.asarray(solve_triangular(self.preconditioner, direction, lower=True, trans="T"))
+
+
+def two_loops(gradient: Array, pairs: tuple[Pair, ...], scale: float) -> Array:
+    """B g, for B started from ``scale`` times the identity."""
+    q, weights = gradient.copy(), []
+    for s, y in reversed(pairs):
+        alpha = float(np.dot(s, q) / np.dot(s, y))
+        weights.append(alpha)
+        q -= alpha * y
+    r = scale * q
+    for (s, y), alpha in zip(pairs, reversed(weights), strict=True):
+        r += (alpha - float(np.dot(y, r) / np.dot(s, y))) * s
+    return np.asarray(r)

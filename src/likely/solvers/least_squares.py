@@ -1,0 +1,200 @@
+"""Least squares from totals: by normal equations, by a QR factor, or of minimum norm.
+
+    minimise  ½ Σ_i w_i (y_i − x_iᵀθ)² + ½ Σ_j κ_j θ_j²
+
+    XᵀWX θ = XᵀWy        normal equations: one Gram matrix, which squares the condition number
+    R θ = Qᵀ√W y         √W X = QR: the factors of blocks stack, and are factorised again
+
+The ridge penalty is one more block, with rows √κ_j e_j and response 0.  Where columns depend on one
+another, the answer is the θ of least norm, and the columns that earlier ones explain are named.
+Rank is judged after scaling the columns to length 1, so that their units do not matter.
+
+References
+----------
+Golub & Van Loan, Matrix Computations, 4th ed., §5.3 (QR), §5.5 (rank-deficient), §5.5.2 (scaling).
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Self, final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+
+from likely._typing import Array
+from likely.additive import Additive, FieldwiseAdditive
+
+MACHINE = float(np.finfo(np.float64).eps)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GramTotals(FieldwiseAdditive):
+    """XᵀWX, XᵀWy, yᵀWy and Σw.  Columns far from 0 should be centred first."""
+
+    gram: Array  # (d, d)
+    moment: Array  # (d,), or (d, m) for m responses
+    squares: Array | float  # Σ w y², one per response
+    weight: float
+
+    @classmethod
+    def of(cls, X: Array, y: Array, weight: Array) -> Self:
+        wX = weight[:, None] * X
+        return cls(
+            np.dot(wX.T, X), np.dot(wX.T, y), np.dot(weight, np.square(y)), float(weight.sum())
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeastSquaresTotals(Additive):
+    """R and Qᵀ√W y of the rows seen so far, and the squares no θ can explain.
+
+    The sum of two is the factor of their stacked rows.
+    """
+
+    R: Array  # (k, d), upper triangular, k ≤ d
+    Qty: Array  # (k,), or (k, m) for m responses
+    unexplained: Array | float  # Σ w (y − x θ̂)², one per response
+    weight: float
+
+    @classmethod
+    def of(cls, X: Array, y: Array, weight: Array) -> Self:
+        root = np.sqrt(weight)
+        rows, response = root[:, None] * X, (root * np.asarray(y).T).T
+        return cls._factorise(rows, response, 0.0 * response.sum(axis=0), float(weight.sum()))
+
+    @classmethod
+    def ridge(cls, l2: Array, like: Self) -> Self:
+        """The Gaussian prior of precision ``l2``, one per coefficient, as a block of rows."""
+        response = np.zeros((len(l2), *like.Qty.shape[1:]))
+        return cls(np.diag(np.sqrt(l2)), response, 0.0 * np.asarray(like.unexplained), 0.0)
+
+    def __add__(self, other: Self) -> Self:
+        return self._factorise(
+            np.concatenate([self.R, other.R]),
+            np.concatenate([self.Qty, other.Qty]),
+            self.unexplained + other.unexplained,
+            self.weight + other.weight,
+        )
+
+    @classmethod
+    def _factorise(
+        cls, rows: Array, response: Array, unexplained: Array | float, weight: float
+    ) -> Self:
+        d = rows.shape[1]
+        beside = response if response.ndim == 2 else response[:, None]
+        factor: Array = np.asarray(np.linalg.qr(np.hstack([rows, beside]), mode="r"))
+        rest = np.square(factor[d:, d:]).sum(axis=0).reshape(response.shape[1:])
+        Qty = factor[:d, d:] if response.ndim == 2 else factor[:d, d]
+        return cls(factor[:d, :d], Qty, unexplained + rest, weight)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """The minimiser, and what the columns allow."""
+
+    theta: Array
+    rank: int
+    redundant: tuple[int, ...]  # columns that earlier ones explain
+    condition: float  # of the columns scaled to length 1
+    residual_squares: Array | float  # Σ w (y − xθ)², with the penalty's rows counted as rows
+    method: str
+
+
+def solve_normal_equations(totals: GramTotals, l2: Array | float = 0.0) -> LeastSquares:
+    """By Cholesky on the Gram matrix scaled to a unit diagonal; the fastest, and the least exact.
+
+    Columns that depend on one another within √ε send it to the solution of minimum norm.
+    """
+    gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
+    scale = _inverse_lengths(np.sqrt(np.diag(gram)))
+    correlation = scale[:, None] * gram * scale
+    condition = _condition_of_gram(correlation)
+    if condition * np.sqrt(MACHINE) > 1:
+        return _from_gram(gram, totals)
+    right = (scale * totals.moment.T).T
+    try:
+        theta = (scale * cho_solve(cho_factor(correlation), right).T).T
+    except LinAlgError:
+        return _from_gram(gram, totals)
+    explained = np.sum(theta * totals.moment, axis=0)
+    rest = np.maximum(totals.squares - explained, 0.0)  # cancels when the fit is close
+    return LeastSquares(theta, len(gram), (), condition, rest, "normal equations")
+
+
+def solve_qr(totals: LeastSquaresTotals) -> LeastSquares:
+    """By back substitution in R; of minimum norm where R is singular."""
+    d = totals.R.shape[1]
+    scale = _inverse_lengths(np.linalg.norm(totals.R, axis=0))
+    singular = np.linalg.svd(totals.R * scale, compute_uv=False)
+    if len(singular) < d or singular[-1] <= _rank_tolerance(d) * singular[0]:
+        return solve_minimum_norm(totals)
+    theta = (scale * solve_triangular(totals.R * scale, totals.Qty).T).T
+    condition = float(singular[0] / singular[-1])
+    return LeastSquares(theta, d, (), condition, totals.unexplained, "QR")
+
+
+def solve_minimum_norm(
+    totals: LeastSquaresTotals, *, tolerance: float | None = None
+) -> LeastSquares:
+    """R⁺Qᵀy by the singular value decomposition of the scaled R.
+
+    ``tolerance`` is the least singular value, relative to the largest, that counts in the rank.
+    """
+    k, d = totals.R.shape
+    scale = _inverse_lengths(np.linalg.norm(totals.R, axis=0))
+    U, singular, Vt = np.linalg.svd(totals.R * scale, full_matrices=True)
+    tolerance = _rank_tolerance(d) if tolerance is None else tolerance
+    rank = int(np.sum(singular > tolerance * singular.max(initial=0.0)))
+    projected = U[:, :rank].T @ totals.Qty
+    particular = (scale * (Vt[:rank].T @ (projected.T / singular[:rank]).T).T).T
+    # unit columns have another null space: go back to the user's units, then project it out
+    null = np.linalg.qr(scale[:, None] * Vt[rank:].T)[0]
+    theta = particular - null @ (null.T @ particular)
+    rest = totals.unexplained + np.square(U[:, rank:k].T @ totals.Qty).sum(axis=0)
+    condition = float(singular[0] / singular[rank - 1]) if rank else 1.0
+    redundant = redundant_columns(totals.R * scale, tolerance) if rank < d else ()
+    return LeastSquares(theta, rank, redundant, condition, rest, "minimum norm")
+
+
+def redundant_columns(R: Array, tolerance: float) -> tuple[int, ...]:
+    """The columns that lie in the span of the ones before them, from left to right."""
+    basis: Array = np.empty((len(R), 0))
+    redundant = []
+    for j, column in enumerate(R.T):
+        rest = column - basis @ (basis.T @ column)
+        rest -= basis @ (basis.T @ rest)  # once is not enough for columns nearly in the span
+        length = float(np.linalg.norm(rest))
+        if length <= tolerance * np.sqrt(R.shape[1]):
+            redundant.append(j)
+        else:
+            basis = np.column_stack([basis, rest / length])
+    return tuple(redundant)
+
+
+def _from_gram(gram: Array, totals: GramTotals) -> LeastSquares:
+    """A symmetric root of the scaled Gram matrix serves for R; half the digits are gone."""
+    scale = _inverse_lengths(np.sqrt(np.diag(gram)))
+    values, V = np.linalg.eigh(scale[:, None] * gram * scale)
+    root = np.sqrt(np.maximum(values, 0.0))
+    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=values > MACHINE * values.max())
+    Qty = (inverse * (V.T @ (scale * totals.moment.T).T).T).T
+    rest = np.maximum(totals.squares - np.square(Qty).sum(axis=0), 0.0)
+    factor = LeastSquaresTotals((root * V).T / scale, Qty, rest, totals.weight)
+    return solve_minimum_norm(factor, tolerance=float(np.sqrt(len(gram) * MACHINE)))
+
+
+def _condition_of_gram(correlation: Array) -> float:
+    """√ of the Gram matrix's condition: that of the columns themselves."""
+    low, high = np.linalg.eigvalsh(correlation)[[0, -1]]
+    return float(np.sqrt(high / low)) if low > 0 else inf
+
+
+def _inverse_lengths(lengths: Array) -> Array:
+    return np.asarray(1.0 / np.where(lengths > 0, lengths, 1.0))
+
+
+def _rank_tolerance(d: int) -> float:
+    return max(d, 10) * MACHINE

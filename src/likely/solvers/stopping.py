@@ -1,0 +1,136 @@
+"""When to stop: rules that combine.
+
+    Tolerance(1e-8) | Iterations(100) | Seconds(60)        the first that fires
+    Tolerance(1e-8) & Iterations(5)                        all must fire
+
+A rule is a pure function of how far the search has come; it says why it fires.  A search has
+converged only if a rule that *certifies* fired: ``Tolerance``, and what is built on it.
+
+References
+----------
+Prechelt, Early stopping — but when?, 1998 (patience).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+
+class Progress(NamedTuple):
+    """How far a search has come."""
+
+    gap: float  # relative: gap / max(1, |f|)
+    trace: Sequence[float]  # the objective, from the start to now
+    seconds: float = 0.0
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.trace) - 1
+
+
+class Verdict(NamedTuple):
+    """Why a search should stop, and whether that certifies the answer."""
+
+    reason: str
+    converged: bool
+
+
+class StoppingRule(ABC):
+    """The contract of a rule."""
+
+    @abstractmethod
+    def verdict(self, progress: Progress) -> Verdict | None:
+        """None to go on."""
+
+    def __or__(self, other: "StoppingRule") -> "StoppingRule":
+        return FirstOf((self, other))
+
+    def __and__(self, other: "StoppingRule") -> "StoppingRule":
+        return AllOf((self, other))
+
+
+@final
+@dataclass(frozen=True)
+class Tolerance(StoppingRule):
+    """The gap to the optimum is small enough, in the solver's certified measure."""
+
+    tol: float = 1e-8
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        if not progress.gap <= self.tol:
+            return None
+        return Verdict(f"the gap {progress.gap:.1e} is within tol={self.tol:g}", converged=True)
+
+
+@final
+@dataclass(frozen=True)
+class Iterations(StoppingRule):
+    max_iter: int = 100
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        if progress.n_iter < self.max_iter:
+            return None
+        reason = f"max_iter={self.max_iter} was reached with a gap of {progress.gap:.1e}"
+        return Verdict(reason, converged=False)
+
+
+@final
+@dataclass(frozen=True)
+class Seconds(StoppingRule):
+    """A limit on the time; the step under way is finished."""
+
+    limit: float
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        if progress.seconds < self.limit:
+            return None
+        reason = f"{self.limit:g} seconds had passed, with a gap of {progress.gap:.1e}"
+        return Verdict(reason, converged=False)
+
+
+@final
+@dataclass(frozen=True)
+class Patience(StoppingRule):
+    """The best value is ``steps`` steps old: nothing since was lower by more than ``least``."""
+
+    steps: int = 10
+    least: float = 0.0
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        best, since = progress.trace[0], 0
+        for value in progress.trace[1:]:
+            best, since = (value, 0) if value < best - self.least else (best, since + 1)
+        if since < self.steps:
+            return None
+        return Verdict(f"the objective has not fallen for {since} steps", converged=False)
+
+
+@final
+@dataclass(frozen=True)
+class FirstOf(StoppingRule):
+    """The first rule that fires, in the order given."""
+
+    rules: tuple[StoppingRule, ...]
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        verdicts = (rule.verdict(progress) for rule in self.rules)
+        return next((verdict for verdict in verdicts if verdict is not None), None)
+
+
+@final
+@dataclass(frozen=True)
+class AllOf(StoppingRule):
+    """Every rule at once; converged if one of them certifies."""
+
+    rules: tuple[StoppingRule, ...]
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        verdicts = []
+        for rule in self.rules:
+            verdict = rule.verdict(progress)
+            if verdict is None:
+                return None
+            verdicts.append(verdict)
+        reason = " and ".join(verdict.reason for verdict in verdicts)
+        return Verdict(reason, any(verdict.converged for verdict in verdicts))

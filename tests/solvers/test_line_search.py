@@ -1,0 +1,102 @@
+"""Line searches deliver what they promise, also where rounding hides the decrease."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likely.solvers.base import FirstOrder, FirstOrderObjective
+from likely.solvers.line_search import (
+    ARMIJO,
+    CURVATURE,
+    along,
+    armijo,
+    armijo_with_slope,
+    strong_wolfe,
+)
+
+
+@dataclass(frozen=True)
+class Curve(FirstOrderObjective):
+    """log cosh(s(θ − 1)) + height: flat far away, steep in between."""
+
+    s: float = 1.0
+    height: float = 0.0
+    noise: float = 0.0  # rounding, at its worst: everything but the start is that much higher
+    start: float = -2.0
+
+    def value(self, theta):
+        return self.first_order(theta).value
+
+    def first_order(self, theta):
+        u = self.s * (theta - 1)
+        value = float(np.logaddexp(u, -u).sum()) + self.height
+        value += self.noise * (theta[0] != self.start)
+        return FirstOrder(value, self.s * np.tanh(u))
+
+
+def line(curve, theta=-2.0):
+    at = along(curve, np.array([theta]), np.array([1.0]))
+    return at, at(0.0)
+
+
+scales = st.sampled_from([0.1, 1.0, 10.0, 100.0])
+firsts = st.sampled_from([1e-6, 0.1, 1.0, 100.0])
+
+
+@given(s=scales, first=firsts)
+def test_a_point_of_strong_wolfe_satisfies_both_conditions(s, first):
+    at, start = line(Curve(s))
+    point = strong_wolfe(at, start, first=first)
+    assert point.value <= start.value + ARMIJO * point.t * start.slope + 1e-12
+    assert abs(point.slope) <= CURVATURE * abs(start.slope)
+    assert point.t > 0
+
+
+@given(s=scales, first=firsts)
+def test_a_point_of_armijo_delivers_and_its_double_does_not(s, first):
+    at, start = line(Curve(s))
+    point = armijo(at, start.value, -start.slope, first=first)
+    assert point.value <= start.value + ARMIJO * point.t * start.slope + 1e-12
+    if point.t < first:
+        assert at(2 * point.t).value > start.value + ARMIJO * 2 * point.t * start.slope
+
+
+@given(s=scales, first=firsts)
+def test_the_slope_keeps_a_step_from_overshooting(s, first):
+    at, start = line(Curve(s))
+    point = armijo_with_slope(at, start, first=first)
+    assert point.value <= start.value
+    assert point.slope <= (1 - 2 * ARMIJO) * abs(start.slope)
+
+
+@pytest.mark.parametrize("search", [strong_wolfe, armijo_with_slope])
+def test_rounding_does_not_stop_a_search_near_the_optimum(search):
+    """At a height of 1e6 the fall of 1e-12 is invisible; the slope is not."""
+    near = 1 - 1e-6
+    at, start = line(Curve(height=1e6, noise=3e-8, start=near), theta=near)
+    assert at(1e-6).value > start.value
+    point = search(at, start, first=1e-6)
+    assert point is not None
+    assert abs(point.slope) < abs(start.slope)
+
+
+def test_a_direction_uphill_finds_nothing():
+    at = along(Curve(), np.array([3.0]), np.array([1.0]))
+    start = at(0.0)
+    assert armijo(at, start.value, 1.0) is None
+    assert strong_wolfe(at, start) is None
+
+
+def test_a_value_that_is_not_finite_is_stepped_back_from():
+    class Wall(Curve):
+        def first_order(self, theta):
+            if theta[0] > 2:
+                return FirstOrder(np.inf, np.array([np.inf]))
+            return super().first_order(theta)
+
+    at, start = line(Wall())
+    assert armijo(at, start.value, -start.slope, first=50.0).theta[0] <= 2
+    assert strong_wolfe(at, start, first=50.0).theta[0] <= 2

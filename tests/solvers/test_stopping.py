@@ -1,0 +1,74 @@
+"""Stopping rules: each fires in its case, they combine, and the loop obeys them."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from likely.solvers.gradient_descent import FixedStep
+from likely.solvers.minimise import minimise
+from likely.solvers.stopping import Iterations, Patience, Progress, Seconds, Tolerance
+from tests.solver_objectives import random_quadratic
+
+FALLING = Progress(gap=1e-3, trace=(3.0, 2.0, 1.0), seconds=5.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "later", "reason", "converged"),
+    [
+        (Tolerance(1e-2), Tolerance(1e-4), r"gap 1.0e-03 is within tol=0.01", True),
+        (Iterations(2), Iterations(3), r"max_iter=2 was reached with a gap of 1.0e-03", False),
+        (Seconds(5.0), Seconds(6.0), r"5 seconds had passed", False),
+        (Patience(2, least=1.5), Patience(3, least=1.5), r"not fallen", False),
+    ],
+)
+def test_a_rule_fires_in_its_case_and_not_before(rule, later, reason, converged):
+    verdict = rule.verdict(FALLING)
+    if isinstance(rule, Patience):  # a fall of 2 is one, of 1 is none
+        assert verdict is None
+        verdict = rule.verdict(FALLING._replace(trace=(3.0, 2.0, 1.9, 1.8)))
+    assert reason in verdict.reason
+    assert verdict.converged is converged
+    assert later.verdict(FALLING) is None
+
+
+def test_patience_counts_from_the_best_value():
+    rule = Patience(2)
+    assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0))) is None
+    assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0, 0.5))) is None
+    assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0, 1.0))) is not None
+
+
+def test_an_unknown_gap_is_not_within_any_tolerance():
+    assert Tolerance(1e9).verdict(Progress(float("nan"), (1.0,))) is None
+
+
+def test_either_rule_stops_and_both_wait():
+    certain, early = Tolerance(1e-2), Iterations(9)
+    assert (certain | early).verdict(FALLING).converged
+    assert (early | certain).verdict(FALLING).converged
+    assert (certain & early).verdict(FALLING) is None
+    both = (certain & Iterations(1)).verdict(FALLING)
+    assert both.converged
+    assert "tol=0.01 and max_iter=1" in both.reason
+
+
+def test_the_loop_stops_when_a_rule_says_so():
+    objective = random_quadratic(0, 3)
+    solution = minimise(
+        FixedStep(1e-6), objective, np.ones(3), max_iter=50, stopping=Patience(4, least=1.0)
+    )
+    assert solution.n_iter == 4
+    assert not solution.converged
+    assert "not fallen for 4 steps" in solution.reason
+
+
+def test_a_rule_that_certifies_makes_a_search_converge():
+    objective = random_quadratic(0, 3)
+    rule = Tolerance(1e-2) & Iterations(30)
+    solution = minimise(
+        FixedStep(0.05), objective, np.ones(3), tol=0.0, max_iter=2000, stopping=rule
+    )
+    assert solution.converged
+    assert solution.n_iter >= 30
+    assert 0 < solution.gap <= 1e-2
