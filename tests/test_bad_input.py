@@ -372,5 +372,5 @@ def test_labels_given_to_score_are_checked():
 def test_numbers_whose_squares_overflow_are_named(model):
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[:, 1] *= 1e200
-    with pytest.raises(InvalidInput, match=r"Column 1 .* overflow .* Divide"):
+    with pytest.raises(InvalidInput, match=r"column .*1.*: the column .* overflow .* Divide"):
         model.fit(X, np.arange(60) % 2)

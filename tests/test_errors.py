@@ -1,8 +1,10 @@
 """The errors that are raised on purpose."""
 
+import pandas as pd
 import pytest
 
-from likely import errors
+from likely import NaiveBayes, errors
+from likely.errors import UnseenCategories
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,11 @@ def test_a_bad_file_without_a_line_is_named():
 def test_a_suggestion_needs_a_close_name():
     assert str(errors.UnknownName("link", "logitt", ["log", "logit"])).endswith("mean 'logit'?")
     assert "mean" not in str(errors.UnknownName("link", "xyz", ["log", "logit"]))
+
+
+def test_a_warning_points_at_the_users_line():
+    frame = pd.DataFrame({"c": ["u", "v"] * 5})
+    model = NaiveBayes().fit(frame, [0, 1] * 5)
+    with pytest.warns(UnseenCategories) as caught:
+        model.predict(pd.DataFrame({"c": ["w"]}))
+    assert caught[0].filename == __file__

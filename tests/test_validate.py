@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from likely import NaiveBayes
 from likely.errors import InvalidInput
 from likely.solvers.minimise import Solution
 from likely.validate import (
@@ -180,3 +181,65 @@ def test_a_search_that_stopped_early_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_unless_converged(Some(), Solution(None, True, "", (1.0,), 0.0))
+
+
+@pytest.mark.parametrize(("dtype", "far"), [("i1", 100), ("i2", 20_000), ("u1", 200)])
+def test_narrow_integer_labels_do_not_wrap(dtype, far):
+    low = 0 if dtype == "u1" else -far
+    y = np.repeat(np.array([low, 1, far], dtype), 4)
+    found = check_labels(y)
+    assert_array_equal(found.classes, [low, 1, far])
+    assert_array_equal(found.codes, np.repeat([0, 1, 2], 4))
+
+
+@pytest.mark.parametrize("gap", [np.nan, None, pd.NA], ids=["nan", "None", "NA"])
+def test_a_gap_among_text_labels_is_a_gap_not_a_class(gap):
+    labels = ["a", "b", gap, "a"]
+    for y in (labels, pd.Series(labels, dtype=object)):
+        with pytest.raises(InvalidInput, match="label of row 2 is missing"):
+            check_labels(y)
+        found = check_labels(y, unlabelled=np.float32("nan"))
+        assert_array_equal(found.classes, ["a", "b"])
+        assert_array_equal(found.codes, [0, 1, -1, 0])
+
+
+def test_a_value_for_unlabelled_does_not_excuse_a_gap():
+    with pytest.raises(InvalidInput, match="label of row 1 is missing"):
+        check_labels([1.0, np.nan, 2.0], unlabelled=-1)
+    found = check_labels(["a", "b", -1], unlabelled=-1)
+    assert_array_equal(found.codes, [0, 1, -1])
+
+
+def test_labels_of_several_types_are_refused():
+    with pytest.raises(InvalidInput, match=r"several types \(int, str\).*all text"):
+        check_labels(["a", 2, 0])
+
+
+def test_numbers_beside_text_in_a_list_stay_numbers():
+    model = NaiveBayes().fit([[1.5, "a"], [2.5, "b"], [1.0, "a"]], [0, 1, 0])
+    assert model.plan_.events == ("gaussian", "categorical")
+
+
+def test_a_frame_may_have_numbers_for_names():
+    frame = pd.DataFrame(np.arange(12.0).reshape(6, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(NaiveBayes().fit(frame, [0, 1] * 3).predict(frame)) == 6
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "same name.*Rename"),
+        (pl.DataFrame({"a": [1.0, 2.0]}).lazy(), r"lazy frame.*collect\(\)"),
+    ],
+    ids=["two names", "lazy"],
+)
+def test_frames_that_cannot_be_read_are_refused(X, message):
+    with pytest.raises(InvalidInput, match=f"(?s){message}"):
+        NaiveBayes().fit(X, [0, 1])
+
+
+def test_weights_that_are_text_are_refused():
+    with pytest.raises(InvalidInput, match="sample_weight must hold numbers"):
+        NaiveBayes().fit(np.ones((2, 1)), [0, 1], sample_weight=["x", "y"])

@@ -3,6 +3,7 @@
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices
+│   ├── BadCell        a value that its column cannot have; knows where it is
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
@@ -11,11 +12,22 @@ LikelyError
 LikelyWarning
 ├── UnseenCategories   prediction met categories the fit did not
 ├── SingularCovariance a covariance has no inverse; its range was used
-└── CollapsedComponent a mixture component shrank onto repeated rows
+├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
+└── NothingToCalibrate  out-of-fold scores settle no temperature
 """
 
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line: the first outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("likely."):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]  # None ends the loop
+    warnings.warn(message, category, stacklevel=level)
 
 
 class LikelyError(Exception):
@@ -34,6 +46,30 @@ class UnknownName(InvalidInput):
         close = get_close_matches(str(name), choices, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+
+
+class BadCell(InvalidInput):
+    """A value that its column cannot have.
+
+    Each level that knows more adds to the place: a family the column among its own, a product
+    the column of the table, a block the row, an estimator the column's name.
+    """
+
+    def __init__(self, problem: str, *, row: int, column: int) -> None:
+        super().__init__(f"Row {row}, column {column}: {problem}")
+        self.problem, self.row, self.column = problem, row, column
+
+    def moved(self, *, row: int | None = None, column: int | None = None) -> "BadCell":
+        """The same, at its place in a larger table."""
+        return type(self)(
+            self.problem,
+            row=self.row if row is None else row,
+            column=self.column if column is None else column,
+        )
+
+    def named(self, names: Sequence[str]) -> InvalidInput:
+        """With the name of the column, for the user."""
+        return InvalidInput(f"Row {self.row}, column {names[self.column]!r}: {self.problem}")
 
 
 class MissingCells(InvalidInput):
@@ -71,4 +107,8 @@ class SingularCovariance(LikelyWarning):
 
 
 class CollapsedComponent(LikelyWarning):
-    """A mixture component shrank onto repeated rows."""
+    """A mixture component shrank onto repeated rows, or onto a line or plane."""
+
+
+class NothingToCalibrate(LikelyWarning):
+    """Out-of-fold scores settle no temperature: they carry no information, or make no error."""

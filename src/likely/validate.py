@@ -4,7 +4,6 @@ Checking must not cost a pass over large data: finite totals prove finite data, 
 labels are counted, not sorted.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from likely._typing import Array, Codes, Matrix
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, warn_user
 
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
 LOOKED_AT_CELLS = 2**20  # arrays this small are searched for infinities at once
@@ -39,6 +38,12 @@ def is_frame(X: Any) -> bool:
 
 def as_frame(X: Any) -> Any:
     """An Arrow record batch, as a file gives it, as a table; anything else as it is."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InvalidInput(
+            "X is a lazy frame, which holds no rows yet; rows are needed. Call X.collect()."
+        )
     if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
 
@@ -52,6 +57,8 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
     NaN is let through (it means missing); infinities are refused.
     """
     X = as_frame(X)
+    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
+        X = np.asarray(X, dtype=object)  # numbers beside text stay numbers
     if is_frame(X):
         check_names(estimator, X, reset=reset)
         return X
@@ -71,9 +78,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
 
 def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
     """Remember the columns of a frame, or hold it to those remembered, by name."""
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(X, eager_only=True)
+    frame = _unambiguous(X)
     names = np.asarray([str(name) for name in frame.columns], dtype=object)
     if len(frame) == 0 or len(names) == 0:
         raise InvalidInput(
@@ -86,10 +91,24 @@ def check_names(estimator: Any, X: Any, *, reset: bool) -> None:
         estimator.n_features_in_ = len(names)
         return
     known = getattr(estimator, "feature_names_in_", None)
-    if known is None or list(names) == list(known):
+    if known is None:
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return
+    if list(names) == list(known):
+        return
     raise InvalidInput(_changed_names(estimator, list(known), list(names)))
+
+
+def _unambiguous(X: Any) -> Any:
+    """The frame as narwhals sees it; two columns of one name are refused."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        return nw.from_native(X, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidInput(
+            f"Two columns of X have the same name ({error}); names must differ. Rename one."
+        ) from error
 
 
 def _changed_names(estimator: Any, known: list[str], found: list[str]) -> str:
@@ -147,18 +166,19 @@ def _refuse_infinity(X: Matrix) -> None:
 
 def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
     """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
-    y = column_or_1d(_plain(y), warn=True)
+    y = _label_array(y)
     _refuse_other_length(y, n_rows)
     if unlabelled is None:
         _refuse_missing_labels(y)
-        return _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
+        return _distinct(y)
     unknown = _is_unlabelled(y, unlabelled)
     if unknown.all():
         raise InvalidInput(
             f"All {len(y)} labels equal unlabelled={unlabelled!r}; at least one must be known. "
             "Use a mixture model when none is."
         )
-    found = _sorted(y[~unknown])
+    _refuse_missing_labels(y[~unknown])
+    found = _distinct(y[~unknown])
     codes = np.full(len(y), -1, dtype=np.int64)
     codes[~unknown] = found.codes
     return Classes(found.classes, codes)
@@ -175,11 +195,28 @@ def known_classes(labels: Array, unlabelled: Any) -> Array:
     return known
 
 
+def all_classes(classes: Any, known: Array | None) -> Array:
+    """The classes of a fit in batches: given in the first call, the same ever after."""
+    if known is None and classes is None:
+        raise InvalidInput(
+            "classes must be passed on the first call to partial_fit; found None. "
+            "Give all labels that will ever come."
+        )
+    if known is None:
+        return np.unique(np.asarray(classes))
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise InvalidInput(
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, "
+            f"was: {known!r}. Leave it out after the first call."
+        )
+    return known
+
+
 def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     """Each label's place among ``classes``; a label that is not there is refused."""
-    y = column_or_1d(_plain(y), warn=True)
+    y = _label_array(y)
     _refuse_other_length(y, n_rows)
-    found = _counted(y) if y.dtype.kind in "iu" and y.size else _sorted(y)
+    found = _distinct(y)
     place = {label: k for k, label in enumerate(classes.tolist())}
     try:
         return np.array([place[label] for label in found.classes.tolist()])[found.codes]
@@ -203,7 +240,12 @@ def check_weight(sample_weight: Any, X: Any, *, n_rows: int) -> Array | None:
     """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
     if sample_weight is None:
         return None
-    given = np.asarray(_plain(sample_weight), dtype=np.float64)
+    try:
+        given = np.asarray(_plain(sample_weight), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"sample_weight must hold numbers; {error}. Pass one number per row."
+        ) from error
     weight = np.full(n_rows, given) if given.ndim == 0 else given
     if weight.shape != (n_rows,):
         raise InvalidInput(
@@ -236,11 +278,10 @@ def refuse_one_class(classes: Array, estimator: Any) -> None:
 def warn_unless_converged(estimator: Any, solution: Any) -> None:
     """Say that a search stopped early, and what to do."""
     if not solution.converged:
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} did not converge: {solution.reason}. "
             "Raise max_iter, or loosen tol.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 
@@ -256,23 +297,68 @@ def _plain(y: Any) -> Any:
 def _refuse_missing_labels(y: Array) -> None:
     if y.dtype.kind in "biu":
         return
-    missing = y.dtype.kind == "f" and np.isnan(y)
-    if y.dtype.kind == "O":
-        missing = np.array([label is None or label != label for label in y], dtype=bool)
-    if np.any(missing):
+    missing = _is_missing(y)
+    if missing.any():
         raise InvalidInput(
             f"Input y contains NaN: the label of row {int(np.argmax(missing))} is missing. "
             "Remove the row, or say unlabelled=... to learn from rows without a label."
         )
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except TypeError:
+        raise _several_types(y) from None
 
 
 def _is_unlabelled(y: Array, unlabelled: Any) -> Array:
-    if isinstance(unlabelled, float) and unlabelled != unlabelled:
-        if y.dtype.kind == "f":
-            return np.isnan(y)
-        return np.array([label is None or label != label for label in y], dtype=bool)
+    if isinstance(unlabelled, float | np.floating) and unlabelled != unlabelled:
+        return _is_missing(y)
+    if y.dtype.kind == "O":
+        known = ~_is_missing(y)
+        return np.array(
+            [there and label == unlabelled for label, there in zip(y, known, strict=True)]
+        )
     return np.asarray(y == unlabelled, dtype=bool) & np.ones(len(y), dtype=bool)
+
+
+def _is_missing(y: Array) -> Array:
+    """NaN, None, pandas' NA and NaT."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.array([_names_nothing(label) for label in y], dtype=bool)
+
+
+def _names_nothing(label: Any) -> bool:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and bool(label != label)
+
+
+def _label_array(y: Any) -> Array:
+    """Labels as an array: one that would turn numbers or gaps into text stays an object array."""
+    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
+        y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
+    labels: Array = column_or_1d(_plain(y), warn=True)
+    return labels
+
+
+def _distinct(y: Array) -> Classes:
+    """Labels of one type, counted or sorted."""
+    if y.dtype.kind in "iu" and y.size:
+        return _counted(y)
+    try:
+        return _sorted(y)
+    except TypeError:
+        raise _several_types(y) from None
+
+
+def _several_types(y: Array) -> InvalidInput:
+    kinds = sorted({type(label).__name__ for label in y})
+    return InvalidInput(
+        f"The labels in y are of several types ({', '.join(kinds)}), which have no order. "
+        "Make them all text, or all numbers."
+    )
 
 
 def _counted(y: Array) -> Classes:
@@ -280,7 +366,7 @@ def _counted(y: Array) -> Classes:
     low, high = int(y.min()), int(y.max())
     if high - low >= COUNTED_RANGE:
         return _sorted(y)
-    shifted = y - low if low else y
+    shifted = y.astype(np.int64, copy=False) - low if low else y  # int8 − int8 would wrap
     present = np.zeros(high - low + 1, dtype=bool)
     present[shifted] = True
     classes = (np.flatnonzero(present) + low).astype(y.dtype)

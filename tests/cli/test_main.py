@@ -102,7 +102,14 @@ def test_quiet_keeps_the_answer_and_drops_the_rest(likely):
     outcome = likely("train", "iris", "mixture", "--set", "n_components=2", "--quiet")
     assert "Saved to runs/001-mixture" in outcome.out
     assert "Next" not in outcome.out
-    assert outcome.err == ""
+    assert outcome.err == "Seed 0.\n"  # always printed
+
+
+def test_the_seed_stands_beside_data_on_the_standard_output(likely):
+    likely("train", "iris", "naive-bayes")
+    outcome = likely("predict", "@last", "iris", "--quiet", "--seed", "3")
+    assert outcome.err.splitlines()[-1] == "Seed 3."
+    assert "Seed" not in outcome.out
 
 
 def test_jobs_hold_for_the_command_only(likely, monkeypatch):

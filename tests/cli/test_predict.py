@@ -102,3 +102,55 @@ def test_a_mixture_predicts_components(likely):
     header, *rows = likely("predict", "@last", "iris", "--proba").out.splitlines()
     assert header == "prediction,p_0,p_1"
     assert {row.split(",")[0] for row in rows} == {"0", "1"}
+
+
+@pytest.mark.parametrize("output", ["patients.csv", "./patients.csv", "link.csv"])
+def test_predictions_never_replace_the_rows_they_are_made_from(likely, trained, output):
+    (trained.parent / "link.csv").symlink_to(trained)
+    before = trained.read_text()
+    outcome = likely("predict", "@last", "patients.csv", "-o", output)
+    assert outcome.exit == 2
+    assert "is the file that the rows are read from" in " ".join(outcome.err.split())
+    assert "-predictions.csv" in outcome.err.splitlines()[-1]
+    assert trained.read_text() == before
+    assert likely("predict", "@last", "patients.csv", "-o", "other.csv").exit == 0
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_header_alone_gives_a_header_alone(likely, trained, tmp_path, piped):
+    header = "age,city,smoker,visits\n"
+    (tmp_path / "none.csv").write_text(header)
+    data = "-" if piped else "none.csv"
+    outcome = likely("predict", "@last", data, "--proba", stdin=header if piped else None)
+    assert outcome.exit == 0
+    assert outcome.out == "prediction,p_no,p_yes\n"
+    assert "has a header and no row, so there is nothing to predict" in outcome.err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_no_rows_keep_their_columns_in_every_format(likely, trained, tmp_path, suffix):
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    (tmp_path / "none.csv").write_text("age,city,smoker,visits\n")
+    name = f"out.{suffix}"
+    assert likely("predict", "@last", "none.csv", "--proba", "-o", name).exit == 0
+    if suffix == "parquet":
+        table = pyarrow.parquet.read_table(name)
+        assert (table.column_names, table.num_rows) == (["prediction", "p_no", "p_yes"], 0)
+    else:
+        assert (tmp_path / name).read_text().split() in (
+            ["prediction,p_no,p_yes"],
+            ["prediction", "p_no", "p_yes"],
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("age,city,smoker\n", "no column 'visits'"), ("hello\n", "no row"), ("", "empty")],
+)
+def test_a_line_that_is_not_the_header_is_refused(likely, trained, tmp_path, line, message):
+    (tmp_path / "none.csv").write_text(line)
+    outcome = likely("predict", "@last", "none.csv")
+    assert outcome.exit == 2
+    assert message in " ".join(outcome.err.split())

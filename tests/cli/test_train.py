@@ -1,6 +1,7 @@
 """``likely train``: runs, scores, parameters."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,6 +95,29 @@ def test_set_reads_json_text_and_mappings(likely, table):
     assert model.smoothing == 0.5
     assert model.event == {"visits": "poisson"}
     assert model.prior == "uniform"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("word", ["nan", "NaN"])
+def test_rows_without_a_label_are_learned_from(likely, table, monkeypatch, word, streamed):
+    if streamed:
+        monkeypatch.setattr(tables, "IN_MEMORY_BYTES", 0)
+    header, *rows = table.read_text().splitlines()
+    gaps = [row.rpartition(",")[0] + "," if i % 3 == 0 else row for i, row in enumerate(rows)]
+    table.write_text("\n".join([header, *gaps]) + "\n")
+    words = ("train", table, "naive-bayes", "--target", "ill")
+    refused = likely(*words)
+    assert refused.exit == 2
+    assert "unlabelled=" in refused.err
+    outcome = likely(*words, "--set", f"unlabelled={word}")
+    assert outcome.exit == 0
+    assert "had no label" in outcome.err  # held-out rows without one
+    model = lk.load("runs/001-naive-bayes/model.likely")
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.class_count_.sum() == pytest.approx(200)  # the rows without a label count
+    assert model.solution_.n_iter > 0  # EM ran
+    facts = json.loads(Path("runs/001-naive-bayes/run.json").read_text())
+    assert facts["parameters"]["unlabelled"] == "nan"
 
 
 def test_the_seed_reaches_the_model_and_moves_the_split(likely):

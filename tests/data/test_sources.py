@@ -330,9 +330,7 @@ def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
     schema = find_schema(features, [False, False, True, True], executor)
     classes = find_classes(source, "colour", executor)
     assert classes.tolist() == sorted(frame["colour"].dropna().unique())
-    blocks = SourceBlocks(
-        source, schema, "colour", classes, "weight", unlabelled=True, rows_per_block=64
-    )
+    blocks = SourceBlocks(source, schema, "colour", classes, "weight", gaps=True, rows_per_block=64)
     expected, _ = schema.encode(frame)
     for _ in range(2):
         made = list(blocks)

@@ -31,7 +31,7 @@ def test_observed_is_none_when_nothing_is_missing():
 
 
 def test_the_offending_value_is_shown():
-    with pytest.raises(InvalidInput, match=r"^Only ones; found 3\. Divide\.$"):
+    with pytest.raises(InvalidInput, match=r"^Row 0, column 1: Only ones; found 3\. Divide\.$"):
         refuse_values(np.array([[1.0, 3.0]]), np.array([[False, True]]), "Only ones", "Divide.")
 
 

@@ -214,6 +214,19 @@ def test_an_unknown_column_is_refused_by_name():
         Discretizer(edges={"widht": [1.0]}).fit(pd.DataFrame({"width": [1.0, 2.0]}))
 
 
+@pytest.mark.parametrize("gap", [None, float("nan")])
+def test_a_missing_class_is_refused(gap):
+    y = np.array(["a", "b", gap, "b"], dtype=object)
+    with pytest.raises(InvalidInput, match=r"y is \w+ at row 2; expected a class.*Remove the row"):
+        Discretizer("entropy").fit(np.arange(4.0)[:, None], y)
+
+
+@pytest.mark.parametrize("weight", [[1.0, -1.0], [1.0, np.nan], [1.0]])
+def test_weights_are_checked_as_everywhere(weight):
+    with pytest.raises(InvalidInput, match="sample_weight"):
+        Discretizer().fit([[1.0], [2.0]], sample_weight=weight)
+
+
 def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(ValueError, match=r"[Ww]eight.*zero"):
         Discretizer().fit([[1.0], [2.0]], sample_weight=[0.0, 0.0])

@@ -10,17 +10,18 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.design import Dense
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullFamily
+from likely.errors import InvalidInput
 from likely.generative.clusters import (
     MixtureProblem,
     _best,
     aic,
     best_by_bic,
     bic,
-    collapsed,
     fit_clusters,
     pooled_totals,
-    prior_statistics,
 )
+from likely.generative.collapse import collapsed
+from likely.generative.mixture_prior import prior_statistics
 from likely.generative.starts import draw_subset
 
 
@@ -67,7 +68,7 @@ def test_the_prior_has_the_units_of_the_data():
 
 
 def test_a_family_without_a_scale_is_refused():
-    with pytest.raises(TypeError, match="CategoricalFamily has no scale"):
+    with pytest.raises(InvalidInput, match="CategoricalFamily has no scale"):
         prior_statistics(CategoricalFamily((2,)), None, 2, 1.0, 1.0, strong=False)
 
 
@@ -77,9 +78,30 @@ def test_collapsed_components_are_named():
     family, prior = given.family, given.prior(2)
     r = np.zeros((70, 2))
     r[:60, 0], r[60:, 1] = 1.0, 1.0
-    assert collapsed(family.statistics(X, r), prior) == (1,)
+    assert collapsed(family, family.statistics(X, r), prior) == (1,)
     r[:, :] = 0.5
-    assert collapsed(family.statistics(X, r), prior) == ()
+    assert collapsed(family, family.statistics(X, r), prior) == ()
+
+
+@pytest.mark.parametrize("family", [FullFamily(), DiagonalFamily()], ids=["full", "diagonal"])
+def test_a_column_of_few_values_collapses_a_component_along_it(family):
+    X = some_rows()
+    X = np.c_[X[:, 0], np.arange(60) % 2]
+    r = np.eye(2)[np.arange(60) % 2]
+    pooled = DiagonalFamily().statistics(X, np.ones((60, 1)))
+    prior = prior_statistics(family, pooled, 2, 0.0, 1e-6 * 60, strong=False)
+    assert collapsed(family, family.statistics(X, r), prior) == (0, 1)
+    strong = prior_statistics(family, pooled, 2, 0.0, 0.01 * 60, strong=False)
+    assert collapsed(family, family.statistics(X, r), strong) == ()
+
+
+def test_a_repeated_column_is_no_collapse():
+    X = some_rows()
+    X = np.c_[X, X[:, 0]]
+    family, r = FullFamily(), np.eye(2)[np.arange(60) // 30]
+    pooled = DiagonalFamily().statistics(X, np.ones((60, 1)))
+    prior = prior_statistics(family, pooled, 2, 0.0, 1e-6 * 60, strong=False)
+    assert collapsed(family, family.statistics(X, r), prior) == ()
 
 
 def test_collapse_in_every_start_ends_in_a_stronger_prior():

@@ -69,6 +69,8 @@ def test_a_tied_model_of_two_classes_is_logistic():
     assert_allclose(model.predict_proba(X)[:, 1], expit(eta), rtol=1e-9)
     assert_allclose(model.decision_function(X), eta, rtol=1e-7)
     assert not hasattr(DiscriminantAnalysis("full").fit(X, y), "coef_")
+    with pytest.raises(AttributeError, match=r"covariance is 'diagonal'; .* Set covariance='tied'"):
+        _ = DiscriminantAnalysis("diagonal").fit(X, y).coef_
 
 
 def test_diagonal_is_gaussian_naive_bayes():
@@ -135,6 +137,44 @@ def test_constant_and_repeated_columns_are_reported_and_used_on_their_range():
     assert_allclose(model.predict_proba(wide), DiscriminantAnalysis().fit(X, y).predict_proba(X))
 
 
+def test_diagonal_variances_do_not_depend_on_the_units_of_other_columns():
+    X, y = data()
+    X[y == 0, 1] *= 1e-3  # a narrow class: a floor relative to another column would widen it
+    units = np.array([1e9, 1.0, 1.0])
+    here = DiscriminantAnalysis("diagonal").fit(X, y)
+    there = DiscriminantAnalysis("diagonal").fit(X * units, y)
+    assert_allclose(there.covariance_, here.covariance_ * units**2, rtol=1e-9)
+    assert_allclose(there.predict_proba(X * units), here.predict_proba(X), atol=1e-9)
+
+
+def test_a_class_without_variance_in_a_column_is_reported():
+    X, y = data()
+    X[y == 1, 2] = 4.0
+    with pytest.warns(SingularCovariance, match=r"Class 1 has no variance in column 'x2'.*Drop"):
+        model = DiscriminantAnalysis("diagonal").fit(X, y)
+    assert_allclose(model.covariance_[1, 2], 1e-9 * X[:, 2].var(), rtol=1e-6)
+    DiscriminantAnalysis("diagonal", shrinkage=0.1).fit(X, y)  # open again: no warning
+
+
+def test_a_constant_column_is_no_evidence_and_needs_no_word():
+    X, y = data()
+    wide = np.column_stack([X, np.full(90, 0.1)])
+    model = DiscriminantAnalysis("diagonal").fit(wide, y)
+    plain = DiscriminantAnalysis("diagonal").fit(X, y)
+    assert_allclose(model.predict_proba(wide), plain.predict_proba(X), atol=1e-12)
+    moved = wide + np.array([0, 0, 0, 1e3])
+    assert_allclose(model.predict_proba(moved), plain.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical"])
+def test_a_class_of_one_row_is_refused(covariance, ddof):
+    X, y = data()
+    y = np.where(np.arange(90) == 7, 9, y)
+    with pytest.raises(InvalidInput, match=r"class 9 are equal \(or it has only 1 row\).*'tied'"):
+        DiscriminantAnalysis(covariance, ddof=ddof).fit(X, y)
+
+
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_sampling_and_refitting_recovers_the_means(covariance):
     truth = DiscriminantAnalysis(covariance).fit(*data())
@@ -171,6 +211,9 @@ def test_explanations_add_up_for_every_covariance():
         ({"covariance": "tide"}, UnknownName, r"covariance 'tide'.*Did you mean 'tied'"),
         ({"shrinkage": "automatic"}, UnknownName, r"no shrinkage 'automatic'"),
         ({"shrinkage": 1.5}, InvalidInput, r"between 0 and 1; found 1.5"),
+        ({"shrinkage": None}, InvalidInput, r"between 0 and 1; found None"),
+        ({"ddof": 2}, InvalidInput, r"ddof must be 0 or 1; found 2"),
+        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'"),
         ({"covariance": "diagonal", "shrinkage": "auto"}, InvalidInput, r"tied and full"),
         ({"prior": "flat"}, UnknownName, r"no prior 'flat'; choose one of estimate, uniform"),
         ({"prior": [0.5, 0.5]}, InvalidInput, r"shape \(2,\); there are 3 classes"),

@@ -25,6 +25,16 @@ def blobs(n=300, k=3, d=2, seed=0, apart=8.0):
     return rng.normal(size=(n, d)) + centre[y], y
 
 
+@pytest.mark.parametrize("to", COVARIANCES)
+@pytest.mark.parametrize("of", COVARIANCES)
+def test_a_mixture_may_start_from_any_kind_of_covariance(of, to):
+    X, y = blobs(90)
+    first = GaussianMixture(3, of, start=y).fit(X)
+    second = GaussianMixture(3, to, start=first).fit(X)
+    assert second.covariances_.shape == GaussianMixture(3, to, start=y).fit(X).covariances_.shape
+    assert adjusted_rand_score(y, second.predict(X)) > 0.95
+
+
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_bic_picks_three(covariance):
     """MIX-6."""
@@ -209,8 +219,24 @@ def test_online_steps_learn_what_a_fit_learns():
         ({"n_components": 0}, InvalidInput, r"whole number from 1 up, or 'auto'; found 0"),
         ({"n_components": 2.5}, InvalidInput, r"found 2.5"),
         ({"n_components": True}, InvalidInput, r"found True"),
-        ({"n_components": 2, "n_init": 0}, InvalidInput, r"n_init must be at least 1; found 0"),
-        ({"regularisation": -1.0}, InvalidInput, r"regularisation must be 0 or more; found -1"),
+        (
+            {"n_components": 2, "n_init": 0},
+            InvalidInput,
+            r"n_init must be a whole number, at least 1; found 0",
+        ),
+        (
+            {"regularisation": -1.0},
+            InvalidInput,
+            r"regularisation must be a finite number, 0 or more; found -1",
+        ),
+        ({"regularisation": None}, InvalidInput, r"regularisation must be .*; found None"),
+        (
+            {"n_components": "auto", "max_components": 0},
+            InvalidInput,
+            r"max_components must be a whole number, at least 1; found 0\. Use 10",
+        ),
+        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'\. Use 1e-6"),
+        ({"max_iter": 1.5}, InvalidInput, r"max_iter must be a whole number.*; found 1.5"),
         ({"covariance": "diag"}, UnknownName, r"covariance 'diag'.*Did you mean 'diagonal'"),
         ({"n_components": 9}, InvalidInput, r"n_components=9 but there are only 6 distinct rows"),
         ({"n_components": 2, "start": [0, 1]}, InvalidInput, r"start has 2 rows and X has 6"),

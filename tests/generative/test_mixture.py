@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from likely import MixtureModel, NaiveBayes
-from likely.errors import UnknownName, UnseenCategories
+from likely.distributions import FullFamily
+from likely.errors import InvalidInput, UnknownName, UnseenCategories
 
 
 def latent_classes(n=600, seed=0):
@@ -101,3 +102,47 @@ def test_unknown_events_are_refused():
         MixtureModel(2, "gausian").fit(np.zeros((4, 2)))
     with pytest.raises(UnknownName, match=r"column 'colr'.*Did you mean 'colour'"):
         MixtureModel(2, {"colr": "categorical"}).fit(latent_classes(10)[0])
+
+
+def test_a_refused_batch_leaves_the_mixture_as_it_was():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"c": list("uv") * 20, "n": rng.normal(size=40)})
+    model = MixtureModel(2, random_state=0).partial_fit(frame)
+    before = model.predict_proba(frame)
+    with pytest.raises(InvalidInput, match="column 'n': found inf"):
+        model.partial_fit(pd.DataFrame({"c": ["z"], "n": [np.inf]}))
+    assert_allclose(model.predict_proba(frame), before, rtol=0)
+    with pytest.raises(InvalidInput, match="X is a file"):
+        model.partial_fit("rows.csv")
+
+
+def test_a_full_gaussian_may_be_an_event_model_with_gaps():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) + 5.0 * (np.arange(120) % 2)[:, None]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = MixtureModel(2, event=FullFamily(), random_state=0).fit(X)
+    assert_allclose(np.sort(model.mixing_), 0.5, atol=0.02)
+    assert np.diff(model.solution_.trace).max() <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "message"),
+    [
+        ("auto", r"smoothing must be a number.*found 'auto'\. Use 1\.0"),
+        ([1.0, 2.0, 3.0], r"smoothing has shape \(3,\); one number or 2"),
+        (-1.0, r"smoothing must be finite and 0 or more; found -1\. Use 1\.0"),
+        (np.nan, r"smoothing must be finite and 0 or more; found nan"),
+    ],
+)
+def test_wrong_smoothing_is_refused(smoothing, message):
+    with pytest.raises(InvalidInput, match=message):
+        MixtureModel(2, "bernoulli", smoothing=smoothing).fit(np.eye(2)[[0, 1] * 5])
+
+
+def test_a_later_batch_with_new_categories_keeps_gaussian_columns_open():
+    frame = pd.DataFrame({"colour": list("rrgg") * 5, "size": [0.0, 0.0, 5.0, 5.1] * 5})
+    model = MixtureModel(2, start=[0, 0, 1, 1] * 5, regularisation=0.1).partial_fit(frame)
+    narrow = model.distribution_.parts[1].variance.min()
+    model.partial_fit(frame.assign(colour="b"), sample_weight=np.full(20, 1e-12))
+    assert_allclose(model.distribution_.parts[1].variance.min(), narrow, rtol=1e-6)
+    assert list(model.schema_.categories[0]) == ["b", "g", "r"]

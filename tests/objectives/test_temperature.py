@@ -1,5 +1,7 @@
 """Calibration by temperature: the derivatives, the optimum, and better probabilities."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,6 +14,7 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.design import Dense
 from likely.distributions import DiagonalFamily
+from likely.errors import NothingToCalibrate
 from likely.objectives.components import Components, log_shares
 from likely.objectives.temperature import (
     N_FOLDS,
@@ -100,8 +103,31 @@ def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
     assert 0.5 < model.temperature_ < 5
 
 
-def test_scores_without_information_are_cooled_to_the_end_without_a_warning():
+def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
     y = np.arange(40) % 2
-    model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
+    with pytest.warns(NothingToCalibrate, match=r"no information.*1e\+06.*leave out calibrate"):
+        model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
     assert model.temperature_ == pytest.approx(1e6)
     assert_allclose(model.predict_proba([[1.0]]), 0.5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.arange(30.0)[:, None], np.zeros(30, dtype=int)),
+        ([[0.0], [1.0]], [0, 1]),
+        ([[0.0]], [0]),
+        ([[0.0], [1.0], [2.0]], [0, 1, 2]),
+        (np.r_[np.arange(50.0), 1e4 + np.arange(50.0)][:, None], np.repeat([0, 1], 50)),
+    ],
+    ids=["one-class", "two-rows", "one-row", "a-class-each", "no-errors"],
+)
+def test_where_there_is_nothing_to_calibrate_the_temperature_is_one(X, y):
+    """And no one is told to raise max_iter."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = NaiveBayes(calibrate="temperature").fit(X, y)
+    assert model.temperature_ == 1.0
+    assert [warning.category for warning in said] == [NothingToCalibrate]
+    assert "The temperature is 1. Give more rows" in str(said[0].message)
+    assert said[0].filename == __file__

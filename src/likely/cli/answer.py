@@ -37,7 +37,8 @@ def tell(answer: Answer, settings: Settings) -> None:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
         return
     click.echo(answer.text, err=answer.aside, color=settings.color)
-    if settings.quiet:
+    if settings.quiet:  # beside the answer, so that it stays alone on the standard output
+        click.echo(f"Seed {settings.seed}.", err=True)
         return
     for finding in answer.findings:
         note = click.style("Note: ", fg="yellow") + wrapped(finding, 6)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.cli.runs import Run
-    from likely.cli.tables import Data
+    from likely.cli.tables import Data, HeaderAlone
 
 
 @click.command()
@@ -37,7 +37,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     """
     from likely.cli.runs import open_run
     from likely.cli.show import count
-    from likely.cli.tables import open_data
+    from likely.cli.tables import HeaderAlone, open_data
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.cli.writers import write_table
@@ -48,20 +48,54 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
             "Write the predictions to a file with -o out.csv."
         )
     opened = open_run(run)
-    rows = open_data(data, load=False)
-    _refuse_missing_columns(opened, rows, run)
-    with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
-        n, path = write_table(
-            output, _columns(opened.model, proba), _predicted(opened, rows, proba)
-        )
+    _refuse_own_input(run, data, output)
+    names = _columns(opened.model, proba)
+    findings: tuple[str, ...] = ()
+    try:
+        rows = open_data(data, load=False)
+    except HeaderAlone as alone:
+        findings = _nothing_to_predict(opened, alone, run)
+        n, path = write_table(output, names, ())
+    else:
+        _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+        with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
+            n, path = write_table(output, names, _predicted(opened, rows, proba))
     where = "the standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
-        result={"rows": n, "output": output, "columns": _columns(opened.model, proba)},
+        result={"rows": n, "output": output, "columns": names},
+        findings=findings,
         files=() if path is None else (path,),
         next=f"likely explain {shlex.quote(run)}",
         aside=path is None,
     )
+
+
+def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
+    """What to say of a file that holds a header and no row."""
+    if not set(alone.names) & set(map(str, getattr(run.model, "feature_names_in_", ()))):
+        raise alone  # a line, but no header
+    _refuse_missing_columns(run, alone.names, alone.path, name)
+    return (f"{alone.path} has a header and no row, so there is nothing to predict.",)
+
+
+def _refuse_own_input(run: str, data: str, output: str) -> None:
+    """Predictions would replace the rows they are made from."""
+    from pathlib import Path
+
+    from likely.cli.builtin import BUILTIN
+
+    given, wanted = Path(data), Path(output)
+    if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
+        return
+    if given.samefile(wanted):
+        other = wanted.with_stem(f"{wanted.stem}-predictions")
+        raise Refusal(
+            f"{output} is the file that the rows are read from; predictions would replace it. "
+            "Write them to another file.",
+            Exit.DATA,
+            shlex.join(["likely", "predict", run, data, "-o", str(other)]),
+        )
 
 
 def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list[Any]]]:
@@ -109,7 +143,7 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
     return table
 
 
-def _refuse_missing_columns(run: "Run", data: "Data", name: str) -> None:
+def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
 
     wanted = getattr(run.model, "feature_names_in_", None)
@@ -120,16 +154,16 @@ def _refuse_missing_columns(run: "Run", data: "Data", name: str) -> None:
             Exit.DATA,
             "likely train --help",
         )
-    missing = [str(column) for column in wanted if column not in data.source.names]
+    missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return
-    extra = [column for column in data.source.names if column not in set(wanted)]
+    extra = [column for column in names if column not in set(wanted)]
     close = get_close_matches(missing[0], extra, n=1, cutoff=0.4)
     hint = f" Was it renamed to {close[0]!r}? Rename it back." if close else " Add it."
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise Refusal(
-        f"{data.label} has no column {missing[0]!r}{others}, which the model was trained on; its "
-        f"columns are {', '.join(data.source.names[:12])}.{hint}",
+        f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
+        f"columns are {', '.join(names[:12])}.{hint}",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )

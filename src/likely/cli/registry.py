@@ -108,11 +108,18 @@ def arguments(model: Model, assignments: Sequence[str], seed: int) -> dict[str, 
         if dot:
             given.setdefault(name, {})[key] = _value(right)
         else:
-            given[name] = _value(right)
+            given[name] = _missing_or_value(name, right)
     defaults = dict(model.defaults)
     if "random_state" in known:
         defaults["random_state"] = seed
     return {**defaults, **given}
+
+
+def _missing_or_value(name: str, text: str) -> Any:
+    """``unlabelled=nan``, in any case, is a missing label: NaN, which JSON lacks."""
+    if name == "unlabelled" and text.strip().lower() == "nan":
+        return float("nan")
+    return _value(text)
 
 
 def _value(text: str) -> Any:

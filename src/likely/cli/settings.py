@@ -46,7 +46,9 @@ def global_options(command: Command) -> Command:
     for add in (
         _flag(("--json",), "One JSON object on the standard output, errors included."),
         _flag(("--no-color",), "No colours (NO_COLOR does the same)."),
-        _flag(("--quiet", "-q"), "Only the answer: no progress, notes or next command."),
+        _flag(
+            ("--quiet", "-q"), "Only the answer and the seed: no progress, notes or next command."
+        ),
         click.option(
             "--jobs",
             type=click.IntRange(min=1),

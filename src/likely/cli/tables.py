@@ -4,24 +4,28 @@ Small files are read into memory once; larger ones are read in chunks, each time
 asked for.
 """
 
+import csv
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast, final
 
 from likely.cli.builtin import BUILTIN, builtin_table
+from likely.data.csv_files import delimiter_of
 from likely.data.source import Kind, Source, column_index
 from likely.data.sources import read
-from likely.errors import InvalidFile, InvalidInput
+from likely.errors import InvalidFile, InvalidInput, LikelyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
 HASHED_BYTES = 2**20  # at a time
+HEADER_BYTES = 2**16  # a header is shorter
 CHUNK_ROWS = 65536
 
 
@@ -60,6 +64,15 @@ class Data:
         return isinstance(self.source, TableSource)
 
 
+@final
+class HeaderAlone(InvalidFile):
+    """A file of one line, and what it names: a table without rows, if these are its columns."""
+
+    def __init__(self, error: InvalidFile, names: tuple[str, ...]) -> None:
+        LikelyError.__init__(self, str(error))
+        self.path, self.line, self.names = error.path, error.line, names
+
+
 def open_data(name: str, *, load: bool = True) -> Data:
     """DATA by name; with ``load`` a small file is read into memory."""
     if name in BUILTIN:
@@ -67,11 +80,14 @@ def open_data(name: str, *, load: bool = True) -> Data:
         return Data(name, table_source(table), _digest_of_table(table), BUILTIN[name].target)
     if name == "-":
         stream = _Hashed(sys.stdin)
-        source = read(cast(IO[Any], stream))
+        with _header_alone(lambda: stream.first):
+            source = read(cast(IO[Any], stream))
         data = Data("standard input", source, stream.digest.hexdigest())
     else:
         _refuse_unknown(name)
-        data = Data(name, read(name), _digest_of_file(Path(name)))
+        with _header_alone(lambda: _first_bytes(Path(name))):
+            source = read(name)
+        data = Data(name, source, _digest_of_file(Path(name)))
     small = (data.source.nbytes or 0) < IN_MEMORY_BYTES
     return replace(data, source=table_source(in_one_table(data.source))) if load and small else data
 
@@ -98,11 +114,35 @@ class _Hashed:
     def __init__(self, stream: Any) -> None:
         self._stream = getattr(stream, "buffer", stream)
         self.digest = hashlib.sha256()
+        self.first = b""
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self._stream.read(size)
         self.digest.update(data)
+        if len(self.first) < HEADER_BYTES:
+            self.first += data[:HEADER_BYTES]
         return data
+
+
+@contextmanager
+def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
+    """Say so where a file that cannot be read as a table is a single line of names."""
+    try:
+        yield
+    except InvalidFile as error:
+        lines = first().decode("utf-8-sig", errors="replace").splitlines()
+        if len(lines) != 1:
+            raise
+        cells = next(csv.reader(lines, delimiter=delimiter_of(lines[0])))
+        raise HeaderAlone(error, tuple(cells)) from None
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(HEADER_BYTES)
+    except OSError:
+        return b""
 
 
 def _refuse_unknown(name: str) -> None:

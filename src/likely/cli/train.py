@@ -144,7 +144,7 @@ def run_facts(
         "seed": settings.seed,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": chosen.name,
-        "parameters": given,
+        "parameters": {name: _written(value) for name, value in given.items()},
         "target": facts["target"],
         "columns": facts["columns"],
         "classes": facts["classes"],
@@ -152,6 +152,11 @@ def run_facts(
         "scores": facts["scores"],
         "versions": versions(),
     }
+
+
+def _written(value: Any) -> Any:
+    """NaN as it was given, for JSON has none."""
+    return "nan" if isinstance(value, float) and value != value else value
 
 
 def _opening(facts: dict[str, Any]) -> str:

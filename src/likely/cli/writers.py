@@ -64,8 +64,9 @@ class JsonLines(Writer):
 class Parquet(Writer):
     """Parquet; the first chunk settles the types."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, names: list[str]) -> None:
         self._path = path
+        self._names = names
         self._writer: Any = None
 
     def write(self, columns: Columns) -> None:
@@ -78,8 +79,13 @@ class Parquet(Writer):
         self._writer.write_table(table)
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        if self._writer is None:  # no chunk: the columns alone
+            import pyarrow as pa
+
+            types = [pa.string(), *[pa.float64()] * (len(self._names) - 1)]
+            empty = zip(self._names, types, strict=True)
+            self.write({name: pa.array([], kind) for name, kind in empty})
+        self._writer.close()
 
 
 WRITERS = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -118,7 +124,7 @@ def write_table(
 def _write_file(draft: Path, suffix: str, names: list[str], chunks: Iterable[Columns]) -> int:
     if suffix == ".parquet":
         draft.touch()  # a folder that cannot be written is refused before the work
-        return _write_all(Parquet(draft), chunks)
+        return _write_all(Parquet(draft, names), chunks)
     with open(draft, "w", encoding="utf-8", newline="") as stream:
         if suffix == ".jsonl":
             return _write_all(JsonLines(stream), chunks)

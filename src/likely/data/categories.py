@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.errors import InvalidInput
 
 SMALL_RANGE = 2**16  # integers within such a range are counted, not sorted
 FOLDED_BYTES = 4096  # of rows that are laid end to end: they stay in the first-level cache
@@ -64,6 +65,11 @@ def distinct_by_column(X: Array) -> tuple[Array, ...]:
     if not X.size:
         return (np.empty(0, dtype=np.int64),) * X.shape[1]
     low, high = _ranges(X)
+    if X.dtype.kind == "u" and int(high.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(
+            f"Column {int(high.argmax())} holds whole numbers beyond 2⁶³, as {high.max()}; smaller "
+            "ones are expected. Read the column as text."
+        )
     return tuple(_distinct_within(X[:, j], int(low[j]), int(high[j])) for j in range(X.shape[1]))
 
 

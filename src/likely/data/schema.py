@@ -66,6 +66,9 @@ class Schema(Additive):
                 distinct_of_factor(read.factor(j)) if coded else None
                 for j, coded in enumerate(flags)
             ]
+        for position, values in enumerate(found):
+            if values is not None and values.dtype.kind == "f":
+                _refuse_infinity(values, read.names, position)
         return cls(read.names, read.kinds, flags, tuple(found))
 
     @classmethod
@@ -158,7 +161,7 @@ class Schema(Additive):
                 raise InvalidInput(
                     f"{column_label(self.names, position)} must hold numbers; found "
                     f"{'text' if kinds[column] == 'category' else 'other values'}. "
-                    "Convert it, or read it as a category."
+                    "Convert it, drop it, or use a model that reads categories."
                 )
 
     def _encode_by_column(self, read: Table, columns: Sequence[int]) -> Encoded:
@@ -173,6 +176,8 @@ class Schema(Additive):
             coded.append(codes)
             new = (codes < 0) & (factor.codes >= 0)
             if new.any():
+                if factor.values.dtype.kind == "f":
+                    _refuse_infinity(factor.values, self.names, position)
                 name = f"column {position}" if self.names is None else self.names[position]
                 unseen.append((name, factor.values[factor.codes[new.argmax()]]))
         numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
@@ -192,6 +197,14 @@ class Schema(Additive):
                 columns.append(_category_values(codes[:, next_code], values))
                 next_code += 1
         return columns
+
+
+def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) -> None:
+    if np.isinf(values).any():
+        raise InvalidInput(
+            f"{column_label(names, position)} holds inf (an infinity); values must be finite or "
+            "missing. Remove the row, or replace the value by NaN."
+        )
 
 
 def _check_columns(read: Table, as_codes: Sequence[bool]) -> tuple[bool, ...]:

@@ -46,7 +46,7 @@ class SourceBlocks(Blocks):
     classes: Array | None = None  # sorted; of a target that is a class
     weight: str | None = None
     numeric_target: bool = False
-    unlabelled: bool = False  # whether a label may be missing, or be no class
+    gaps: bool = False  # whether a label may be missing
     rows_per_block: int | None = None  # None is the rule of ``block_rows``
 
     def __post_init__(self) -> None:
@@ -98,11 +98,12 @@ class SourceBlocks(Blocks):
         if self.numeric_target or self.classes is None:
             return floats_of_arrow(column).astype(np.float64, copy=False)
         codes = class_codes(column, self.classes)
-        unknown = codes < 0 if weight is None else (codes < 0) & (weight > 0)
-        if not self.unlabelled and unknown.any():
+        missing = column.is_null(nan_is_null=True).to_numpy()
+        unknown = missing if weight is None else missing & (weight > 0)
+        if not self.gaps and unknown.any():
             raise InvalidInput(
                 f"Row {start + int(unknown.argmax())} has no label in column {self.target!r}; "
-                "every row needs one. Remove the row, or say unlabelled=... to learn from it."
+                "every row needs one. Remove the row, or say unlabelled=nan to learn from it."
             )
         return codes
 
@@ -128,8 +129,18 @@ def chunks(source: Source, rows: int) -> "Iterator[pa.Table]":
         yield pa.Table.from_batches(waiting)
 
 
-def find_schema(source: Source, as_codes: Sequence[bool], executor: Sums) -> Schema:
-    """The schema of all rows: one pass, or none when no column is read as codes."""
+def find_schema(
+    source: Source,
+    as_codes: Sequence[bool],
+    executor: Sums,
+    *,
+    table: Source | None = None,
+    weight: str | None = None,
+) -> Schema:
+    """The schema of all rows: one pass, or none when no column is read as codes.
+
+    With a ``weight``, a column of the wider ``table``, rows of weight 0 are absent.
+    """
     described = kinds_of(source)
     flags = tuple(bool(flag) for flag in as_codes)
     if len(flags) != len(source.names):
@@ -140,7 +151,10 @@ def find_schema(source: Source, as_codes: Sequence[bool], executor: Sums) -> Sch
     categories: dict[str, Array | None] = dict.fromkeys(source.names)
     coded = [name for name, flag in zip(source.names, flags, strict=True) if flag]
     if coded:
-        found = executor.sum(_schema_of_codes, source.select(coded))
+        wanted = list(dict.fromkeys([*coded, *([weight] if weight else [])]))
+        found = executor.sum(
+            partial(_schema_of_codes, coded, weight), (table or source).select(wanted)
+        )
         categories.update(zip(coded, found.categories, strict=True))
     return Schema(described.names, described.kinds, flags, tuple(categories.values()))
 
@@ -164,11 +178,10 @@ def find_schema_and_classes(
 ) -> tuple[Schema, Array]:
     """What the features and the target are, in one pass where one will do."""
     if target is None:
-        return find_schema(features, as_codes, executor), np.empty(0)
-    if weight is not None:  # classes of weight 0 do not count, which the schema cannot tell
-        classes = find_classes(source, target, executor, weight=weight)
-        return find_schema(features, as_codes, executor), classes
-    both = find_schema(source.select([*features.names, target]), [*as_codes, True], executor)
+        found = find_schema(features, as_codes, executor, table=source, weight=weight)
+        return found, np.empty(0)
+    wanted = source.select([*features.names, target])
+    both = find_schema(wanted, [*as_codes, True], executor, table=source, weight=weight)
     labels = both.categories[-1]
     assert labels is not None  # it was read as codes
     schema = Schema(features.names, both.kinds[:-1], both.as_codes[:-1], both.categories[:-1])
@@ -204,13 +217,19 @@ class Distinct(Additive):
         return Distinct(union(self.values, other.values))
 
 
-def _schema_of_codes(batch: "pa.RecordBatch") -> Schema:
-    return Schema.of(batch, (True,) * batch.num_columns)
+def _schema_of_codes(coded: list[str], weight: str | None, batch: "pa.RecordBatch") -> Schema:
+    return Schema.of(_weighted(batch, weight).select(coded), (True,) * len(coded))
+
+
+def _weighted(batch: "pa.RecordBatch", weight: str | None) -> "pa.RecordBatch":
+    """The rows whose weight is not 0."""
+    if weight is None:
+        return batch
+    import pyarrow as pa
+
+    return batch.filter(pa.array(floats_of_arrow(batch.column(weight)) != 0))
 
 
 def _classes_of(target: str, weight: str | None, batch: "pa.RecordBatch") -> Distinct:
-    if weight is not None:
-        import pyarrow as pa
-
-        batch = batch.filter(pa.array(floats_of_arrow(batch.column(weight)) != 0))
-    return Distinct(distinct_of_factor(factor_of_arrow(batch.column(target))))
+    column = _weighted(batch, weight).column(target)
+    return Distinct(distinct_of_factor(factor_of_arrow(column)))

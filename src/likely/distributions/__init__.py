@@ -10,6 +10,7 @@ from likely.distributions.exponential_family import (
     ExponentialFamily,
     categorical_family,
 )
+from likely.distributions.fitting import DISTRIBUTIONS, fit
 from likely.distributions.full_gaussian import FullFamily, FullGaussian
 from likely.distributions.gaussian import (
     DiagonalFamily,
@@ -55,18 +56,9 @@ __all__ = [
     "Statistics",
     "best_smoothing",
     "categorical_family",
+    "fit",
     "laplace_negative_log",
     "log_prob_of_logits",
     "normal_cdf",
     "normal_quantile",
 ]
-
-DISTRIBUTIONS: dict[str, Family] = {
-    "bernoulli": Bernoulli,
-    "complement": Complement,
-    "exponential": Exponential,
-    "gaussian": DiagonalFamily(),
-    "laplace": LaplaceFamily(),
-    "multinomial": Multinomial,
-    "poisson": Poisson,
-}

@@ -22,8 +22,8 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
-from likely.distributions.responsibility import Responsibility
-from likely.errors import InvalidInput
+from likely.distributions.responsibility import Responsibility, first_cell
+from likely.errors import BadCell, InvalidInput
 
 
 class Statistics(Additive):
@@ -160,8 +160,8 @@ def stored_values(X: Matrix) -> Array:
 def refuse_values(X: Matrix, bad: Array, expected: str, advice: str) -> None:
     """Raise for the first cell where ``bad`` holds; NaN is never bad here."""
     if bad.any():
-        value = stored_values(X)[bad].flat[0]
-        raise InvalidInput(f"{expected}; found {value:g}. {advice}")
+        row, column, value = first_cell(X, bad)
+        raise BadCell(f"{expected}; found {value:g}. {advice}", row=row, column=column)
 
 
 def log_product(X: Matrix, log_values: Array) -> Array:

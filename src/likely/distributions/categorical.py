@@ -67,7 +67,9 @@ class CategoricalFamily:
 
     def check(self, X: Codes) -> None:
         """Refuse codes beyond the tables."""
-        beyond = X.max(axis=0, initial=-1) >= np.asarray(self.sizes)
+        if not X.size:
+            return
+        beyond = X.max(axis=0) >= np.asarray(self.sizes)
         if beyond.any():
             j = int(beyond.argmax())
             raise InvalidInput(

@@ -27,7 +27,7 @@ from likely.distributions.responsibility import (
     for_loop,
     observed_sums,
 )
-from likely.errors import InvalidInput
+from likely.errors import BadCell, InvalidInput
 
 LOG_2PI = float(np.log(2 * np.pi))
 SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
@@ -100,9 +100,11 @@ def refuse_overflow(scatter: Array) -> None:
     """Squares of finite numbers can be infinite; ``scatter`` has features on its last axis."""
     if not np.isfinite(scatter).all():
         column = int(np.argwhere(~np.isfinite(scatter))[0][-1])
-        raise InvalidInput(
-            f"Column {column} holds numbers whose squares overflow (beyond about 1e150). "
-            "Divide the column by a constant."
+        raise BadCell(
+            "the column holds numbers whose squares overflow (beyond about 1e150). "
+            "Divide it by a constant.",
+            row=0,
+            column=column,
         )
 
 
@@ -125,9 +127,10 @@ class DiagonalFamily:
     def check(self, X: Matrix) -> None:
         """Refuse a sparse X, whose zeros would have to be filled in."""
         if not isinstance(X, np.ndarray):
+            what = "a sparse matrix" if "sparse" in type(X).__module__ else type(X).__name__
             raise InvalidInput(
-                "Gaussian features must be dense; found a sparse matrix. Call X.toarray(), "
-                "or use the multinomial or Poisson event model for counts."
+                f"Gaussian features must be a dense array; found {what}. Call X.toarray() (or "
+                "np.asarray), or use the multinomial or Poisson event model for counts."
             )
 
     def statistics(self, X: Matrix, responsibility: Responsibility) -> DiagonalMoments:

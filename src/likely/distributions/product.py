@@ -6,6 +6,8 @@ A part is a family and the columns it reads, out of the numeric columns or out o
 columns of category codes.  Statistics of a product are the parts' statistics, side by side.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
@@ -15,7 +17,7 @@ from likely._typing import Array, Columns, Matrix
 from likely.distributions.base import Distribution, Family, LinearForm, Statistics
 from likely.distributions.multinomial import Multinomial
 from likely.distributions.responsibility import Responsibility
-from likely.errors import InvalidInput
+from likely.errors import BadCell, InvalidInput
 
 
 @final
@@ -27,6 +29,14 @@ class Selection:
     columns: tuple[int, ...]  # their positions there
     features: tuple[int, ...]  # their positions in the user's table
     everything: bool = False  # all numeric (or code) columns, in order: no copy is needed
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Say where in the table a bad cell is, not where among these columns."""
+        try:
+            yield
+        except BadCell as error:
+            raise error.moved(column=self.features[error.column]) from None
 
     def of(self, X: Columns | Matrix) -> Matrix:
         source = X if not isinstance(X, Columns) else X.codes if self.coded else X.numeric
@@ -68,12 +78,15 @@ class ProductFamily:
 
     def check(self, X: Columns | Matrix) -> None:
         for part in self.parts:
-            part.family.check(part.selection.of(X))
+            with part.selection.placing():
+                part.family.check(part.selection.of(X))
 
     def statistics(self, X: Columns | Matrix, responsibility: Responsibility) -> ProductStatistics:
-        return ProductStatistics(
-            tuple(p.family.statistics(p.selection.of(X), responsibility) for p in self.parts)
-        )
+        parts = []
+        for part in self.parts:
+            with part.selection.placing():
+                parts.append(part.family.statistics(part.selection.of(X), responsibility))
+        return ProductStatistics(tuple(parts))
 
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> ProductStatistics:
         """Smoothing for the families of counts; ``alpha`` is a number or one per column."""

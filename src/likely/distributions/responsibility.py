@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes, Matrix
-from likely.errors import InvalidInput
+from likely.errors import BadCell
 
 FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
 
@@ -86,30 +86,42 @@ def observed_sums(responsibility: Responsibility, X: Matrix) -> ObservedSums:
 
 
 def refuse_infinity(X: Matrix) -> None:
-    """Name the column of the first infinite cell."""
-    if isinstance(X, np.ndarray):
-        column = np.nonzero(np.isinf(X))[1]
-    else:
-        stored = X.tocoo()
-        column = stored.coords[1][np.isinf(stored.data)]
-    if len(column):
-        raise InvalidInput(
-            f"Found inf (an infinity) in column {int(column[0])}; features must be finite or "
-            "missing. Remove the row, or replace the value by NaN."
+    """Name the first infinite cell."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column, _ = first_cell(X, infinite)
+        raise BadCell(
+            "found inf (an infinity); features must be finite or missing. "
+            "Remove the row, or replace the value by NaN.",
+            row=row,
+            column=column,
         )
 
 
 def refuse_sparse_gaps(X: Matrix) -> None:
-    """Name the column of the first NaN that a sparse X stores."""
+    """Name the first NaN that a sparse X stores."""
     if isinstance(X, np.ndarray):
         return
-    stored = X.tocoo()
-    column = stored.coords[1][np.isnan(stored.data)]
-    if len(column):
-        raise InvalidInput(
-            f"Found NaN in column {int(column[0])} of a sparse matrix; its cells must be there. "
-            "Call X.toarray(), where a missing cell is summed out, or fill it."
+    gaps = np.isnan(X.data)
+    if gaps.any():
+        row, column, _ = first_cell(X, gaps)
+        raise BadCell(
+            "found NaN in a sparse matrix, whose cells must be there. "
+            "Call X.toarray(), where a missing cell is summed out, or fill it.",
+            row=row,
+            column=column,
         )
+
+
+def first_cell(X: Matrix, chosen: Array) -> tuple[int, int, float]:
+    """Row, column and value of the first chosen cell: all of a dense X's, a CSR one's stored."""
+    if isinstance(X, np.ndarray):
+        row, column = (int(i) for i in np.argwhere(chosen)[0])
+        return row, column, X[row, column]
+    at = int(np.argmax(chosen))
+    row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+    return row, int(X.indices[at]), X.data[at]
 
 
 def _sums_by_label(labels: Labels, X: Array) -> Array:

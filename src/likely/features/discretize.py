@@ -12,11 +12,7 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likely._typing import Array, Codes
 from likely.data.frames import as_table
@@ -28,7 +24,7 @@ from likely.features.edges import (
     quantile_edges,
     supervised_edges,
 )
-from likely.validate import is_frame
+from likely.validate import check_labels, check_weight, is_frame
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 
@@ -79,13 +75,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Find the edges of each column; ``y`` is read by "entropy" alone."""
         self._check_arguments(y)
         X = self._numbers(X, reset=True)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        checked = check_weight(sample_weight, X, n_rows=len(X))
+        weight = np.ones(len(X)) if checked is None else checked
         codes = _class_codes(y, X.shape[0]) if self.strategy == "entropy" else None
         present = weight > 0  # weight 0 is the row absent
-        if not present.any():
-            raise InvalidInput(
-                "Every sample weight is zero; expected a positive one. Leave out sample_weight."
-            )
         X, weight = X[present], weight[present]
         codes = None if codes is None else codes[present]
         names = self.get_feature_names_out().tolist()
@@ -250,7 +243,14 @@ def _class_codes(y: Any, n_rows: int) -> Codes:
             f"y holds {y[y != np.floor(y)][0]:g}; expected classes, not a continuous or missing "
             'target. Bin the target first, or use strategy="quantile".'
         )
-    return np.unique(y, return_inverse=True)[1]
+    if y.dtype.kind == "O":
+        missing = [label is None or (isinstance(label, float) and label != label) for label in y]
+        if any(missing):
+            raise InvalidInput(
+                f"y is {y[missing.index(True)]} at row {missing.index(True)}; expected a class for "
+                'each row. Remove the row, or use strategy="quantile".'
+            )
+    return check_labels(y, n_rows=n_rows).codes
 
 
 def _refuse_sparse(X: Any) -> None:

@@ -28,9 +28,20 @@ def fit_bins(
             "Read it into a frame, or use event='gaussian'."
         )
     asked = Discretizer(strategy=discretize) if isinstance(discretize, str) else discretize
-    cut = [name for name, is_cut in zip(names, plan.discretised, strict=True) if is_cut]
-    bins = Discretizer(asked.strategy, asked.n_bins, edges=_by_position(asked.edges, cut))
-    return bins.fit(numbers_to_cut(blocks.X, plan), blocks.y, sample_weight=blocks.weight)
+    bins = Discretizer(asked.strategy, asked.n_bins, edges=_by_position(asked.edges, plan, names))
+    numbers, y, weight = numbers_to_cut(blocks.X, plan), blocks.y, blocks.weight
+    if bins.strategy == "entropy" and y is not None and (y < 0).any():
+        labelled = y >= 0  # a missing label is not a class
+        numbers, y = numbers[labelled], y[labelled]
+        weight = None if weight is None else weight[labelled]
+    return bins.fit(numbers, y, sample_weight=weight)
+
+
+def edges_are_given(discretize: str | Discretizer | None) -> bool:
+    """Whether no bin is learned, so that batches agree about them."""
+    if not isinstance(discretize, Discretizer):
+        return discretize is None
+    return discretize.edges is not None and not isinstance(discretize.edges, Mapping)
 
 
 def cut_numbers(design: Design, plan: EventPlan, bins: Discretizer) -> Mixed:
@@ -73,8 +84,18 @@ def _numbers(plan: EventPlan) -> list[int]:
     return [j for j, coded in enumerate(plan.as_codes) if not coded]
 
 
-def _by_position(edges: Any, names: list[str]) -> Any:
-    """Edges given by column name, by position among the columns that are cut."""
+def _by_position(edges: Any, plan: EventPlan, names: tuple[str, ...]) -> Any:
+    """Edges given by name or position in the table, by position among the columns that are cut."""
     if not isinstance(edges, Mapping):
         return edges
-    return {names.index(key) if key in names else key: value for key, value in edges.items()}
+    cut = [j for j, is_cut in enumerate(plan.discretised) if is_cut]
+    out = {}
+    for key, value in edges.items():
+        position = names.index(key) if key in names else key
+        if position not in cut:
+            raise InvalidInput(
+                f"edges are given for column {key!r}, which is not one of the numbers that are "
+                f"cut: {', '.join(names[j] for j in cut)}. Name one of these, or give it no event."
+            )
+        out[cut.index(position)] = value
+    return out

@@ -4,15 +4,15 @@
 
 The prior of a Gaussian part is inverse-Wishart: it stands for ``regularisation`` · n imagined
 examples with the data's own variance, so the fit does not depend on units and the penalised
-likelihood never falls.  A component whose variance in every direction comes from the prior
-rather than from its rows has collapsed onto repeated rows.  Such starts are passed over; if
-all collapse, the prior is made as strong as Fraley and Raftery recommend.
+likelihood never falls.  A component whose spread comes from the prior rather than from its
+rows has collapsed (``collapse``).  Such starts are passed over; if all collapse, the prior is
+made as strong as Fraley and Raftery recommend (``mixture_prior``).
+Each start has a short run; only the best of them goes on to the end.
 
 References
 ----------
 McLachlan & Peel, Finite Mixture Models, §2.
-Fraley & Raftery, Bayesian regularization for normal mixture estimation and model-based
-clustering, J. Classification 2007, §3.
+Biernacki, Celeux & Govaert, Choosing starting values for the EM algorithm, 2003 (short runs).
 """
 
 from collections.abc import Callable
@@ -26,22 +26,26 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
-from likely.distributions.full_gaussian import FullFamily, FullMoments
-from likely.distributions.gaussian import DiagonalFamily, DiagonalMoments
+from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
+from likely.generative.collapse import collapsed
+from likely.generative.mixture_prior import prior_statistics, scale_statistics
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,
     ComponentsObjective,
     ComponentTotals,
     log_shares,
+    placing,
     refuse_no_weight,
 )
 from likely.solvers.em import EM
 from likely.solvers.minimise import Solution, search
 
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
+SHORT_RUN = 30  # steps of EM that each start is given
+PATIENCE = 3  # sizes in a row that do not lower BIC
 MORE_STARTS = 3  # times n_init, drawn when every start has collapsed
 
 
@@ -88,12 +92,20 @@ class MixtureProblem:
         member = self.family.from_statistics(totals.statistics + prior)
         return Components(log_shares(totals.count), member)
 
-    def solve(self, start: Components, prior: Any) -> Clusters:
+    def solve(
+        self, start: Components, prior: Any, *, before: Clusters | None = None, steps: int = 0
+    ) -> Clusters:
+        """EM from ``start``, for some steps or to the end; ``before`` is what led there."""
         objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
-        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=self.max_iter)
+        max_iter = min(steps, self.max_iter) if steps else self.max_iter
+        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=max_iter)
+        if before is not None:
+            earlier = before.solution.trace[:-1]  # it ends where this begins
+            reason = solution.reason.replace(f"max_iter={max_iter} ", f"max_iter={self.max_iter} ")
+            solution = replace(solution, trace=earlier + solution.trace, reason=reason)
         here: ComponentTotals = state.totals
         trace = tuple(-value for value in solution.trace)
-        bad = collapsed(here.statistics, prior)
+        bad = collapsed(self.family, here.statistics, prior)
         return Clusters(solution.theta, solution, here, here.log_likelihood, bad, (trace,))
 
 
@@ -104,22 +116,35 @@ def fit_clusters(
     n_init: int,
     rng: np.random.Generator,
 ) -> Clusters:
-    """The best of ``n_init`` random starts, drawn from the subset, that do not collapse."""
+    """Short runs from random starts; the best goes on to the end, unless it collapses."""
     prior = problem.prior(n_components)
-    found = [
-        problem.solve(_random_start(problem, subset, n_components, prior, rng), prior)
-        for _ in range(n_init if n_components > 1 else 1)
-    ]
-    while all(each.collapsed for each in found) and len(found) < MORE_STARTS * n_init:
-        start = _random_start(problem, subset, n_components, prior, rng)
-        found.append(problem.solve(start, prior))
-    if all(each.collapsed for each in found):
-        strong = problem.prior(n_components, strong=True)
-        start = _random_start(problem, subset, n_components, strong, rng)
-        held = problem.solve(start, strong)
-        return replace(held, collapsed=found[0].collapsed, traces=_traces(found) + held.traces)
-    sound = [each for each in found if not each.collapsed]
-    return replace(_best(sound), traces=_traces(found))
+    seen: list[Clusters] = []
+    for _ in range(MORE_STARTS if n_components > 1 else 1):
+        runs = [
+            problem.solve(
+                _random_start(problem, subset, n_components, prior, rng), prior, steps=SHORT_RUN
+            )
+            for _ in range(n_init if n_components > 1 else 1)
+        ]
+        seen += runs
+        waiting = [run for run in runs if not run.collapsed]
+        while waiting:
+            best = _best(waiting)
+            done = _to_the_end(problem, best, prior)
+            if not done.collapsed:
+                return replace(done, traces=done.traces + _traces(seen, best))
+            waiting.remove(best)
+    strong = problem.prior(n_components, strong=True)
+    held = problem.solve(_random_start(problem, subset, n_components, strong, rng), strong)
+    bad = next(run.collapsed for run in [*seen, held] if run.collapsed)
+    return replace(held, collapsed=bad, traces=held.traces + _traces(seen, None))
+
+
+def _to_the_end(problem: MixtureProblem, run: Clusters, prior: Any) -> Clusters:
+    left = problem.max_iter - run.solution.n_iter
+    if run.solution.converged or left <= 0:
+        return run
+    return problem.solve(run.components, prior, before=run, steps=left)
 
 
 def _best(found: list[Clusters]) -> Clusters:
@@ -130,8 +155,8 @@ def _best(found: list[Clusters]) -> Clusters:
     return next(each for each, end in zip(found, ends, strict=True) if end >= near)
 
 
-def _traces(found: list[Clusters]) -> tuple[tuple[float, ...], ...]:
-    return tuple(each.traces[0] for each in found)
+def _traces(found: list[Clusters], but: Clusters | None) -> tuple[tuple[float, ...], ...]:
+    return tuple(each.traces[0] for each in found if each is not but)
 
 
 def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> ComponentTotals:
@@ -140,89 +165,36 @@ def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> Compone
 
 
 def block_pooled(family: Family, block: Block) -> ComponentTotals:
-    X = block.X.stored()
-    family.check(X)
     labels = Labels(np.zeros(block.n_rows, dtype=np.int64), 1, block.weight)
-    return ComponentTotals(totals(labels), _pooled_statistics(family, X, labels))
-
-
-def _pooled_statistics(family: Family, X: Any, labels: Labels) -> Any:
-    """For the prior's scale alone: variances per feature are enough, and sum missing cells out."""
-    gaussian = isinstance(family, FullFamily)
-    return (DiagonalFamily() if gaussian else family).statistics(X, labels)
-
-
-def prior_statistics(
-    family: Family, pooled: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
-) -> Any:
-    """Pseudo-statistics that keep every component proper, in the data's own units."""
-    if isinstance(family, ProductFamily):
-        return _product_prior(family, pooled, n_components, alpha, strength, strong=strong)
-    if not isinstance(family, DiagonalFamily | FullFamily):
-        raise TypeError(f"{type(family).__name__} has no scale; wrap it in a product")
-    variance = pooled.pooled_variance()
-    scale = np.where(variance > 0, variance, 1.0)
-    d = len(scale)
-    if strong:  # Fraley & Raftery: ν = d + 2, and the volume shared among the components
-        strength, scale = float(d + 2), scale / n_components ** (2 / d)
-    return family.pseudo_statistics(strength, (n_components, d), scale=scale)
-
-
-def _product_prior(
-    family: ProductFamily,
-    pooled: ProductStatistics,
-    n_components: int,
-    alpha: Any,
-    strength: float,
-    *,
-    strong: bool,
-) -> ProductStatistics:
-    n_features = sum(len(part.selection.features) for part in family.parts)
-    counts = family.pseudo_statistics(alpha, (n_components, n_features))
-    parts = []
-    for part, own, count in zip(family.parts, pooled.parts, counts.parts, strict=True):
-        if isinstance(part.family, DiagonalFamily | FullFamily):
-            count = prior_statistics(part.family, own, n_components, alpha, strength, strong=strong)
-        parts.append(count)
-    return ProductStatistics(tuple(parts))
-
-
-def collapsed(statistics: Any, prior: Any) -> tuple[int, ...]:
-    """Components whose rows spread less than the prior does, in every direction."""
-    if isinstance(statistics, ProductStatistics):
-        parts = zip(statistics.parts, prior.parts, strict=True)
-        gaussian = [
-            _spread_ratio(s, p) for s, p in parts if isinstance(s, DiagonalMoments | FullMoments)
-        ]
-        if len(gaussian) < len(statistics.parts) or not gaussian:
-            return ()  # counts cannot collapse
-        ratio = np.concatenate(gaussian, axis=1).max(axis=1)
-    elif isinstance(statistics, DiagonalMoments | FullMoments):
-        ratio = _spread_ratio(statistics, prior).max(axis=1)
-    else:
-        return ()
-    return tuple(int(k) for k in np.flatnonzero(ratio < 1.0)) if len(ratio) > 1 else ()
-
-
-def _spread_ratio(statistics: DiagonalMoments | FullMoments, prior: Any) -> Array:
-    """Scatter of the rows over scatter of the prior, per component and feature."""
-    own, imagined = statistics.scatter, prior.scatter
-    if own.ndim == 3:
-        own = np.diagonal(own, axis1=1, axis2=2)
-        imagined = np.diagonal(imagined, axis1=1, axis2=2)
-    without_prior = np.where(own > 0, np.inf, 0.0)
-    return np.divide(own, imagined, out=without_prior, where=imagined > 0)
+    with placing(block):
+        X = block.X.stored()
+        family.check(X)
+        return ComponentTotals(totals(labels), scale_statistics(family, X, labels))
 
 
 def components_from(
     problem: MixtureProblem, stored: Any, responsibility: Any, prior: Any
 ) -> Components:
     """An M step from labels or soft rows; missing cells of full Gaussians are put at the mean."""
-    if isinstance(problem.family, FullFamily) and not np.isfinite(stored).all():
-        stored = np.where(np.isnan(stored), problem.pooled.statistics.mean[0], stored)
-    statistics = problem.family.statistics(stored, responsibility)
+    statistics = _start_statistics(
+        problem.family, problem.pooled.statistics, stored, responsibility
+    )
     count = totals(responsibility)
     return Components(log_shares(count), problem.family.from_statistics(statistics + prior))
+
+
+def _start_statistics(family: Family, pooled: Any, stored: Any, responsibility: Any) -> Any:
+    if isinstance(family, ProductFamily):
+        parts = zip(family.parts, pooled.parts, strict=True)
+        return ProductStatistics(
+            tuple(
+                _start_statistics(part.family, own, part.selection.of(stored), responsibility)
+                for part, own in parts
+            )
+        )
+    if isinstance(family, FullFamily) and not np.isfinite(stored).all():
+        stored = np.where(np.isnan(stored), pooled.mean[0], stored)
+    return family.statistics(stored, responsibility)
 
 
 def _random_start(
@@ -240,11 +212,14 @@ def _random_start(
 def best_by_bic(
     fit: Callable[[int], Clusters], n_rows: float, max_components: int
 ) -> tuple[Clusters, Array]:
-    """Fits with 1, 2, … components; the one with the lowest BIC, and all BICs."""
-    fits, values = [], []
+    """Fits with 1, 2, … components until BIC has not fallen for a while; the best, and all BICs."""
+    fits: list[Clusters] = []
+    values: list[float] = []
     for k in range(1, max_components + 1):
         fits.append(fit(k))
         values.append(bic(fits[-1].log_likelihood, n_parameters(fits[-1].components), n_rows))
+        if k - 1 - int(np.argmin(values)) >= PATIENCE:
+            break
     return fits[int(np.argmin(values))], np.array(values)
 
 

@@ -18,6 +18,7 @@ from likely.distributions import (
     Categorical,
     DiagonalGaussian,
     Distribution,
+    FullGaussian,
     JointTableFamily,
     Labels,
     Product,
@@ -96,15 +97,15 @@ def conditional_mutual_information(
     return out
 
 
-def full_parameter_count(distribution: Product) -> int:
+def full_parameter_count(distribution: Distribution) -> int:
     """Parameters without the naive assumption: a table of cells, and a Gaussian in each."""
     cells, continuous = 1, 0
-    for part in distribution.parts:
+    for part in distribution.parts if isinstance(distribution, Product) else (distribution,):
         if isinstance(part, Bernoulli):
             cells *= 2**part.n_features
         elif isinstance(part, Categorical):
             cells *= prod(part.sizes)
-        elif isinstance(part, DiagonalGaussian):
+        elif isinstance(part, DiagonalGaussian | FullGaussian):
             continuous += part.n_features
         else:
             raise InvalidInput(

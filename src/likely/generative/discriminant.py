@@ -10,7 +10,6 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -21,12 +20,21 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.design import Design
-from likely.distributions import DiagonalFamily, FullFamily, FullGaussian
+from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.distributions.full_gaussian import FullMoments
+from likely.distributions.gaussian import DiagonalMoments
 from likely.distributions.shrinkage import ledoit_wolf, unit_scale
-from likely.errors import InvalidInput, MissingCells, SingularCovariance
+from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
+from likely.generative.arguments import is_number, refuse_unless_number, refuse_unless_whole
 from likely.generative.explanation import Explanation, explanation
-from likely.generative.passes import Opened, all_numbers, encode, feature_names, open_rows
+from likely.generative.passes import (
+    Opened,
+    all_numbers,
+    encode,
+    feature_names,
+    naming_columns,
+    open_rows,
+)
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
 from likely.names import lookup
@@ -41,7 +49,8 @@ from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.validate import refuse_one_class, warn_unless_converged
 
-VARIANCE_FLOOR = 1e-9  # × the largest variance: a constant feature must not decide alone
+VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
+ROUNDING = 8 * float(np.finfo(float).eps)  # a deviation below this part of the mean is none
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 
 
@@ -109,6 +118,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.executor = executor
         self.random_state = random_state
 
+    @naming_columns
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``)."""
         self._check_arguments()
@@ -127,10 +137,6 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.components_ = Components(log_prior, self._member(statistics, data))
         self._warn_if_singular()
         return self
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_classes)."""
-        return self._log_joint(X)
 
     def decision_function(self, X: Any) -> Array:
         """Log-odds of the second class for two classes, else log-probabilities of each."""
@@ -153,11 +159,6 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         """Draw labelled rows."""
         X, component = self._draw(n_samples, random_state)
         return X, self.classes_[component]
-
-    def n_parameters(self) -> int:
-        """Free parameters, with the K − 1 of the class prior."""
-        check_is_fitted(self)
-        return len(self.classes_) - 1 + int(self.distribution_.n_parameters)
 
     @property
     def means_(self) -> Array:
@@ -193,11 +194,17 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
                     f"shrinkage='auto' is for tied and full covariances, not {self.covariance!r}. "
                     "Give a number between 0 and 1."
                 )
-        elif not 0 <= self.shrinkage <= 1:
+        elif not is_number(self.shrinkage) or not 0 <= self.shrinkage <= 1:
             raise InvalidInput(
-                f"shrinkage must lie between 0 and 1; found {self.shrinkage}. "
+                f"shrinkage must lie between 0 and 1; found {self.shrinkage!r}. "
                 "0 leaves covariances alone, 'auto' estimates it."
             )
+        if not is_number(self.ddof) or self.ddof not in (0, 1):
+            raise InvalidInput(
+                f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
+            )
+        refuse_unless_number("tol", self.tol, lowest=-np.inf, advice="Use 1e-8.")
+        refuse_unless_whole("max_iter", self.max_iter, lowest=0, advice="Use 500.")
 
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
         if self.covariance in ("tied", "full"):
@@ -205,9 +212,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             tied = self.covariance == "tied" and self.shrinkage != "auto"
             return FullFamily(tied=tied, ddof=self.ddof, shrinkage=shrinkage)
         spherical = self.covariance == "spherical"
-        return DiagonalFamily(
-            spherical=spherical, ddof=self.ddof, floor=VARIANCE_FLOOR, shrinkage=shrinkage
-        )
+        return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
 
     def _member(self, statistics: Any, data: Opened) -> Any:
         """The class-conditionals from completed totals, shrunk."""
@@ -216,7 +221,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             return self._shrunk(statistics, data)
         self.family_ = self._family(float(self.shrinkage))
         self.shrinkage_ = np.full(len(self.classes_), float(self.shrinkage))
-        return self.family_.from_statistics(statistics)
+        member = self.family_.from_statistics(statistics)
+        return self._floored(member, statistics) if isinstance(member, DiagonalGaussian) else member
 
     def _shrunk(self, statistics: FullMoments, data: Opened) -> FullGaussian:
         """Ledoit and Wolf's estimate for each class, pooled by class shares when tied."""
@@ -251,13 +257,40 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         completed: ComponentTotals = state.totals
         return completed
 
+    def _floored(self, member: DiagonalGaussian, statistics: DiagonalMoments) -> DiagonalGaussian:
+        """Variances no lower than a part of the column's own, and a word where that matters.
+
+        A column that is constant in all rows gets variance 1 in every class: no evidence.
+        """
+        pooled = statistics.pooled_variance()
+        constant = np.sqrt(pooled) <= ROUNDING * np.abs(statistics.mean).max(axis=0)
+        lowest = np.broadcast_to(VARIANCE_FLOOR * pooled, member.variance.shape)
+        if member.spherical:
+            lowest = np.broadcast_to(lowest.mean(), member.variance.shape)
+            constant = np.broadcast_to(constant.all(), constant.shape)
+        narrow = (member.variance < lowest) & ~constant
+        if narrow.any():
+            k, j = np.argwhere(narrow)[0]
+            warn_user(
+                f"Class {self.classes_.tolist()[k]!r} has no variance in column "
+                f"{feature_names(self)[j]!r} ({np.count_nonzero(narrow)} such in all), so the "
+                f"column decides alone; {VARIANCE_FLOOR:g} of the column's variance is used. "
+                "Drop the column, set shrinkage above 0, or use covariance='tied'.",
+                SingularCovariance,
+            )
+        variance = np.where(constant, 1.0, np.maximum(member.variance, lowest))
+        return DiagonalGaussian(member.mean, variance, member.spherical)
+
     def _refuse_points(self, statistics: Any) -> None:
         """A class that is a single point has no density of its own."""
-        if self.covariance == "tied" or not isinstance(statistics, FullMoments):
+        if self.covariance == "tied":
             return
-        spread = np.trace(statistics.scatter, axis1=1, axis2=2)
-        if (spread == 0).any():
-            label = self.classes_.tolist()[int(np.argmax(spread == 0))]
+        spread = statistics.scatter  # (n_classes, n_features), or matrices
+        if spread.ndim == 3:
+            spread = np.diagonal(spread, axis1=1, axis2=2)
+        point = ~(spread > 0).any(axis=1)
+        if point.any():
+            label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(
                 f"All rows of class {label!r} are equal (or it has only 1 row), so it has no "
                 "covariance of its own. Use covariance='tied', or give the class more rows."
@@ -266,12 +299,11 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def _warn_if_singular(self) -> None:
         if isinstance(self.distribution_, FullGaussian) and self.distribution_.singular:
             rank = min(factor.rank for factor in self.distribution_.factors)
-            warnings.warn(
+            warn_user(
                 f"A covariance has rank {rank} for {self.n_features_in_} features, so it has no "
                 "inverse and its range is used: columns are constant, repeat one another, or "
                 "outnumber the rows. Drop them, or set shrinkage='auto'.",
                 SingularCovariance,
-                stacklevel=3,
             )
 
     def _encode(self, X: Any) -> Design:
@@ -288,7 +320,10 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         except InvalidInput as error:
             raise AttributeError(str(error)) from error
         if form.terms != "x":
-            raise AttributeError("Only a tied model is linear in x; set covariance='tied'.")
+            raise AttributeError(
+                f"covariance is {self.covariance!r}; coef_ and intercept_ are of a tied model, "
+                "the only one that is linear in x. Set covariance='tied'."
+            )
         coef, intercept = form.coef, form.intercept + self.class_log_prior_
         if len(self.classes_) == 2:
             return coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
+from likely.errors import UnknownName
 
 MOST_ROWS = 3  # examples shown when printed
 MOST_FEATURES = 10
@@ -92,9 +93,10 @@ def explanation(
     contributions: Array, log_prior: Array, classes: Array, against: object, names: tuple[str, ...]
 ) -> Explanation:
     """Log-odds from log-probabilities: everything minus the reference class's."""
-    from likely.validate import codes_among
-
-    reference = 0 if against is None else int(codes_among([against], classes)[0])
+    labels = classes.tolist()
+    if against is not None and against not in labels:
+        raise UnknownName("class", against, map(str, labels))
+    reference = 0 if against is None else labels.index(against)
     return Explanation(
         contributions - contributions[:, :, [reference]],
         log_prior - log_prior[reference],

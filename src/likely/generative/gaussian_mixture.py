@@ -21,6 +21,7 @@ from likely.data.design import Design
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
+from likely.generative.given_starts import check_fitted_start, given_array, refuse_other_starts
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.passes import Opened, all_numbers, encode, open_rows
 from likely.names import lookup
@@ -149,25 +150,57 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
 
     def _given_start(self, problem: MixtureProblem) -> Components | None:
         if isinstance(self.start, GaussianMixture):
-            return self.start.components_
-        if not isinstance(self.start, Mapping):
-            return None
-        missing = {"mixing", "mean", "covariance"} - set(self.start)
+            check_fitted_start(self.start, n_features=self.n_features_in_)
+            given = self.start.components_
+            return Components(given.log_mixing, self._converted(given))
+        if isinstance(self.start, Mapping):
+            mixing, mean, covariance = self._described(self.start)
+            return Components(log_shares(mixing), self._member(mean, covariance))
+        refuse_other_starts(self.start, "a fitted GaussianMixture")
+        return None
+
+    def _converted(self, given: Components) -> FullGaussian | DiagonalGaussian:
+        """The Gaussians of another kind of covariance as this kind writes them."""
+        mean: Array = given.distribution.mean  # type: ignore[attr-defined]  # it is Gaussian
+        matrices: Array = given.distribution.covariance  # type: ignore[attr-defined]
+        k, d = mean.shape
+        matrices = np.broadcast_to(matrices, (k, d, d))
+        if self.covariance == "full":
+            return FullGaussian(mean, matrices.copy())
+        if self.covariance == "tied":
+            share = np.exp(given.log_mixing)
+            return FullGaussian(mean, np.average(matrices, axis=0, weights=share)[None])
+        variance = np.diagonal(matrices, axis1=1, axis2=2)
+        return self._member(
+            mean, variance.mean(axis=1) if self.covariance == "spherical" else variance
+        )
+
+    def _described(self, start: Mapping[str, Any]) -> tuple[Array, Array, Array]:
+        """Mixing (K,), mean (K, d) and covariance of a mapping, checked."""
+        missing = {"mixing", "mean", "covariance"} - set(start)
         if missing:
             raise InvalidInput(
                 f"start lacks {', '.join(sorted(missing))}; it needs mixing, mean and covariance. "
                 "Give all three, or labels of the rows."
             )
-        mean = np.atleast_2d(np.asarray(self.start["mean"], dtype=float))
-        return Components(
-            log_shares(np.asarray(self.start["mixing"], dtype=float)),
-            self._member(mean, np.asarray(self.start["covariance"], dtype=float)),
+        k, d = int(self.n_components), self.n_features_in_
+        shapes = {
+            "full": (k, d, d),
+            "tied": (d, d),
+            "diagonal": (k, d),
+            "spherical": (k,),
+        }
+        variances = self.covariance in ("diagonal", "spherical")
+        return (
+            given_array(start, "mixing", (k,), positive=True),
+            given_array(start, "mean", (k, d)),
+            given_array(start, "covariance", shapes[self.covariance], positive=variances),
         )
 
     def _member(self, mean: Array, covariance: Array) -> FullGaussian | DiagonalGaussian:
         if self.covariance in ("full", "tied"):
             d = mean.shape[1]
-            return FullGaussian(mean, covariance.reshape(-1, d, d))
+            return FullGaussian.from_covariance(mean, covariance.reshape(-1, d, d))
         spherical = self.covariance == "spherical"
         variance = covariance[:, None] if spherical else covariance
         return DiagonalGaussian(mean, np.broadcast_to(variance, mean.shape).copy(), spherical)

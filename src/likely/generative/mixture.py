@@ -23,6 +23,7 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.design import Design
 from likely.data.schema import TableKinds
+from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.events import (
     Event,
@@ -32,8 +33,10 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
-from likely.generative.mixture_surface import FittedMixture
-from likely.generative.passes import Opened, encode, open_rows
+from likely.generative.given_starts import check_fitted_start, refuse_other_starts, same_categories
+from likely.generative.mixture_prior import prior_statistics
+from likely.generative.mixture_surface import FittedMixture, with_variances
+from likely.generative.passes import Opened, encode, open_rows, refuse_files
 from likely.objectives.components import Components, ComponentTotals
 
 
@@ -115,18 +118,20 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self, n_samples: int = 1, random_state: Any = None, *, length: Any = 100
     ) -> tuple[Any, Array]:
         """Draw rows, and the component of each; ``length`` is the total of multinomial counts."""
-        return self._draw(n_samples, random_state, length=length)
+        return self._draw(n_samples, random_state, length)
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
     def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+        if not reset:
+            refuse_files(X, self)
         data = open_rows(
             self,
             X,
             None,
             sample_weight,
-            as_codes=self._as_codes,
+            as_codes=self._as_codes if reset else lambda kinds, sparse: self.plan_.as_codes,
             declare=lambda schema: declared_categories(self.plan_, schema),
             supervised=False,
             reset=reset,
@@ -151,8 +156,14 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self.schema_ = wider
         self.family_ = self._product()
         self.totals_ = ComponentTotals(self.totals_.count, statistics)
-        prior = self.family_.pseudo_statistics(
-            self.smoothing, (len(self.totals_.count), self.n_features_in_)
+        strength = self.regularisation * self.n_rows_
+        prior = prior_statistics(
+            self.family_,
+            with_variances(statistics),
+            len(self.totals_.count),
+            self._alpha(),
+            strength,
+            strong=False,
         )
         self.components_ = Components(
             self.components_.log_mixing, self.family_.from_statistics(statistics + prior)
@@ -160,11 +171,38 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         blocks = ArrayBlocks(wider.encode(data.table).design, None, data.blocks.weight)  # type: ignore[attr-defined]  # in memory
         return data._replace(blocks=blocks, schema=wider)
 
-    def _alpha(self) -> Any:
-        return self.smoothing
+    def _alpha(self) -> Array:
+        """Imagined counts per value of every column."""
+        advice = "Use 1.0, or one number per column."
+        try:
+            alpha = np.asarray(self.smoothing, dtype=float)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"smoothing must be a number, or one per column; found {self.smoothing!r}. {advice}"
+            ) from None
+        if alpha.ndim > 1 or alpha.size not in (1, self.n_features_in_):
+            raise InvalidInput(
+                f"smoothing has shape {alpha.shape}; one number or {self.n_features_in_} were "
+                f"expected, as X has columns. {advice}"
+            )
+        if not ((alpha >= 0) & (alpha < np.inf)).all():
+            wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]
+            raise InvalidInput(f"smoothing must be finite and 0 or more; found {wrong:g}. {advice}")
+        return np.broadcast_to(alpha, self.n_features_in_)
 
     def _given_start(self, problem: MixtureProblem) -> Components | None:
-        return self.start.components_ if isinstance(self.start, MixtureModel) else None
+        if not isinstance(self.start, MixtureModel):
+            refuse_other_starts(self.start, "a fitted MixtureModel")
+            return None
+        check_fitted_start(self.start, n_features=self.n_features_in_)
+        theirs, ours = self.start.schema_, self.schema_
+        if self.start.plan_.events != self.plan_.events or not same_categories(theirs, ours):
+            raise InvalidInput(
+                "start is a MixtureModel with other event models or categories than X has here; "
+                "they must be the same. Fit it to the same columns, or give its labels, "
+                "start=model.predict(X)."
+            )
+        return self.start.components_
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)

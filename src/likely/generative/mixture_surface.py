@@ -5,15 +5,20 @@ Abstract: ``MixtureModel`` and ``GaussianMixture`` differ in which families they
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.errors import CollapsedComponent, InvalidInput
+from likely.distributions.full_gaussian import FullMoments
+from likely.distributions.gaussian import DiagonalMoments
+from likely.distributions.product import ProductStatistics
+from likely.errors import CollapsedComponent, InvalidInput, warn_user
+from likely.generative.arguments import refuse_unless_number, refuse_unless_whole
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -22,10 +27,10 @@ from likely.generative.clusters import (
     bic,
     components_from,
     fit_clusters,
-    n_parameters,
     pooled_totals,
 )
-from likely.generative.passes import Opened, generator
+from likely.generative.given_starts import kept_rows, soft_rows
+from likely.generative.passes import Opened, generator, naming_columns, unchanged_if_refused
 from likely.generative.starts import draw_subset
 from likely.generative.surface import FittedComponents
 from likely.objectives.components import (
@@ -36,7 +41,7 @@ from likely.objectives.components import (
 from likely.special import logsumexp
 from likely.validate import warn_unless_converged
 
-FORGETTING = 0.7  # γ_t = (t + 2)^−0.7: between ½ and 1, so that online EM converges
+FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 
 
 class FittedMixture(FittedComponents):
@@ -64,21 +69,25 @@ class FittedMixture(FittedComponents):
     def _given_start(self, problem: MixtureProblem) -> Components | None:
         """The components that ``start`` describes, if it describes parameters."""
 
+    @naming_columns
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X; y is ignored.  X may be a file (see ``likely.read``)."""
         self._check_arguments()
-        data = self._open(X, sample_weight)
-        problem = self._problem(data)
-        self.n_rows_ = float(problem.pooled.count.sum())
-        self._keep(self._solved(problem))
-        self.online_steps_ = 0
+        self._fit_all(X, sample_weight)
         return self
 
+    @naming_columns
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """One step of online EM on a batch of rows.
 
-        The expected statistics move towards the batch's by γ_t = (t + 2)^−0.7 (Cappé &
-        Moulines, On-line expectation–maximization algorithm, 2009).
+        The expected statistics, per unit of weight, move towards the batch's by γ:
+
+            γ / (1 − γ) = (b / u) · g / (1 − g)        g = (n / u + 1)^−0.7        u = Σb² / Σb
+
+        with b the batch's weight, n that of all batches before it, and u the weight of a
+        typical batch, this one included.  Equal batches have γ = (t + 2)^−0.7 (Cappé &
+        Moulines, On-line expectation–maximization algorithm, 2009); a batch of little weight
+        moves little, and the unit of the weights does not matter.
         """
         self._check_arguments()
         if self.n_components == "auto":
@@ -86,19 +95,20 @@ class FittedMixture(FittedComponents):
                 "partial_fit needs a fixed number of components; n_components is 'auto'. "
                 "Give a number, or call fit."
             )
-        if not hasattr(self, "components_"):
-            return self._first_batch(X, sample_weight)
-        data = self._open(X, sample_weight, reset=False)
-        problem = self._problem(data)
-        here = self._expected(data)
-        weight = float(here.count.sum())
-        gamma = (self.online_steps_ + 2.0) ** -FORGETTING
-        moved = self.totals_.scaled((1 - gamma) / self.totals_.count.sum())
-        moved = moved + here.scaled(gamma / weight)
-        self.n_rows_ += weight
-        self.totals_ = moved.scaled(self.n_rows_)
-        self.components_ = problem.maximised(self.totals_, self.n_rows_)
-        self.online_steps_ += 1
+        if getattr(self, "components_", None) is None:
+            with warnings.catch_warnings():
+                # one batch need not converge
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                self._fit_all(X, sample_weight)
+            return self
+        with unchanged_if_refused(self):
+            data = self._open(X, sample_weight, reset=False)
+            problem = self._problem(data)
+            self._move(self._expected(data))
+            scale = with_variances(self.totals_.statistics)
+            problem = replace(problem, pooled=replace(self.totals_, statistics=scale))
+            self.components_ = problem.maximised(self.totals_, self.n_rows_)
+            self.online_steps_ += 1
         return self
 
     def predict(self, X: Any) -> Array:
@@ -130,15 +140,28 @@ class FittedMixture(FittedComponents):
         """Akaike's information criterion on X, −2ℓ + 2p; lower is better."""
         return aic(self.log_likelihood(X), self.n_parameters())
 
-    def n_parameters(self) -> int:
-        """Free parameters, with the K − 1 of the mixing proportions."""
-        check_is_fitted(self)
-        return n_parameters(self.components_)
-
     @property
     def mixing_(self) -> Array:
         """π, (n_components,)."""
         return np.exp(self.components_.log_mixing)
+
+    def _fit_all(self, X: Any, sample_weight: Any) -> None:
+        """EM on all rows; it is also the start of an online fit."""
+        data = self._open(X, sample_weight)
+        problem = self._problem(data)
+        self.n_rows_ = float(problem.pooled.count.sum())
+        self._keep(self._solved(problem, kept_rows(sample_weight)))
+        self.online_steps_ = 0
+        self.squared_weight_ = self.n_rows_**2
+
+    def _move(self, here: ComponentTotals) -> None:
+        """Totals and weights after a batch; the totals stand for all rows so far."""
+        earlier, weight = self.n_rows_, float(here.count.sum())
+        self.n_rows_ = earlier + weight
+        self.squared_weight_ += weight**2
+        gamma = online_share(earlier, weight, self.squared_weight_ / self.n_rows_)
+        moved = self.totals_.scaled((1 - gamma) / self.totals_.count.sum())
+        self.totals_ = (moved + here.scaled(gamma / weight)).scaled(self.n_rows_)
 
     def _problem(self, data: Opened) -> MixtureProblem:
         return MixtureProblem(
@@ -152,11 +175,11 @@ class FittedMixture(FittedComponents):
             self.max_iter,
         )
 
-    def _solved(self, problem: MixtureProblem) -> Clusters:
+    def _solved(self, problem: MixtureProblem, kept: Array | None) -> Clusters:
         rng = generator(self.random_state)
         self.bic_path_ = None
         if self.n_components != "auto" and self.start is not None:
-            components = self._started(problem)
+            components = self._started(problem, kept)
             return problem.solve(components, problem.prior(int(self.n_components)))
         subset = draw_subset(problem.blocks, problem.family)
         if self.n_components != "auto":
@@ -173,38 +196,27 @@ class FittedMixture(FittedComponents):
         )
         return best
 
-    def _started(self, problem: MixtureProblem) -> Components:
+    def _started(self, problem: MixtureProblem, kept: Array | None) -> Components:
         """The start that was asked for: parameters, a fitted model, labels or soft rows."""
+        k = int(self.n_components)
         given = self._given_start(problem)
         if given is None:
-            rows = np.asarray(self.start)
             blocks = problem.blocks
-            if not isinstance(blocks, ArrayBlocks) or len(rows) != blocks.n_rows:
+            if not isinstance(blocks, ArrayBlocks):
                 raise InvalidInput(
-                    f"start has {len(rows)} rows and X has {blocks.n_rows}; labels and soft rows "
-                    "are one per row of X. Give parameters instead."
+                    "start holds labels or soft rows and X is a file; they go with rows in "
+                    "memory. Give a fitted mixture instead, or no start."
                 )
-            k = int(self.n_components)
-            soft = self._soft_rows(rows, k)
+            soft = soft_rows(self.start, k, blocks.n_rows, kept)
             if blocks.weight is not None:
                 soft = soft * blocks.weight[:, None]
             given = components_from(problem, blocks.X.stored(), soft, problem.prior(k))
-        if len(given.log_mixing) != self.n_components:
+        if len(given.log_mixing) != k:
             raise InvalidInput(
-                f"start has {len(given.log_mixing)} components; n_components is "
-                f"{self.n_components}. Make them agree."
+                f"start has {len(given.log_mixing)} components; n_components is {k}. "
+                "Make them agree."
             )
         return given
-
-    def _soft_rows(self, rows: Array, k: int) -> Array:
-        """Labels 0, …, K − 1 as indicators; soft rows as they are."""
-        n_given = int(rows.max()) + 1 if rows.ndim == 1 else rows.shape[1]
-        if n_given > k or (rows.ndim == 2 and n_given < k) or rows.min() < 0:
-            raise InvalidInput(
-                f"start has {n_given} components, or a label below 0; n_components is {k}. "
-                "Give labels from 0 to n_components − 1, or one column per component."
-            )
-        return np.eye(k)[rows] if rows.ndim == 1 else rows.astype(float)
 
     def _keep(self, found: Clusters) -> None:
         self.components_, self.solution_ = found.components, found.solution
@@ -215,24 +227,20 @@ class FittedMixture(FittedComponents):
         self.n_components_ = len(found.components.log_mixing)
         warn_unless_converged(self, found.solution)
         if found.collapsed:
-            warnings.warn(
-                f"Components {', '.join(map(str, found.collapsed))} shrank onto repeated rows in "
-                f"every start; a stronger prior holds them open. Ask for fewer than "
-                f"{self.n_components_} components, or raise regularisation.",
-                CollapsedComponent,
-                stacklevel=3,
-            )
+            warn_user(self._collapse(found.collapsed), CollapsedComponent)
 
-    def _first_batch(self, X: Any, sample_weight: Any) -> Self:
-        """A short fit of the first batch is the start of an online fit."""
-        data = self._open(X, sample_weight)
-        problem = self._problem(data)
-        self.n_rows_ = float(problem.pooled.count.sum())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # one batch need not converge
-            self._keep(self._solved(problem))
-        self.online_steps_ = 0
-        return self
+    def _collapse(self, components: tuple[int, ...]) -> str:
+        names = ", ".join(map(str, components))
+        text = (
+            f"Components {names} shrank onto repeated rows, or onto a line or plane (a column of "
+            "few distinct values)"
+        )
+        if self.start is None:
+            text += " in every start; a stronger prior holds them open"
+        return (
+            f"{text}. Ask for fewer than {self.n_components_} components, raise regularisation, "
+            "or drop such a column."
+        )
 
     def _expected(self, data: Opened) -> ComponentTotals:
         term = partial(block_expectations, self.family_, self.components_)
@@ -245,9 +253,25 @@ class FittedMixture(FittedComponents):
                 f"n_components must be a whole number from 1 up, or 'auto'; found {k!r}. "
                 "Use 'auto' to choose by BIC."
             )
-        if not (isinstance(self.n_init, int | np.integer) and self.n_init >= 1):
-            raise InvalidInput(f"n_init must be at least 1; found {self.n_init!r}. Use 5.")
-        if self.regularisation < 0:
-            raise InvalidInput(
-                f"regularisation must be 0 or more; found {self.regularisation}. Use 1e-6."
-            )
+        refuse_unless_whole("n_init", self.n_init, lowest=1, advice="Use 5.")
+        refuse_unless_whole("max_components", self.max_components, lowest=1, advice="Use 10.")
+        refuse_unless_whole("max_iter", self.max_iter, lowest=0, advice="Use 1000.")
+        refuse_unless_number("tol", self.tol, lowest=-np.inf, advice="Use 1e-6.")
+        refuse_unless_number("regularisation", self.regularisation, lowest=0, advice="Use 1e-6.")
+
+
+def online_share(earlier: float, weight: float, typical: float) -> float:
+    """γ of ``partial_fit``, in (0, 1): 0 for a batch of no weight."""
+    g = (earlier / typical + 1) ** -FORGETTING
+    odds = weight / typical * g / (1 - g)
+    return odds / (1 + odds)
+
+
+def with_variances(statistics: Any) -> Any:
+    """Statistics that know their pooled variance, the scale of the prior."""
+    if isinstance(statistics, ProductStatistics):
+        return ProductStatistics(tuple(map(with_variances, statistics.parts)))
+    if not isinstance(statistics, FullMoments):
+        return statistics
+    scatter = np.diagonal(statistics.scatter, axis1=1, axis2=2)
+    return DiagonalMoments(statistics.weight, statistics.mean, scatter)

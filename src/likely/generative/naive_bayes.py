@@ -14,7 +14,6 @@ Nigam et al., Text classification from labeled and unlabeled documents using EM,
 from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -28,13 +27,13 @@ from likely.distributions import Bernoulli
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
-from likely.generative.bins import cut_numbers, fit_bins, joined_numbers
+from likely.generative.bins import edges_are_given, fit_bins, joined_numbers
 from likely.generative.dependence import Dependence, dependence, full_parameter_count
 from likely.generative.events import (
     Event,
+    EventPlan,
     declared_categories,
     plan_events,
-    product_family,
     recoded,
     with_input_tags,
 )
@@ -44,9 +43,12 @@ from likely.generative.passes import (
     encode,
     feature_names,
     log_score,
+    naming_columns,
     open_rows,
+    refuse_files,
 )
 from likely.generative.priors import class_prior, smoothing_per_column
+from likely.generative.reading import Reading
 from likely.generative.surface import FittedClassifier
 from likely.names import lookup
 from likely.objectives.components import (
@@ -59,7 +61,7 @@ from likely.objectives.temperature import fit_temperature
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.special import log_softmax
-from likely.validate import codes_among, warn_unless_converged
+from likely.validate import all_classes, codes_among, warn_unless_converged
 
 
 class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
@@ -146,14 +148,16 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.executor = executor
         self.random_state = random_state
 
+    @naming_columns
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y.
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
         with a file, y and sample_weight are names of its columns.
         """
-        data = self._open(X, y, sample_weight)
-        self._describe(data)
+        data, plan = self._open(X, y, sample_weight)
+        reading = self._reading(data, plan)
+        self._remember(reading, data.classes, data.library)
         blocks = self._with_bins(data)
         here = data.totals
         if here is None:
@@ -165,6 +169,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self._cool(blocks, data.executor)
         return self
 
+    @naming_columns
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
@@ -172,29 +177,19 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         may appear at any time.
         """
         self._refuse_partial()
-        first = not hasattr(self, "totals_")
-        if first and classes is None:
-            raise InvalidInput(
-                "classes must be passed on the first call to partial_fit; found None. "
-                "Give all labels that will ever come."
-            )
-        known = np.unique(np.asarray(classes)) if first else self.classes_
-        if not first and classes is not None and not np.array_equal(np.unique(classes), known):
-            raise InvalidInput(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, "
-                f"was: {known!r}. Leave it out after the first call."
-            )
-        data = self._open(X, y, sample_weight, reset=first)
+        refuse_files(X, self)
+        first = "totals_" not in vars(self)
+        known = all_classes(classes, None if first else self.classes_)
+        data, plan = self._open(X, y, sample_weight, plan=None if first else self.plan_)
         codes = codes_among(data.classes, known)[data.blocks.y]  # type: ignore[attr-defined]
-        if first:
-            self._describe(data._replace(classes=known))
-            earlier = None
-        else:
-            earlier = self._widen(data.schema)
-        design = self.schema_.encode(data.table).design
+        reading = self._reading(data, plan) if first else self._wider(data.schema)
+        design = reading.cut(reading.schema.encode(data.table).design)
         blocks = ArrayBlocks(design, codes, data.blocks.weight)  # type: ignore[attr-defined]
-        here = total(self.family_, len(known), blocks, data.executor)
-        self._learn(here if earlier is None else earlier + here)
+        here = total(reading.family, len(known), blocks, data.executor)
+        if not first:
+            here = ComponentTotals(self.totals_.count, self._recoded(reading)) + here
+        self._remember(reading, known, data.library)  # only now: a refused batch changes nothing
+        self._learn(here)
         self.solution_ = None
         return self
 
@@ -205,6 +200,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             return log_proba
         return log_softmax(log_proba / self.temperature_, axis=1)
 
+    @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, k), (n, n_classes); of counts, without the multinomial coefficient."""
         design = self._encode(X)
@@ -269,38 +265,52 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
-        return open_rows(
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, *, plan: EventPlan | None = None
+    ) -> tuple[Opened, EventPlan]:
+        """The rows, and the event models of their columns: an earlier plan, or a new one."""
+        if not self.variance_floor >= 0:
+            raise InvalidInput(
+                f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
+            )
+        plans = [] if plan is None else [plan]
+
+        def as_codes(kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
+            cut = self.discretize is not None
+            if not plans:
+                plans.append(plan_events(self.event, kinds, sparse=sparse, discretise=cut))
+            return plans[0].as_codes
+
+        data = open_rows(
             self,
             X,
             y,
             sample_weight,
-            as_codes=lambda kinds, sparse: self._plan(kinds, sparse).as_codes,
-            declare=lambda schema: declared_categories(self.plan_, schema),
+            as_codes=as_codes,
+            declare=lambda schema: declared_categories(plans[0], schema),
             unlabelled=self.unlabelled,
-            reset=reset,
+            reset=plan is None,
         )
+        return data, plans[0]
 
-    def _plan(self, kinds: TableKinds, sparse: bool) -> Any:
-        self.plan_ = plan_events(
-            self.event, kinds, sparse=sparse, discretise=self.discretize is not None
-        )
-        return self.plan_
+    def _reading(self, data: Opened, plan: EventPlan) -> Reading:
+        bins = fit_bins(self.discretize, plan, data.blocks, feature_names(self))
+        sketch = not isinstance(data.blocks, ArrayBlocks)
+        return Reading.of(plan, data.schema, bins, floor=self.variance_floor, sketch=sketch)
 
-    def _describe(self, data: Opened) -> None:
-        """Remember what the columns are and which families read them."""
-        self.classes_ = data.classes
-        self.library_ = data.library
-        self.schema_ = data.schema
-        names = feature_names(self)
-        self.discretizer_ = fit_bins(self.discretize, self.plan_, data.blocks, names)
-        bins = () if self.discretizer_ is None else tuple(map(int, self.discretizer_.n_bins_))
-        self.family_ = product_family(
-            self.plan_,
-            self.schema_.sizes + bins,
-            floor=self.variance_floor,
-            sketch=not isinstance(data.blocks, ArrayBlocks),
-        )
+    def _wider(self, schema: Schema) -> Reading:
+        """Room for categories that appear for the first time."""
+        wider = self.schema_ + schema
+        return Reading.of(self.plan_, wider, self.discretizer_, floor=self.variance_floor)
+
+    def _recoded(self, reading: Reading) -> Any:
+        """The earlier statistics, as they would be under wider categories."""
+        return recoded(self.totals_.statistics, self.family_, self.schema_, reading.schema)
+
+    def _remember(self, reading: Reading, classes: Array, library: str | None) -> None:
+        self.classes_, self.library_ = classes, library
+        self.plan_, self.schema_ = reading.plan, reading.schema
+        self.discretizer_, self.family_ = reading.bins, reading.family
 
     def _with_bins(self, data: Opened) -> Any:
         if not isinstance(data.blocks, ArrayBlocks):
@@ -308,9 +318,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return ArrayBlocks(self._cut(data.blocks.X), data.blocks.y, data.blocks.weight)
 
     def _cut(self, design: Design) -> Design:
-        if self.discretizer_ is None:
-            return design
-        return cut_numbers(design, self.plan_, self.discretizer_)
+        return Reading(self.plan_, self.schema_, self.discretizer_, self.family_).cut(design)
 
     def _learn(self, here: ComponentTotals) -> None:
         """Parameters from totals: the prior is one more block."""
@@ -355,19 +363,13 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.class_count_ = state.totals.count
         self.solution_ = solution
 
-    def _widen(self, schema: Schema) -> ComponentTotals:
-        """Room for categories that appear for the first time; the earlier totals, recoded."""
-        wider = self.schema_ + schema
-        statistics = recoded(self.totals_.statistics, self.family_, self.schema_, wider)
-        self.schema_ = wider
-        self.family_ = product_family(self.plan_, wider.sizes, floor=self.variance_floor)
-        return ComponentTotals(self.totals_.count, statistics)
-
     def _refuse_partial(self) -> None:
         for name in ("unlabelled", "calibrate", "discretize"):
-            if getattr(self, name) is not None:
+            value = getattr(self, name)
+            learned = not edges_are_given(value) if name == "discretize" else value is not None
+            if learned:
                 raise InvalidInput(
-                    f"partial_fit cannot be exact with {name}={getattr(self, name)!r}; "
+                    f"partial_fit cannot be exact with {name}={value!r}; "
                     f"set {name}=None, or call fit on all rows."
                 )
 

@@ -4,11 +4,11 @@ A table in memory becomes blocks of views; a file, or the name of one, becomes b
 are read as they are needed.  Either way the estimator sees ``Opened`` and nothing else.
 """
 
-import warnings
-from collections.abc import Callable, Sized
-from functools import partial
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from likely.data.source_blocks import SourceBlocks, find_schema_and_classes
 from likely.data.sources import read
 from likely.distributions.base import Family
 from likely.distributions.product import ProductStatistics
-from likely.errors import InvalidInput, UnseenCategories
+from likely.errors import BadCell, InvalidInput, UnseenCategories, warn_user
 from likely.objectives.components import (
     Components,
     ComponentTotals,
@@ -32,7 +32,14 @@ from likely.objectives.components import (
     block_log_score,
 )
 from likely.objectives.value_counts import count_values
-from likely.validate import check_labels, check_table, check_weight, known_classes
+from likely.validate import (
+    as_frame,
+    check_labels,
+    check_table,
+    check_weight,
+    is_frame,
+    known_classes,
+)
 
 
 class Opened(NamedTuple):
@@ -63,7 +70,10 @@ def open_rows(
     sparse: bool = True,
     reset: bool = True,
 ) -> Opened:
-    """Check X, y and weights, and cut them into blocks."""
+    """Check X, y and weights, and cut them into blocks.
+
+    X in a frame may hold its own target and weights: y and sample_weight are then names.
+    """
     if isinstance(X, str | Path):
         X = read(X)
     if isinstance(X, Source):
@@ -71,21 +81,14 @@ def open_rows(
         return _open_source(
             estimator, X, target, sample_weight, as_codes, declare, supervised, unlabelled
         )
+    X, y, sample_weight = _own_columns(X, y, sample_weight)
     X = check_table(estimator, X, reset=reset, sparse=sparse)
-    n_rows = _n_rows(X)
-    weight = check_weight(sample_weight, X, n_rows=n_rows)
-    classes, codes = np.empty(0), None
+    weight = check_weight(sample_weight, X, n_rows=_n_rows(X))
     if supervised:
-        if y is None:
-            raise ValueError(
-                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-            )
-        y = _column(y)
-        if weight is not None and len(y) == n_rows and not (weight > 0).all():
-            X, y, weight = _rows(X, weight > 0), np.asarray(y)[weight > 0], weight[weight > 0]
-        classes, codes = check_labels(y, unlabelled=unlabelled, n_rows=_n_rows(X))
-    elif weight is not None and not (weight > 0).all():
-        X, weight = _rows(X, weight > 0), weight[weight > 0]  # weight 0 is the row absent
+        X, classes, codes, weight = _labelled(estimator, X, y, weight, unlabelled)
+    else:
+        X, weight = _present(X, weight)
+        classes, codes = np.empty(0), None
     kinds = kinds_of(X)
     flags = as_codes(kinds, is_sparse(X))
     executor = executor_for(estimator.executor, _nbytes(X))
@@ -98,6 +101,47 @@ def open_rows(
     if schema is not found:
         design = schema.encode(X).design
     return Opened(ArrayBlocks(design, codes, weight), schema, classes, executor, library_of(X), X)
+
+
+def _labelled(
+    estimator: Any, X: Any, y: Any, weight: Array | None, unlabelled: Any
+) -> tuple[Any, Array, Array, Array | None]:
+    """Rows of positive weight with their classes and class codes."""
+    if y is None:
+        raise InvalidInput(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one label per row."
+        )
+    y, n_rows = _column(y), _n_rows(X)
+    if weight is not None and len(y) == n_rows and not (weight > 0).all():
+        y = np.asarray(y)[weight > 0]
+        X, weight = _present(X, weight)
+    classes, codes = check_labels(y, unlabelled=unlabelled, n_rows=_n_rows(X))
+    return X, classes, codes, weight
+
+
+def _present(X: Any, weight: Array | None) -> tuple[Any, Array | None]:
+    """Weight 0 is the row absent."""
+    if weight is None or (weight > 0).all():
+        return X, weight
+    return _rows(X, weight > 0), weight[weight > 0]
+
+
+def _own_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """A frame's own columns in place of their names, taken out of its features."""
+    names = [name for name in (y, sample_weight) if isinstance(name, str)]
+    if not names or not is_frame(as_frame(X)):
+        return X, y, sample_weight
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    for name in names:
+        column_index(tuple(frame.columns), name)
+    y, sample_weight = (
+        frame.get_column(each).to_native() if isinstance(each, str) else each
+        for each in (y, sample_weight)
+    )
+    return frame.drop(names).to_native(), y, sample_weight
 
 
 def _open_counted(
@@ -151,7 +195,7 @@ def _open_source(
         target,
         classes if supervised else None,
         weight,
-        unlabelled=unlabelled is not None,
+        gaps=unlabelled is not None and unlabelled != unlabelled,
     )
     return Opened(blocks, schema, classes, executor, "pyarrow")
 
@@ -178,11 +222,10 @@ def encode(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> De
     design, unseen = schema.encode(X)
     if unseen:
         shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])
-        warnings.warn(
+        warn_user(
             f"Categories that the fit did not see carry no evidence: {shown}"
             f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
             UnseenCategories,
-            stacklevel=3,
         )
     return design
 
@@ -202,9 +245,46 @@ def log_joint(model: Components, family: Family, design: Design, executor: Any) 
     return _mapped(partial(block_log_joint, family, model), design, executor)
 
 
+def refuse_files(X: Any, estimator: Any) -> None:
+    """A fit in batches is given the batches."""
+    if isinstance(X, str | Path | Source):
+        raise InvalidInput(
+            f"partial_fit of {type(estimator).__name__} takes rows in memory; X is a file. "
+            "Call fit, which streams it, or pass its batches one by one."
+        )
+
+
 def all_numbers(kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
     """No column is read as codes."""
     return (False,) * len(kinds.kinds)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def naming_columns(method: Method) -> Method:
+    """A public method of an estimator whose complaints about a cell name its column."""
+
+    @wraps(method)
+    def wrapper(self: Any, *args: Any, **named: Any) -> Any:
+        try:
+            return method(self, *args, **named)
+        except BadCell as error:
+            raise error.named(feature_names(self)) from None
+
+    return cast("Method", wrapper)
+
+
+@contextmanager
+def unchanged_if_refused(estimator: Any) -> Iterator[None]:
+    """A batch that is refused leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:

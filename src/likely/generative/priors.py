@@ -20,7 +20,13 @@ def class_prior(prior: Any, count: Array) -> Array:
         if prior not in CHOICES:
             raise UnknownName("prior", prior, CHOICES)
         return log_shares(count if prior == "estimate" else np.ones(len(count)))
-    share = np.asarray(prior, dtype=float)
+    try:
+        share = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"prior must be 'estimate', 'uniform' or numbers; found {type(prior).__name__}. "
+            "Give one probability per class, in the order of classes_."
+        ) from None
     if share.shape != count.shape:
         raise InvalidInput(
             f"prior has shape {share.shape}; there are {len(count)} classes. "

@@ -14,8 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.design import Design
+from likely.errors import InvalidInput
+from likely.generative.dependence import full_parameter_count
 from likely.generative.evidence import column_evidence
-from likely.generative.passes import feature_names, generator, log_joint, log_posterior
+from likely.generative.passes import (
+    feature_names,
+    generator,
+    log_joint,
+    log_posterior,
+    naming_columns,
+)
 from likely.objectives.components import Components
 from likely.special import logsumexp
 from likely.validate import codes_among
@@ -42,6 +50,7 @@ class FittedComponents(ABC):
         """The fitted p(x | k)."""
         return self.components_.distribution
 
+    @naming_columns
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
@@ -50,6 +59,21 @@ class FittedComponents(ABC):
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), (n, n_components)."""
         return np.exp(self.predict_log_proba(X))
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_components)."""
+        return self._log_joint(X)
+
+    def n_parameters(self, naive: bool = True) -> int:
+        """Free parameters, with the K − 1 of the prior or mixing proportions.
+
+        ``naive=False`` counts the full joint model instead: per component a table of all
+        combinations, or d + d(d + 1)/2 for d Gaussian columns.
+        """
+        check_is_fitted(self)
+        member = self.distribution_
+        count = member.n_parameters if naive else full_parameter_count(member)
+        return len(self.components_.log_mixing) - 1 + int(count)
 
     def telling_features(self, top: int = 10, random_state: Any = 0) -> dict[Any, dict[str, float]]:
         """For each class or component, the features that speak for it most, in nats a row.
@@ -70,17 +94,22 @@ class FittedComponents(ABC):
     def _labels(self) -> list[Any]:
         return list(range(len(self.components_.log_mixing)))
 
+    @naming_columns
     def _log_joint(self, X: Any) -> Array:
         return log_joint(self.components_, self.family_, self._encode(X), self.executor)
 
-    def _draw(self, n_samples: int, random_state: Any, **options: Any) -> tuple[Any, Array]:
-        """Rows and the components they came from; ``options`` go to the distribution."""
+    def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
+        """Rows and the components they came from; ``length`` is the total of a row's counts."""
         check_is_fitted(self)
+        if n_samples < 0:
+            raise InvalidInput(f"n_samples is {n_samples}; 0 or more rows can be drawn. Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
         share = np.exp(self.components_.log_mixing)
         component = rng.choice(len(share), size=n_samples, p=share / share.sum())
-        drawn = self.components_.distribution.sample(component, rng, **options)
-        return self._decode(drawn), component
+        distribution = self.distribution_
+        if length is None:
+            return self._decode(distribution.sample(component, rng)), component
+        return self._decode(distribution.sample(component, rng, length=length)), component
 
 
 class FittedClassifier(FittedComponents):

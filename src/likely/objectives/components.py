@@ -7,6 +7,8 @@ Naive Bayes, discriminants and mixtures differ only in which labels are known: a
 ``y`` holds class codes, −1 where the label is not known, or soft rows.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, final
@@ -18,8 +20,14 @@ from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import Distribution, Family
-from likely.distributions.responsibility import Labels, Responsibility, totals
-from likely.errors import InvalidInput
+from likely.distributions.product import ProductFamily
+from likely.distributions.responsibility import (
+    Labels,
+    Responsibility,
+    refuse_infinity,
+    totals,
+)
+from likely.errors import BadCell, InvalidInput
 from likely.progress import report
 from likely.solvers.em import Expectation, ExpectationObjective
 from likely.special import log_softmax
@@ -66,10 +74,20 @@ class ComponentTotals(Additive):
 
 def block_totals(family: Family, n_components: int, block: Block) -> ComponentTotals:
     """The statistics of the rows whose labels are known; checks the values as it goes."""
-    X = block.X.stored()
-    family.check(X)
     responsibility = known_responsibility(block, n_components)
-    return ComponentTotals(totals(responsibility), family.statistics(X, responsibility))
+    with placing(block):
+        X = block.X.stored()
+        family.check(X)
+        return ComponentTotals(totals(responsibility), family.statistics(X, responsibility))
+
+
+@contextmanager
+def placing(block: Block) -> Iterator[None]:
+    """Say where in the data a bad cell is, not where in the block."""
+    try:
+        yield
+    except BadCell as error:
+        raise error.moved(row=block.start + error.row) from None
 
 
 def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
@@ -118,9 +136,24 @@ def block_log_posterior(family: Family, model: Components, block: Block) -> Arra
 
 
 def _checked(family: Family, block: Block) -> Any:
+    """New rows: values that the family cannot have are refused, and infinities always."""
     X = block.X.stored()
-    family.check(X)
+    with placing(block):
+        _refuse_infinity(family, X)
+        family.check(X)
     return X
+
+
+def _refuse_infinity(family: Family, X: Any) -> None:
+    if isinstance(family, ProductFamily):
+        for part in family.parts:
+            with part.selection.placing():
+                _refuse_infinity(part.family, part.selection.of(X))
+        return
+    values = X if isinstance(X, np.ndarray) else X.data
+    with np.errstate(invalid="ignore", over="ignore"):
+        if values.dtype.kind == "f" and not np.isfinite(values.sum()):  # a finite sum proves it
+            refuse_infinity(X)
 
 
 def known_responsibility(block: Block, n_components: int) -> Responsibility:

@@ -24,6 +24,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import fold_of
 from likely.distributions.base import Family
+from likely.errors import NothingToCalibrate, warn_user
 from likely.objectives.components import Components, ComponentTotals, block_totals
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
@@ -126,9 +127,37 @@ def fit_temperature(
     executor: Executor,
     learn: Callable[[ComponentTotals], Components],
 ) -> tuple[float, Solution]:
-    """T, and how its search ended; ``learn`` turns totals into a model."""
+    """T, and how its search ended; ``learn`` turns totals into a model.
+
+    Where the scores settle nothing, T is 1; where they carry no information, it is 1e6.
+    """
     folds = executor.sum(partial(block_fold_totals, family, n_components), blocks)
-    models = tuple(learn(totals) for totals in folds.left_out())
-    objective = TemperatureObjective(models, blocks, executor)
+    left_out = folds.left_out()
+    if n_components < 2 or not all(totals.count.sum() > 0 for totals in left_out):
+        return 1.0, _settled_nothing("there is one class, or there are too few rows")
+    objective = TemperatureObjective(tuple(map(learn, left_out)), blocks, executor)
+    here = objective.second_order(np.zeros(1))
+    if not here.hessian[0, 0] > 0:
+        return 1.0, _settled_nothing("no row is scored wrongly, or no row's class is in the others")
     solution = minimise(Newton(), objective, np.zeros(1), tol=1e-10, max_iter=100)
-    return float(np.exp(-np.clip(solution.theta[0], -COLDEST, COLDEST))), solution
+    log_beta = float(np.clip(solution.theta[0], -COLDEST, COLDEST))
+    if log_beta >= COLDEST:
+        return 1.0, _settled_nothing("no row is scored wrongly")
+    if log_beta <= -COLDEST:
+        warn_user(
+            "The out-of-fold scores carry no information about the classes, so the temperature "
+            f"is {np.exp(COLDEST):.0e} and all classes are equally probable. Give more rows or "
+            "other columns, or leave out calibrate.",
+            NothingToCalibrate,
+        )
+    return float(np.exp(-log_beta)), solution
+
+
+def _settled_nothing(why: str) -> Solution:
+    """A search that was not needed, and a word about it."""
+    warn_user(
+        f"There is nothing to calibrate: out of fold, {why}. The temperature is 1. "
+        "Give more rows, or leave out calibrate.",
+        NothingToCalibrate,
+    )
+    return Solution(np.zeros(1), True, f"out of fold, {why}", (0.0,), 0.0)
