@@ -28,7 +28,7 @@ from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.bins import edges_are_given, fit_bins, joined_numbers
-from likely.generative.dependence import Dependence, dependence, full_parameter_count
+from likely.generative.dependence import Dependence, dependence
 from likely.generative.events import (
     Event,
     EventPlan,
@@ -38,6 +38,7 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.explanation import Explanation, explanation
+from likely.generative.logistic_form import LogisticForm, logistic_form
 from likely.generative.passes import (
     Opened,
     encode,
@@ -238,19 +239,21 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         X, component = self._draw(n_samples, random_state, length=length)
         return X, self.classes_[component]
 
-    def n_parameters(self, naive: bool = True) -> int:
-        """Free parameters, with the naive assumption or for the full joint table."""
-        check_is_fitted(self)
-        prior = len(self.classes_) - 1
-        if naive:
-            return prior + self.distribution_.n_parameters
-        return prior + full_parameter_count(self.distribution_)
-
     def dependence(self, X: Any, y: Any) -> Dependence:
         """How far the features are from independent given the class, and the full table's fit."""
         design = self._encode(X)
         codes = codes_among(y, self.classes_, n_rows=design.n_rows)
         return dependence(self.distribution_, design.stored(), codes, feature_names(self))
+
+    def logistic_form(self) -> LogisticForm:
+        """The equivalent logistic model: linear in x, x² and indicators, whatever is mixed."""
+        check_is_fitted(self)
+        return logistic_form(
+            self.distribution_,
+            self.class_log_prior_,
+            feature_names(self),
+            self.schema_.categories,
+        )
 
     @property
     def class_coef_(self) -> Array:
