@@ -70,6 +70,7 @@ def train_on(
 ) -> Trained:
     """Open the data, score on held-out rows, fit on all of them."""
     from likely.cli.held_out import fitted
+    from likely.cli.reading import in_words, reading
     from likely.cli.scores import held_out_scores
     from likely.cli.tables import open_data
     from likely.cli.watch import watched
@@ -89,6 +90,7 @@ def train_on(
         )
     with watched(settings, f"fitting {chosen.name}", source.n_rows):
         model = fitted(make(**given), source, target, in_memory=data.in_memory)
+    read = reading(model, source.n_rows)
     facts = {
         "model": chosen.name,
         "data": data.label,
@@ -96,10 +98,12 @@ def train_on(
         "columns": [str(feature) for feature in model.feature_names_in_],
         "target": target,
         "classes": model.classes_.tolist() if chosen.supervised else None,
+        "events": read.events,
         "scores": scores.facts,
     }
-    text = "\n\n".join([_opening(facts), *scores.text])
-    return Trained(model, facts, text, findings + scores.findings, data.digest)
+    opening = " ".join(filter(None, [_opening(facts), in_words(read.events)]))
+    text = "\n\n".join([opening, *scores.text])
+    return Trained(model, facts, text, findings + read.findings + scores.findings, data.digest)
 
 
 def check_target(
