@@ -195,7 +195,12 @@ def class_codes(column: Any, classes: Array) -> Codes:
 
 def weights(column: Any, start: int) -> Array:
     """The weights in an Arrow column, whose first row is row ``start``; none may be negative."""
-    weight = floats_of_arrow(column).astype(np.float64, copy=False)
+    try:
+        weight = floats_of_arrow(column).astype(np.float64, copy=False)
+    except ValueError as error:  # Arrow's errors are ValueErrors
+        raise InvalidInput(
+            f"The column of weights must hold numbers; {error}. Name a column of numbers."
+        ) from error
     bad = ~((weight >= 0) & (weight < np.inf))
     if bad.any():
         row = int(bad.argmax())
@@ -227,7 +232,7 @@ def _weighted(batch: "pa.RecordBatch", weight: str | None) -> "pa.RecordBatch":
         return batch
     import pyarrow as pa
 
-    return batch.filter(pa.array(floats_of_arrow(batch.column(weight)) != 0))
+    return batch.filter(pa.array(weights(batch.column(weight), 0) != 0))
 
 
 def _classes_of(target: str, weight: str | None, batch: "pa.RecordBatch") -> Distinct:

@@ -9,6 +9,7 @@ the last step; here they are turned back into weight, mean and scatter.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
 from likely.distributions.factor import Factor
@@ -66,7 +67,7 @@ def _turned_back(
     shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=there)
     new_mean, scatter = np.empty_like(first), np.empty_like(second)
     for k in range(len(count)):
-        root = np.linalg.inv(W[k])  # triangular, of unit diagonal up to the columns' scales
+        root = dtrtri(W[k], lower=0)[0]  # W is triangular, of unit diagonal up to scales
         centred = np.triu(second[k]) + np.triu(second[k], 1).T
         centred -= count[k] * np.multiply.outer(shift[k], shift[k])
         new_mean[k] = mean[k] + np.dot(shift[k], root)

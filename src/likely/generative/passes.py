@@ -183,6 +183,11 @@ def _open_source(
         )
     executor = executor_for(estimator.executor, source.nbytes)
     features = source.drop([name for name in (target, weight) if name is not None])
+    if not features.names:
+        raise InvalidInput(
+            "The file has no column beside the target and the weights; a model needs at least one "
+            "feature. Add columns to it."
+        )
     estimator.feature_names_in_ = np.asarray(features.names, dtype=object)
     estimator.n_features_in_ = len(features.names)
     flags = as_codes(kinds_of(features), False)

@@ -26,6 +26,7 @@ from likely.errors import InvalidInput
 SUBSET = 20_000  # rows
 SUBSET_CELLS = 2**23  # and cells: wide data draw from fewer rows
 LLOYD_STEPS = 10
+NOTHING = 1e-300  # an empty row or column divides by this instead of 0
 SUBSET_SEED = 0  # the subset is the same for every start
 
 
@@ -163,7 +164,7 @@ def _places(stored: Any, rows: Array, family: Family, mass: Array) -> Array:
             pieces += [_one_hot(own[:, j]) for j in range(own.shape[1])]
         elif part.family in (Multinomial, Complement):
             counts = _dense(own)
-            pieces.append(np.sqrt(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)))
+            pieces.append(np.sqrt(counts / np.maximum(counts.sum(axis=1, keepdims=True), NOTHING)))
         else:
             pieces.append(_standardised(_dense(own), mass))
     return np.concatenate(pieces, axis=1)
@@ -172,7 +173,7 @@ def _places(stored: Any, rows: Array, family: Family, mass: Array) -> Array:
 def _standardised(X: Array, mass: Array) -> Array:
     known = ~np.isnan(X)
     filled = np.where(known, X, 0.0)
-    weight = np.maximum(np.dot(mass, known), 1e-300)
+    weight = np.maximum(np.dot(mass, known), NOTHING)
     mean = np.dot(mass, filled) / weight
     centred = np.where(known, X - mean, 0.0)
     scale = np.sqrt(np.dot(mass, centred**2) / weight)

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 
+ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ class FirstOrderObjective(ABC):
 
 def rounding(value: float) -> float:
     """How far two evaluations of the same sum may differ: a line search must allow for it."""
-    return 1e-13 * max(1.0, abs(value))
+    return ROUNDING * max(1.0, abs(value))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,0 +1,79 @@
+"""A source as blocks: encoded rows, labels and weights, whatever cut the file."""
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from likely.compute.serial import Serial
+from likely.compute.threads import Threads
+from likely.data.source_blocks import SourceBlocks, find_classes, find_schema
+from likely.data.sources import read
+from likely.errors import InvalidInput, UnknownName
+from tests.data.test_sources import some_rows
+
+
+@pytest.fixture
+def houses(tmp_path):
+    frame = some_rows(300)
+    frame["weight"] = np.arange(300) % 4
+    frame["colour"] = frame["colour"].where(frame.index % 9 != 0, None)
+    path = tmp_path / "houses.parquet"
+    frame.to_parquet(path)
+    return frame, read(path)
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(2)], ids=["serial", "threads"])
+def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
+    frame, source = houses
+    features = source.drop(["colour", "weight"])
+    schema = find_schema(features, [False, False, True, True], executor)
+    classes = find_classes(source, "colour", executor)
+    assert classes.tolist() == sorted(frame["colour"].dropna().unique())
+    blocks = SourceBlocks(source, schema, "colour", classes, "weight", gaps=True, rows_per_block=64)
+    expected, _ = schema.encode(frame)
+    for _ in range(2):
+        made = list(blocks)
+        assert [block.n_rows for block in made] == [64] * 4 + [44]
+        assert [block.start for block in made] == [0, 64, 128, 192, 256]
+        numeric = np.vstack([block.X.numeric for block in made])
+        assert_array_equal(numeric, expected.numeric)
+        assert_array_equal(np.vstack([block.X.codes for block in made]), expected.codes)
+        assert_array_equal(np.concatenate([block.weight for block in made]), frame["weight"])
+        y = np.concatenate([block.y for block in made])
+        labels = [None if code < 0 else classes[code] for code in y]
+        assert labels == pl.from_pandas(frame)["colour"].to_list()
+    assert (blocks.n_features, blocks.n_rows) == (expected.n_features, 300)
+
+
+def test_a_missing_label_is_refused_unless_it_may_be_unknown(houses):
+    frame, source = houses
+    schema = find_schema(source.select(["rooms"]), [False], Serial())
+    classes = find_classes(source, "colour", Serial())
+    row = int(frame["colour"].isna().to_numpy().argmax())
+    with pytest.raises(InvalidInput, match=rf"Row {row} has no label in column 'colour'"):
+        list(SourceBlocks(source, schema, "colour", classes))
+
+
+def test_a_numeric_target_is_read_as_floats(houses):
+    frame, source = houses
+    schema = find_schema(source.select(["rooms"]), [False], Serial())
+    blocks = SourceBlocks(source, schema, "size", numeric_target=True)
+    assert_array_equal(np.concatenate([b.y for b in blocks]), frame["size"])
+
+
+def test_a_misspelt_target_is_refused_with_the_nearest_name(houses):
+    _, source = houses
+    with pytest.raises(UnknownName, match="Did you mean 'colour'"):
+        find_classes(source, "color", Serial())
+    schema = find_schema(source.select(["rooms"]), [False], Serial())
+    with pytest.raises(UnknownName, match="Did you mean 'weight'"):
+        SourceBlocks(source, schema, weight="weights")
+
+
+def test_negative_weights_are_refused_with_their_row(tmp_path):
+    (tmp_path / "a.csv").write_text("a,w\n1,1\n2,-3\n")
+    source = read(tmp_path / "a.csv")
+    blocks = SourceBlocks(source, find_schema(source.select(["a"]), [False], Serial()), weight="w")
+    with pytest.raises(InvalidInput, match="Row 1 has the weight -3"):
+        list(blocks)
