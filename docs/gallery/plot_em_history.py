@@ -1,9 +1,9 @@
 """
-EM climbs, and some starts stop lower
-=====================================
+EM climbs, and some starts are on lower slopes
+==============================================
 
 The penalised log-likelihood of eight random starts of a mixture of six Gaussians, step by
-step: no trace ever falls, and the best end is kept.
+step: no trace ever falls, and the best goes on to the end.
 """
 
 import matplotlib.pyplot as plt

@@ -41,14 +41,16 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many Gaussians; ``"auto"`` tries 1 to ``max_components`` and keeps the lowest BIC.
+        How many Gaussians; ``"auto"`` tries 1, 2, … up to
+        ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
     covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
     start : mapping, array or fitted mixture, default=None
         Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
         (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft rows
         (n, K) of X; or another GaussianMixture.
     n_init : int, default=5
-        Random starts; the best that does not collapse is kept.
+        Random starts.  Each has a short run of EM; the best that does not collapse goes on to
+        the end.
     max_components : int, default=10
     regularisation : float, default=1e-6
         The prior on covariances, as a share of the rows that are imagined with the data's
@@ -67,7 +69,8 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     solution_ : Solution
         How the best start ended; its trace is minus the penalised log-likelihood.
     history_ : list of lists
-        The penalised log-likelihood of every start, step by step.
+        The penalised log-likelihood, step by step: of the start that was kept, then of the
+        others' short runs.
     bic_path_ : array or None
         BIC for 1, 2, … components, when the number was chosen.
 
