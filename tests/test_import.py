@@ -64,3 +64,14 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_a_name_is_found_directly_after_its_first_use():
     assert run("import likely; likely.special; print('special' in vars(likely))") == "True"
+
+
+def test_a_small_fit_loads_no_compiler():
+    code = (
+        "import sys, likely; names = [n for n in likely.__all__ if n != '__version__'];"
+        "[getattr(likely, n) for n in names];"
+        "likely.NaiveBayes().fit([[0.0], [1.0]], [0, 1]).predict([[0.5]]);"
+        "likely.GaussianMixture(2, random_state=0).fit([[0.0], [0.1], [5.0], [5.1]]);"
+        "print('numba' in sys.modules)"
+    )
+    assert run(code) == "False"

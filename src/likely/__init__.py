@@ -9,7 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likely import data, differences, distributions, information, solvers, special
+    from likely import (
+        data,
+        differences,
+        distributions,
+        information,
+        likelihoods,
+        links,
+        penalties,
+        solvers,
+        special,
+    )
     from likely.data.sources import read
     from likely.features.discretize import Discretizer
     from likely.generative.discriminant import DiscriminantAnalysis
@@ -32,7 +42,10 @@ __all__ = [
     "differences",
     "distributions",
     "information",
+    "likelihoods",
+    "links",
     "load",
+    "penalties",
     "read",
     "save",
     "solvers",
@@ -40,7 +53,17 @@ __all__ = [
     "warmup",
 ]
 
-_MODULES = {"data", "differences", "distributions", "information", "solvers", "special"}
+_MODULES = {
+    "data",
+    "differences",
+    "distributions",
+    "information",
+    "likelihoods",
+    "links",
+    "penalties",
+    "solvers",
+    "special",
+}
 
 _HOME = {  # public name: the module that defines it
     "DiscriminantAnalysis": "likely.generative.discriminant",

@@ -1,1 +1,28 @@
 """Algorithms that improve parameters, and the one loop that drives them."""
+
+from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver, State
+from likely.solvers.em import EM, ExpectationObjective
+from likely.solvers.gradient_descent import FixedStep, GradientDescent
+from likely.solvers.lbfgs import LBFGS
+from likely.solvers.minimise import Solution, minimise
+from likely.solvers.newton import Newton
+from likely.solvers.proximal import FISTA
+from likely.solvers.proximal_newton import ProximalNewton
+
+__all__ = [
+    "EM",
+    "FISTA",
+    "LBFGS",
+    "ExpectationObjective",
+    "FirstOrder",
+    "FixedStep",
+    "GradientDescent",
+    "Newton",
+    "ProximalNewton",
+    "SecondOrder",
+    "SmoothObjective",
+    "Solution",
+    "Solver",
+    "State",
+    "minimise",
+]

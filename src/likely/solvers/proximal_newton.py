@@ -29,7 +29,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from likely._typing import Array
-from likely.fast.coordinate import descend_coordinates
 from likely.solvers.base import Solver, State
 from likely.solvers.line_search import armijo
 from likely.solvers.proximal import CompositeObjective
@@ -149,6 +148,8 @@ def minimise_model(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> t
 
 def _penalised(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> tuple[Array, bool]:
     """Coordinate descent; where it is slow, jumps to the optimum of the signs it has found."""
+    from likely.fast.coordinate import descend_coordinates
+
     Q, theta = np.ascontiguousarray(Q), np.array(theta, dtype=float)
     for _ in range(ROUNDS):
         if descend_coordinates(Q, c, l1, theta, tol, SWEEPS) <= SWEEPS:
