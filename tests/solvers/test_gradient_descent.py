@@ -79,3 +79,10 @@ def test_a_start_without_a_value_is_reported():
     solution = minimise(GradientDescent(), objective, np.full(2, np.nan))
     assert not solution.converged
     assert "start is not finite" in solution.reason
+
+
+def test_steps_of_nearly_twice_the_inverse_curvature_are_not_accepted():
+    """A lax Armijo rule takes them and crawls: 5,000 steps were not enough at condition 8."""
+    objective = random_quadratic(215, 4)
+    solution = minimise(GradientDescent(), objective, np.ones(4), tol=1e-12, max_iter=100)
+    assert solution.converged, solution.reason

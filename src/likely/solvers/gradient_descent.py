@@ -25,6 +25,7 @@ from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import Point, along, armijo_with_slope
 
+SHARE = 0.3  # c₁: a laxer search settles for steps of nearly 2/L, which hardly descend
 MEMORY = 20  # curvatures that are remembered
 SPAN = 10  # steps from one anchor to the next
 
@@ -55,7 +56,7 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
         at = along(objective, state.theta, -state.gradient)
         slope = -float(np.dot(state.gradient, state.gradient))
         start = Point(0.0, state.theta, state.value, state.gradient, slope)
-        point = armijo_with_slope(at, start, first=2 * state.t)
+        point = armijo_with_slope(at, start, first=2 * state.t, share=SHARE)
         if point is None:
             return replace(state, stuck="the line search found no lower value")
         return _moved(state, point, t=point.t)

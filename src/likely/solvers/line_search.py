@@ -83,15 +83,18 @@ def armijo(
     return None
 
 
-def armijo_with_slope(at: Callable[[float], Point], start: Point, *, first: float) -> Point | None:
-    """Armijo, and φ′(t) ≤ (2c₁ − 1) φ′(0), which is the same on a quadratic.
+def armijo_with_slope(
+    at: Callable[[float], Point], start: Point, *, first: float, share: float = ARMIJO
+) -> Point | None:
+    """Armijo with c₁ = ``share``, and φ′(t) ≤ (2c₁ − 1) φ′(0), which is the same on a quadratic.
 
     The slope still sees a step that is too long when the rise of φ is lost in rounding.
     """
     t = first
     while t >= first * SHORTEST_STEP:
         trial = at(t)
-        if not _too_high(trial, start) and trial.slope <= (2 * ARMIJO - 1) * start.slope:
+        low_enough = not _too_high(trial, start, share)
+        if low_enough and trial.slope <= (2 * share - 1) * start.slope:
             return trial
         t /= 2
     return None
@@ -137,8 +140,8 @@ def _between(low: Point, high: Point) -> float:
     return low.t + min(max(part, EDGE), 1 - EDGE) * width
 
 
-def _too_high(trial: Point, start: Point) -> bool:
-    allowed = start.value + ARMIJO * trial.t * start.slope + rounding(start.value)
+def _too_high(trial: Point, start: Point, share: float = ARMIJO) -> bool:
+    allowed = start.value + share * trial.t * start.slope + rounding(start.value)
     return not trial.value <= allowed
 
 
