@@ -144,10 +144,18 @@ def test_tables_stay_what_they_are():
     assert check_table(Some(), np.array([["a", 1]], dtype=object), reset=True).dtype == object
 
 
-@pytest.mark.parametrize("X", [[[1.0, np.inf]], sparse.csr_array([[1.0, -np.inf]])])
-def test_infinities_are_refused(X):
-    with pytest.raises(InvalidInput, match=r"infinity \(inf\) at .*Remove the row, or replace"):
-        check_table(Some(), X, reset=True)
+@pytest.mark.parametrize("event", ["auto", "categorical", "laplace", "poisson", "exponential"])
+def test_infinities_are_refused_with_their_place(event):
+    X = np.array([[1.0, 2.0], [1.0, np.inf]])
+    with pytest.raises(InvalidInput, match=r"(?i)column .*1.*inf.*Remove the row, or replace"):
+        NaiveBayes(event).fit(X, [0, 1])
+    with pytest.raises(InvalidInput, match=r"(?i)column .*1.*inf.*Remove the row, or replace"):
+        NaiveBayes(event).fit([[1.0, 2.0], [2.0, 1.0]], [0, 1]).predict(X)
+
+
+def test_an_infinity_among_sparse_counts_is_refused_with_its_place():
+    with pytest.raises(InvalidInput, match=r"Row 1, column 'x1': found inf"):
+        NaiveBayes().fit(sparse.csr_array([[1.0, 0.0], [1.0, np.inf]]), [0, 1])
 
 
 @pytest.mark.parametrize(

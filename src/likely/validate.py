@@ -19,7 +19,6 @@ from likely._typing import Array, Codes, Matrix
 from likely.errors import InvalidInput, warn_user
 
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
-LOOKED_AT_CELLS = 2**20  # arrays this small are searched for infinities at once
 
 
 class Classes(NamedTuple):
@@ -54,7 +53,8 @@ def as_frame(X: Any) -> Any:
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as an array, a CSR array or the frame it came as; names and widths are remembered.
 
-    NaN is let through (it means missing); infinities are refused.
+    NaN is let through (it means missing); infinities are refused where their place is known, by
+    the schema and the families.
     """
     X = as_frame(X)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
@@ -72,7 +72,6 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
     )
     checked = _numbers_if_possible(checked)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    _refuse_infinity(checked)
     return checked
 
 
@@ -149,24 +148,9 @@ def _numbers_if_possible(X: Matrix) -> Matrix:
     return X
 
 
-def _refuse_infinity(X: Matrix) -> None:
-    values = X if isinstance(X, np.ndarray) else X.data
-    if values.dtype.kind != "f" or values.size > LOOKED_AT_CELLS:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isinf(values).any():
-            return
-    where = np.argwhere(np.isinf(values))[0]
-    place = f"row {where[0]}, column {where[1]}" if values.ndim == 2 else "a stored cell"
-    raise InvalidInput(
-        f"Input X contains infinity (inf) at {place}; features must be finite or missing (NaN). "
-        "Remove the row, or replace the value by NaN."
-    )
-
-
 def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
     """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
-    y = _label_array(y)
+    y = label_array(y)
     _refuse_other_length(y, n_rows)
     if unlabelled is None:
         _refuse_missing_labels(y)
@@ -214,7 +198,7 @@ def all_classes(classes: Any, known: Array | None) -> Array:
 
 def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     """Each label's place among ``classes``; a label that is not there is refused."""
-    y = _label_array(y)
+    y = label_array(y)
     _refuse_other_length(y, n_rows)
     found = _distinct(y)
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -335,7 +319,7 @@ def _names_nothing(label: Any) -> bool:
     return isinstance(label, float | np.floating) and bool(label != label)
 
 
-def _label_array(y: Any) -> Array:
+def label_array(y: Any) -> Array:
     """Labels as an array: one that would turn numbers or gaps into text stays an object array."""
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
         y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)

@@ -7,10 +7,15 @@ from numpy.testing import assert_array_equal
 
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
-from likely.data.source_blocks import SourceBlocks, find_classes, find_schema
+from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.data.sources import read
 from likely.errors import InvalidInput, UnknownName
 from tests.data.test_sources import some_rows
+
+
+def classes_of(source, target, executor):
+    features = source.select(["rooms"])
+    return find_schema_and_classes(source, features, [False], target, None, executor)[1]
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
     frame, source = houses
     features = source.drop(["colour", "weight"])
     schema = find_schema(features, [False, False, True, True], executor)
-    classes = find_classes(source, "colour", executor)
+    classes = classes_of(source, "colour", executor)
     assert classes.tolist() == sorted(frame["colour"].dropna().unique())
     blocks = SourceBlocks(source, schema, "colour", classes, "weight", gaps=True, rows_per_block=64)
     expected, _ = schema.encode(frame)
@@ -49,7 +54,7 @@ def test_blocks_of_a_source_are_the_encoded_rows(houses, executor):
 def test_a_missing_label_is_refused_unless_it_may_be_unknown(houses):
     frame, source = houses
     schema = find_schema(source.select(["rooms"]), [False], Serial())
-    classes = find_classes(source, "colour", Serial())
+    classes = classes_of(source, "colour", Serial())
     row = int(frame["colour"].isna().to_numpy().argmax())
     with pytest.raises(InvalidInput, match=rf"Row {row} has no label in column 'colour'"):
         list(SourceBlocks(source, schema, "colour", classes))
@@ -65,7 +70,7 @@ def test_a_numeric_target_is_read_as_floats(houses):
 def test_a_misspelt_target_is_refused_with_the_nearest_name(houses):
     _, source = houses
     with pytest.raises(UnknownName, match="Did you mean 'colour'"):
-        find_classes(source, "color", Serial())
+        classes_of(source, "color", Serial())
     schema = find_schema(source.select(["rooms"]), [False], Serial())
     with pytest.raises(UnknownName, match="Did you mean 'weight'"):
         SourceBlocks(source, schema, weight="weights")

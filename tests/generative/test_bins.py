@@ -103,3 +103,9 @@ def test_an_infinity_at_prediction_is_refused_with_its_place():
     model = NaiveBayes().fit(frame, [0, 1] * 20)
     with pytest.raises(InvalidInput, match="Row 3, column 'n': found inf"):
         model.predict(frame.assign(n=np.where(np.arange(40) == 3, np.inf, 1.0)))
+
+
+def test_a_gap_among_text_labels_survives_rows_of_weight_0():
+    X, y = np.arange(6.0).reshape(-1, 1), ["a", "b", np.nan, "a", "b", "a"]
+    model = NaiveBayes(unlabelled=np.nan).fit(X, y, sample_weight=[1, 1, 1, 1, 0, 1])
+    assert_array_equal(model.classes_, ["a", "b"])

@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.data.block import Block, Blocks, block_rows
-from likely.data.categories import codes_of_factor, distinct_of_factor, union
+from likely.data.categories import codes_of_factor
 from likely.data.frames import factor_of_arrow, floats_of_arrow, kinds_of
 from likely.data.schema import Schema
 from likely.data.source import Source, column_index
@@ -159,15 +159,6 @@ def find_schema(
     return Schema(described.names, described.kinds, flags, tuple(categories.values()))
 
 
-def find_classes(
-    source: Source, target: str, executor: Sums, *, weight: str | None = None
-) -> Array:
-    """The sorted distinct values of the target, where the weight is positive; none is no class."""
-    column_index(source.names, target)
-    wanted = [target] if weight is None or weight == target else [target, weight]
-    return executor.sum(partial(_classes_of, target, weight), source.select(wanted)).values
-
-
 def find_schema_and_classes(
     source: Source,
     features: Source,
@@ -211,17 +202,6 @@ def weights(column: Any, start: int) -> Array:
     return weight
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Distinct(Additive):
-    """A set of values, sorted."""
-
-    values: Array
-
-    def __add__(self, other: "Distinct") -> "Distinct":
-        return Distinct(union(self.values, other.values))
-
-
 def _schema_of_codes(coded: list[str], weight: str | None, batch: "pa.RecordBatch") -> Schema:
     return Schema.of(_weighted(batch, weight).select(coded), (True,) * len(coded))
 
@@ -233,8 +213,3 @@ def _weighted(batch: "pa.RecordBatch", weight: str | None) -> "pa.RecordBatch":
     import pyarrow as pa
 
     return batch.filter(pa.array(weights(batch.column(weight), 0) != 0))
-
-
-def _classes_of(target: str, weight: str | None, batch: "pa.RecordBatch") -> Distinct:
-    column = _weighted(batch, weight).column(target)
-    return Distinct(distinct_of_factor(factor_of_arrow(column)))

@@ -4,7 +4,7 @@ A table in memory becomes blocks of views; a file, or the name of one, becomes b
 are read as they are needed.  Either way the estimator sees ``Opened`` and nothing else.
 """
 
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
@@ -39,6 +39,7 @@ from likely.validate import (
     check_weight,
     is_frame,
     known_classes,
+    label_array,
 )
 
 
@@ -112,9 +113,9 @@ def _labelled(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Pass one label per row."
         )
-    y, n_rows = _column(y), _n_rows(X)
+    y, n_rows = label_array(y), _n_rows(X)
     if weight is not None and len(y) == n_rows and not (weight > 0).all():
-        y = np.asarray(y)[weight > 0]
+        y = y[weight > 0]
         X, weight = _present(X, weight)
     classes, codes = check_labels(y, unlabelled=unlabelled, n_rows=_n_rows(X))
     return X, classes, codes, weight
@@ -321,15 +322,6 @@ def _nbytes(X: Any) -> int:
     if isinstance(X, np.ndarray):
         return int(X.nbytes)
     return int(X.data.nbytes + X.indices.nbytes) if is_sparse(X) else 8 * int(np.prod(X.shape))
-
-
-def _column(y: Any) -> Any:
-    """A target as it is, or the array of a frame library's series."""
-    import narwhals.stable.v2 as nw
-
-    if nw.dependencies.is_into_series(y):
-        return nw.from_native(y, series_only=True).to_numpy()
-    return y if isinstance(y, Sized) else np.asarray(y)
 
 
 def _rows(X: Any, kept: Array) -> Any:

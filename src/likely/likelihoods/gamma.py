@@ -75,7 +75,7 @@ class Exponential(Response):
         return np.square(mean)
 
     def nll(self, y: Array, mean: Array) -> Array:
-        return np.divide(y, mean) + log(mean)
+        return Gamma().nll(y, mean)
 
     def deviance(self, y: Array, mean: Array) -> Array:
         return Gamma().deviance(y, mean)
