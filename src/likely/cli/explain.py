@@ -56,7 +56,7 @@ def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, di
 
     from likely.cli.registry import kebab
     from likely.cli.telling import tellings
-    from likely.generative.passes import feature_names
+    from likely.opening import feature_names
 
     log_prior = model.components_.log_mixing
     names = feature_names(model)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely.distributions import Categorical, DiagonalGaussian, Product
-from likely.generative.passes import feature_names
+from likely.opening import feature_names
 
 MANY_VALUES = 50  # of a text column, and at least a tenth of the rows: an identifier, or a slip
 MANY_SHARE = 0.1

@@ -27,14 +27,7 @@ from likely.distributions.shrinkage import ledoit_wolf, unit_scale
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.arguments import is_number, refuse_unless_number, refuse_unless_whole
 from likely.generative.explanation import Explanation, explanation
-from likely.generative.passes import (
-    Opened,
-    all_numbers,
-    encode,
-    feature_names,
-    naming_columns,
-    open_rows,
-)
+from likely.generative.passes import Opened, open_rows
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
 from likely.names import lookup
@@ -45,6 +38,7 @@ from likely.objectives.components import (
     total,
 )
 from likely.objectives.shrinkage import fourth_powers
+from likely.opening import all_numbers, encode, feature_names, naming_columns
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.validate import refuse_one_class, warn_unless_converged

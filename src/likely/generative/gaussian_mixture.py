@@ -23,9 +23,10 @@ from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.given_starts import check_fitted_start, given_array, refuse_other_starts
 from likely.generative.mixture_surface import FittedMixture
-from likely.generative.passes import Opened, all_numbers, encode, open_rows
+from likely.generative.passes import Opened, open_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares
+from likely.opening import all_numbers, encode
 
 FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
     "full": FullFamily(),

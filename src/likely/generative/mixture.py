@@ -36,8 +36,9 @@ from likely.generative.events import (
 from likely.generative.given_starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.generative.mixture_prior import prior_statistics
 from likely.generative.mixture_surface import FittedMixture, with_variances
-from likely.generative.passes import Opened, encode, open_rows, refuse_files
+from likely.generative.passes import Opened, open_rows
 from likely.objectives.components import Components, ComponentTotals
+from likely.opening import encode, refuse_files
 
 
 class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):

@@ -30,7 +30,7 @@ from likely.generative.clusters import (
     pooled_totals,
 )
 from likely.generative.given_starts import kept_rows, soft_rows
-from likely.generative.passes import Opened, generator, naming_columns, unchanged_if_refused
+from likely.generative.passes import Opened
 from likely.generative.starts import draw_subset
 from likely.generative.surface import FittedComponents
 from likely.objectives.components import (
@@ -38,6 +38,7 @@ from likely.objectives.components import (
     ComponentTotals,
     block_expectations,
 )
+from likely.opening import generator, naming_columns, unchanged_if_refused
 from likely.special import logsumexp
 from likely.validate import warn_unless_converged
 

@@ -39,15 +39,7 @@ from likely.generative.events import (
 )
 from likely.generative.explanation import Explanation, explanation
 from likely.generative.logistic_form import LogisticForm, logistic_form
-from likely.generative.passes import (
-    Opened,
-    encode,
-    feature_names,
-    log_score,
-    naming_columns,
-    open_rows,
-    refuse_files,
-)
+from likely.generative.passes import Opened, log_score, open_rows
 from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.reading import Reading
 from likely.generative.surface import FittedClassifier
@@ -59,6 +51,7 @@ from likely.objectives.components import (
     total,
 )
 from likely.objectives.temperature import fit_temperature
+from likely.opening import encode, feature_names, naming_columns, refuse_files
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.special import log_softmax

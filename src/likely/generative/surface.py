@@ -17,14 +17,9 @@ from likely.data.design import Design
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.evidence import column_evidence
-from likely.generative.passes import (
-    feature_names,
-    generator,
-    log_joint,
-    log_posterior,
-    naming_columns,
-)
+from likely.generative.passes import log_joint, log_posterior
 from likely.objectives.components import Components
+from likely.opening import feature_names, generator, naming_columns
 from likely.special import logsumexp
 from likely.validate import codes_among
 
