@@ -27,14 +27,20 @@ if TYPE_CHECKING:
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
     from likely.generative.warmup import warmup
+    from likely.linear.glm import GLM
+    from likely.linear.logistic import LogisticRegression
+    from likely.linear.regression import LinearRegression
     from likely.persist import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "GLM",
     "Discretizer",
     "DiscriminantAnalysis",
     "GaussianMixture",
+    "LinearRegression",
+    "LogisticRegression",
     "MixtureModel",
     "NaiveBayes",
     "__version__",
@@ -67,6 +73,9 @@ _MODULES = {
 
 _HOME = {  # public name: the module that defines it
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "GLM": "likely.linear.glm",
+    "LinearRegression": "likely.linear.regression",
+    "LogisticRegression": "likely.linear.logistic",
     "Discretizer": "likely.features.discretize",
     "GaussianMixture": "likely.generative.gaussian_mixture",
     "MixtureModel": "likely.generative.mixture",

@@ -12,6 +12,8 @@ LikelyError
 LikelyWarning
 ├── UnseenCategories   prediction met categories the fit did not
 ├── SingularCovariance a covariance has no inverse; its range was used
+├── Separation         responses are separated: the estimate is infinite
+├── RedundantColumns   columns that others explain; their coefficients are held at 0
 ├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
 └── NothingToCalibrate  out-of-fold scores settle no temperature
 """
@@ -104,6 +106,14 @@ class UnseenCategories(LikelyWarning):
 
 class SingularCovariance(LikelyWarning):
     """A covariance matrix has no inverse; the density lives on its range."""
+
+
+class Separation(LikelyWarning):
+    """The responses are separated by the features: the maximum likelihood estimate is infinite."""
+
+
+class RedundantColumns(LikelyWarning):
+    """Columns that earlier ones explain, or that never vary; their coefficients are held at 0."""
 
 
 class CollapsedComponent(LikelyWarning):

@@ -53,6 +53,7 @@ class UnitLink(Link):
     """A link whose inverse is a distribution function: μ in (0, 1), rising with η."""
 
     means = Interval(0, 1)
+    log_concave: ClassVar[bool] = True  # whether ln dμ/dη is concave in η
 
     @abstractmethod
     def log_mean(self, eta: Array) -> Array:
@@ -69,6 +70,10 @@ class UnitLink(Link):
     @abstractmethod
     def log_slope(self, eta: Array) -> Array:
         """ln dμ/dη."""
+
+    @abstractmethod
+    def log_slope_derivative(self, eta: Array) -> Array:
+        """d ln(dμ/dη)/dη; where it falls everywhere, ordered responses have a convex nll."""
 
 
 @final
@@ -223,6 +228,9 @@ class Logit(UnitLink):
     def log_slope(self, eta: Array) -> Array:
         return log_expit(eta) + log_expit(np.negative(eta))
 
+    def log_slope_derivative(self, eta: Array) -> Array:
+        return -np.tanh(np.divide(eta, 2))  # 1 − 2 expit(η)
+
 
 @final
 @dataclass(frozen=True)
@@ -252,6 +260,9 @@ class Probit(UnitLink):
     def log_slope(self, eta: Array) -> Array:
         with np.errstate(over="ignore"):
             return -np.square(eta) / 2 - LOG_SQRT_2PI
+
+    def log_slope_derivative(self, eta: Array) -> Array:
+        return np.negative(eta)
 
 
 def _mills(eta: Array) -> Array:
@@ -291,6 +302,9 @@ class CLogLog(UnitLink):
     def log_slope(self, eta: Array) -> Array:
         return np.minimum(eta, LARGEST_EXPONENT) - bounded_exp(eta)  # −, also at η = inf
 
+    def log_slope_derivative(self, eta: Array) -> Array:
+        return 1 - bounded_exp(eta)
+
 
 def bounded_exp(eta: Array) -> Array:
     """e^η, held finite so that 0 · e^η is 0 and never nan."""
@@ -326,6 +340,9 @@ class LogLog(UnitLink):
     def log_slope(self, eta: Array) -> Array:
         return CLogLog().log_slope(np.negative(eta))
 
+    def log_slope_derivative(self, eta: Array) -> Array:
+        return -CLogLog().log_slope_derivative(np.negative(eta))
+
 
 @final
 @dataclass(frozen=True)
@@ -333,6 +350,7 @@ class Cauchit(UnitLink):
     """η = tan π(μ − ½): the Cauchy's distribution function, for data with wild examples."""
 
     name = "cauchit"
+    log_concave = False
 
     def link(self, mean: Array) -> Array:
         smaller = np.minimum(mean, np.subtract(1, mean))  # the tangent is exact near 0, not near π
@@ -357,6 +375,10 @@ class Cauchit(UnitLink):
 
     def log_slope(self, eta: Array) -> Array:
         return -np.log(pi) - 2 * log(np.hypot(1.0, eta))  # 1 + η² may overflow
+
+    def log_slope_derivative(self, eta: Array) -> Array:
+        length = np.hypot(1.0, eta)  # 1 + η² may overflow
+        return -2 / length * np.divide(eta, length)
 
 
 LINKS: dict[str, Link] = {

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
 
 from likely._typing import Array
 from likely.data.design import Design
 from likely.data.frames import is_sparse
-from likely.data.schema import Schema, TableKinds
+from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source, column_index
 from likely.errors import BadCell, InvalidInput, UnseenCategories, warn_user
-from likely.validate import as_frame, check_table, is_frame
+from likely.validate import as_frame, check_table, is_frame, plain, refuse_other_length
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,21 +32,20 @@ def present(X: Any, weight: Array | None) -> tuple[Any, Array | None]:
     return rows_of(X, weight > 0), weight[weight > 0]
 
 
-def own_columns(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
     """A frame's own columns in place of their names, taken out of its features."""
-    names = [name for name in (y, sample_weight) if isinstance(name, str)]
+    names = [name for name in given if isinstance(name, str)]
     if not names or not is_frame(as_frame(X)):
-        return X, y, sample_weight
+        return (X, *given)
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(as_frame(X), eager_only=True)
     for name in names:
         column_index(tuple(frame.columns), name)
-    y, sample_weight = (
-        frame.get_column(each).to_native() if isinstance(each, str) else each
-        for each in (y, sample_weight)
-    )
-    return frame.drop(names).to_native(), y, sample_weight
+    columns = [
+        frame.get_column(each).to_native() if isinstance(each, str) else each for each in given
+    ]
+    return (frame.drop(names).to_native(), *columns)
 
 
 def check_column(what: str, name: Any, source: Source) -> None:
@@ -60,13 +61,19 @@ def check_column(what: str, name: Any, source: Source) -> None:
 
 def encode(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> Design:
     """New rows by the schema of the fit; categories it has not seen carry no evidence."""
+    return encode_new(estimator, schema, X, sparse=sparse).design
+
+
+def encode_new(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> Encoded:
+    """The same, with what was not seen."""
     if isinstance(X, str | Path | Source):
         raise InvalidInput(
             "X is a file; a prediction takes rows in memory. "
             "Read it into a frame, or stream it with the command `likely predict`."
         )
     X = check_table(estimator, X, reset=False, sparse=sparse)
-    design, unseen = schema.encode(X)
+    encoded = schema.encode(X)
+    unseen = encoded.unseen
     if unseen:
         shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])
         warn_user(
@@ -74,7 +81,7 @@ def encode(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> De
             f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
             UnseenCategories,
         )
-    return design
+    return encoded
 
 
 def refuse_files(X: Any, estimator: Any) -> None:
@@ -148,3 +155,49 @@ def rows_of(X: Any, kept: Array) -> Any:
     import narwhals.stable.v2 as nw
 
     return nw.from_native(X, eager_only=True).filter(kept.tolist()).to_native()
+
+
+def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False) -> Array:
+    """Numbers to be predicted, as float64: (n,), or (n, m) where ``several`` are allowed."""
+    if y is None:
+        raise InvalidInput(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one number per row."
+        )
+    y = plain(y)
+    try:
+        y = check_array(
+            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0, copy=False
+        )
+    except (TypeError, ValueError) as error:
+        if "contains" in str(error):  # NaN or infinity, which scikit-learn names
+            raise
+        raise InvalidInput(
+            f"y must hold numbers; {error}. Use a classifier for labels, or convert the column."
+        ) from error
+    values: Array = y if several and y.ndim == 2 and y.shape[1] > 1 else column_or_1d(y, warn=True)
+    refuse_other_length(values, n_rows)
+    return values
+
+
+def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False) -> Array:
+    """An offset or an exposure: one finite number per row."""
+    try:
+        column = np.asarray(plain(values), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} must hold numbers; {error}. Pass one number per row."
+        ) from error
+    column = np.full(n_rows, column) if column.ndim == 0 else column
+    if column.shape != (n_rows,):
+        raise InvalidInput(
+            f"{what} has shape {column.shape}; X has {n_rows} rows. Pass one number per row."
+        )
+    valid = np.isfinite(column) & (column > 0) if positive else np.isfinite(column)
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise InvalidInput(
+            f"{what} of row {row} is {column[row]:g}; it must be finite"
+            f"{' and above 0' if positive else ''}. Mend it, or drop the row."
+        )
+    return column

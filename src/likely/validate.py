@@ -151,7 +151,7 @@ def _numbers_if_possible(X: Matrix) -> Matrix:
 def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
     """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
     y = label_array(y)
-    _refuse_other_length(y, n_rows)
+    refuse_other_length(y, n_rows)
     if unlabelled is None:
         _refuse_missing_labels(y)
         return _distinct(y)
@@ -199,7 +199,7 @@ def all_classes(classes: Any, known: Array | None) -> Array:
 def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     """Each label's place among ``classes``; a label that is not there is refused."""
     y = label_array(y)
-    _refuse_other_length(y, n_rows)
+    refuse_other_length(y, n_rows)
     found = _distinct(y)
     place = {label: k for k, label in enumerate(classes.tolist())}
     try:
@@ -212,7 +212,7 @@ def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
         ) from None
 
 
-def _refuse_other_length(y: Array, n_rows: int | None) -> None:
+def refuse_other_length(y: Array, n_rows: int | None) -> None:
     if n_rows is not None and len(y) != n_rows:
         raise InvalidInput(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
@@ -225,7 +225,7 @@ def check_weight(sample_weight: Any, X: Any, *, n_rows: int) -> Array | None:
     if sample_weight is None:
         return None
     try:
-        given = np.asarray(_plain(sample_weight), dtype=np.float64)
+        given = np.asarray(plain(sample_weight), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"sample_weight must hold numbers; {error}. Pass one number per row."
@@ -269,7 +269,7 @@ def warn_unless_converged(estimator: Any, solution: Any) -> None:
         )
 
 
-def _plain(y: Any) -> Any:
+def plain(y: Any) -> Any:
     """A series of any frame library as an array."""
     import narwhals.stable.v2 as nw
 
@@ -323,7 +323,7 @@ def label_array(y: Any) -> Array:
     """Labels as an array: one that would turn numbers or gaps into text stays an object array."""
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
         y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
-    labels: Array = column_or_1d(_plain(y), warn=True)
+    labels: Array = column_or_1d(plain(y), warn=True)
     return labels
 
 

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from likely.progress import listening
 from likely.solvers.base import Solver, State
+from likely.solvers.gradient_descent import FixedStep
 from likely.solvers.minimise import minimise
+from tests.solver_objectives import random_quadratic
 
 
 @dataclass(frozen=True)
@@ -64,3 +68,20 @@ def test_every_step_is_reported_to_whoever_listens():
         minimise(Halving(), square, 1.0, tol=0.0, max_iter=3)
     assert [said.what for said in heard] == ["halving step"] * 3
     assert heard[-1].detail == "objective 0.015625, gap 1.6e-02"
+
+
+def test_a_watcher_sees_every_state_from_the_start():
+    states = []
+    found = minimise(Halving(), square, 1.0, tol=0.0, max_iter=3, watch=states.append)
+    assert [state.theta for state in states] == [1.0, 0.5, 0.25, 0.125]
+    assert tuple(state.value for state in states) == found.trace
+
+
+def test_a_watcher_of_gradient_descent_keeps_loss_gradient_and_parameters():
+    objective, states = random_quadratic(0, 3), []
+    minimise(FixedStep(0.01), objective, np.ones(3), tol=0.0, max_iter=20, watch=states.append)
+    assert len(states) == 21
+    norms = [np.linalg.norm(state.gradient) for state in states]
+    assert np.all(np.diff(norms) < 0)
+    for state in states:
+        assert_array_equal(state.gradient, objective.Q @ state.theta - objective.c)

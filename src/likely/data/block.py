@@ -7,8 +7,9 @@ not depend on them either.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import final
 
 from likely._typing import Array
@@ -34,6 +35,12 @@ class Block:
     @property
     def n_rows(self) -> int:
         return self.X.n_rows
+
+    @property
+    def target(self) -> Array:
+        """y, where the caller knows that there is one."""
+        assert self.y is not None
+        return self.y
 
 
 class Blocks(ABC):
@@ -71,6 +78,12 @@ class ArrayBlocks(Blocks):
     def nbytes(self) -> int:  # type: ignore[override]
         return self.X.nbytes
 
+    @property
+    def target(self) -> Array:
+        """y, where the caller knows that there is one."""
+        assert self.y is not None
+        return self.y
+
     def __iter__(self) -> Iterator[Block]:
         size = self.rows_per_block or block_rows(self.n_rows, self.n_features, self.nbytes)
         for start in range(0, self.n_rows, size):
@@ -88,6 +101,121 @@ class ArrayBlocks(Blocks):
             group=cut(self.group),
             start=start,
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Redesigned(Blocks):
+    """Other blocks with each design seen in another way: centred, or with an intercept."""
+
+    inner: Blocks
+    change: Callable[[Design], Design]
+    n_features: int
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]  # read-only here
+        return self.inner.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self.inner:
+            yield replace(block, X=self.change(block.X))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldBlocks(Blocks):
+    """Blocks that are in memory already."""
+
+    held: tuple[Block, ...]
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.held[0].X.n_features
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return sum(block.n_rows for block in self.held)
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return sum(block.X.nbytes for block in self.held)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self.held)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CountedBlocks(Blocks):
+    """Other blocks, with a count of how often they were read from the first to the last."""
+
+    inner: Blocks
+    passes: list[float]  # one entry per pass that began
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.inner.n_features
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.inner.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        self.passes.append(1.0)
+        return iter(self.inner)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CheckedBlocks(Blocks):
+    """Other blocks, whose responses are checked as they are read."""
+
+    inner: Blocks
+    check: Callable[[Array], None]
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.inner.n_features
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.inner.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self.inner:
+            self.check(block.target)
+            yield block
+
+
+def first_rows(blocks: Blocks, share: float) -> HeldBlocks:
+    """The first rows of each block, copied: a subset that no order of the data can spoil much."""
+    return HeldBlocks(tuple(_head(block, max(1, int(share * block.n_rows))) for block in blocks))
+
+
+def _head(block: Block, rows: int) -> Block:
+    def cut(array: Array | None) -> Array | None:
+        return None if array is None else array[:rows].copy()
+
+    return Block(
+        X=deepcopy(block.X.rows(0, rows)),
+        y=cut(block.y),
+        weight=cut(block.weight),
+        offset=cut(block.offset),
+        group=cut(block.group),
+        start=block.start,
+    )
 
 
 def block_rows(n_rows: int, n_features: int, nbytes: int) -> int:

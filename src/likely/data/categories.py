@@ -9,7 +9,7 @@ arrays, int64, float64 or bool where one of these holds them all, else objects
 sorted by kind (Booleans, numbers, text, then others by type) and by value.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -167,6 +167,18 @@ def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and value != value
+
+
+def ordered_categories(column: Any) -> list[Any] | None:
+    """The categories of an ordered categorical, in their order; None for any other column."""
+    import narwhals.stable.v2 as nw
+
+    if type(column).__module__.startswith("pandas") and type(column).__name__ == "Categorical":
+        return list(column.categories) if column.ordered else None
+    if not nw.dependencies.is_into_series(column):
+        return None
+    series = nw.from_native(column, series_only=True)
+    return series.cat.get_categories().to_list() if nw.is_ordered_categorical(series) else None
 
 
 _CATEGORY_DTYPE = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}

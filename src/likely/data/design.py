@@ -1,216 +1,26 @@
-"""The layouts of a design matrix X, and the few verbs that a model needs of it.
+"""The layouts of a design matrix X: one import for all of them, and the two that wrap another.
 
-    matmat(Θ)        XΘ                 (n,) or (n, K)
-    rmatmat(R)       XᵀR                (p,) or (p, K)
-    sandwich(d)      Xᵀ diag(d) X       (p, p), or on some columns
-    row_quadratic(M) diag(X M Xᵀ)       (n,), for leverages
-    stored()         what distributions read
+    Dense          a plain array                        Intercept     [x; 1]
+    Centred        the same, seen from a centre         Standardised  (x − centre) / scale
+    Csr            sparse rows
+    Mixed          numbers and category codes
 
-A design never sees y.  To add a layout, write one class: the laws in
-``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
+``layout`` says the verbs.  A design never sees y.  To add a layout, write one class: the laws
+in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Codes, Columns, Matrix
+from likely._typing import Array, Columns, Matrix
+from likely.data.dense import Centred, Dense
+from likely.data.layout import Design
+from likely.data.mixed import Mixed
+from likely.data.sparse import Csr
 
-
-class Design(ABC):
-    """The contract of a layout."""
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int: ...
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """The number of columns of the matrix this stands for."""
-
-    @property
-    @abstractmethod
-    def nbytes(self) -> int: ...
-
-    @abstractmethod
-    def rows(self, start: int, stop: int) -> Self:
-        """Rows ``start`` to ``stop``, as a view where the layout allows it."""
-
-    @abstractmethod
-    def matmat(self, theta: Array) -> Array: ...
-
-    @abstractmethod
-    def rmatmat(self, residual: Array) -> Array: ...
-
-    @abstractmethod
-    def sandwich(self, d: Array, columns: Array | None = None) -> Array: ...
-
-    @abstractmethod
-    def row_quadratic(self, M: Array) -> Array: ...
-
-    @abstractmethod
-    def stored(self) -> Matrix | Columns: ...
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Dense(Design):
-    """A plain array, (n, p)."""
-
-    values: Array
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.values.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.values.shape[1])
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.values.nbytes)
-
-    def rows(self, start: int, stop: int) -> "Dense":
-        return Dense(self.values[start:stop])
-
-    def matmat(self, theta: Array) -> Array:
-        return np.dot(self.values, theta)
-
-    def rmatmat(self, residual: Array) -> Array:
-        return np.dot(self.values.T, residual)
-
-    def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        X = self.values if columns is None else self.values[:, columns]
-        return np.dot(X.T, X * d[:, None])
-
-    def row_quadratic(self, M: Array) -> Array:
-        return np.einsum("ij,ij->i", np.dot(self.values, M), self.values)
-
-    def stored(self) -> Matrix:
-        return self.values
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Csr(Design):
-    """A ``scipy.sparse`` CSR array: zeros are not stored."""
-
-    values: Matrix
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.values.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.values.shape[1])
-
-    @property
-    def nbytes(self) -> int:
-        v = self.values
-        return int(v.data.nbytes + v.indices.nbytes + v.indptr.nbytes)
-
-    def rows(self, start: int, stop: int) -> "Csr":
-        return Csr(self.values[start:stop])
-
-    def matmat(self, theta: Array) -> Array:
-        return np.asarray(self.values @ theta)
-
-    def rmatmat(self, residual: Array) -> Array:
-        return np.asarray(self.values.T @ residual)
-
-    def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        X = self.values if columns is None else self.values[:, columns]
-        return np.asarray((X.T @ X.multiply(d[:, None]).tocsr()).toarray())
-
-    def row_quadratic(self, M: Array) -> Array:
-        return np.asarray(self.values.multiply(self.values @ M).sum(axis=1)).ravel()
-
-    def stored(self) -> Matrix:
-        return self.values
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Mixed(Design):
-    """Numeric columns, then one indicator per category of each column of codes.
-
-    The indicators are never expanded: a code picks a row of Θ, and a sandwich is a
-    table of sums.  Code −1 (missing, or unseen) is a row of zeros.
-    """
-
-    numeric: Array  # (n, p)
-    codes: Codes  # (n, q)
-    sizes: tuple[int, ...]  # how many categories each column of codes has
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.codes.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        return int(self.numeric.shape[1]) + sum(self.sizes)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.numeric.nbytes + self.codes.nbytes)
-
-    def rows(self, start: int, stop: int) -> "Mixed":
-        return Mixed(self.numeric[start:stop], self.codes[start:stop], self.sizes)
-
-    def matmat(self, theta: Array) -> Array:
-        p = self.numeric.shape[1]
-        eta = np.dot(self.numeric, theta[:p])
-        for _, code, known, part in self._indicators():
-            eta[known] += theta[part][code]
-        return eta
-
-    def rmatmat(self, residual: Array) -> Array:
-        out = np.zeros((self.n_features, *residual.shape[1:]))
-        out[: self.numeric.shape[1]] = np.dot(self.numeric.T, residual)
-        for _, code, known, part in self._indicators():
-            np.add.at(out[part], code, residual[known])
-        return out
-
-    def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        p = self.numeric.shape[1]
-        out = np.zeros((self.n_features, self.n_features))
-        weighted = self.numeric * d[:, None]
-        out[:p, :p] = np.dot(self.numeric.T, weighted)
-        for column, code, known, part in self._indicators():
-            np.add.at(out[part, :p], code, weighted[known])
-            for other, _, _, other_part in self._indicators():
-                both = (self.codes[:, column] >= 0) & (self.codes[:, other] >= 0)
-                cells = (self.codes[both, column], self.codes[both, other])
-                np.add.at(out[part, other_part], cells, d[both])
-            out[:p, part] = out[part, :p].T
-        return out if columns is None else out[np.ix_(columns, columns)]
-
-    def row_quadratic(self, M: Array) -> Array:
-        projected = self.matmat(M)  # (n, p): row i is x_iᵀM
-        p = self.numeric.shape[1]
-        out = np.einsum("ij,ij->i", self.numeric, projected[:, :p])
-        for _, code, known, part in self._indicators():
-            out[known] += projected[known, part.start + code.astype(np.intp)]  # int8 would wrap
-        return out
-
-    def stored(self) -> Columns:
-        return Columns(self.numeric, self.codes)
-
-    def _indicators(self) -> list[tuple[int, Codes, Array, slice]]:
-        """Per column of codes: its number, its known codes, where they are known, their columns."""
-        out = []
-        start = self.numeric.shape[1]
-        for column, size in enumerate(self.sizes):
-            code = self.codes[:, column]
-            known = code >= 0
-            out.append((column, code[known], known, slice(start, start + size)))
-            start += size
-        return out
+__all__ = ["Centred", "Csr", "Dense", "Design", "Intercept", "Mixed", "Standardised"]
 
 
 @final
@@ -236,18 +46,26 @@ class Intercept(Design):
         return Intercept(self.inner.rows(start, stop))
 
     def matmat(self, theta: Array) -> Array:
-        return self.inner.matmat(theta[:-1]) + theta[-1]
+        eta = self.inner.matmat(theta[:-1])
+        eta += theta[-1]
+        return eta
 
     def rmatmat(self, residual: Array) -> Array:
         inner = self.inner.rmatmat(residual)
         return np.concatenate([inner, residual.sum(axis=0, keepdims=True)])
 
     def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        out = np.empty((self.n_features, self.n_features))
-        out[:-1, :-1] = self.inner.sandwich(d)
-        out[-1, :-1] = out[:-1, -1] = self.inner.rmatmat(d)
+        last = self.n_features - 1
+        inner = None if columns is None else columns[columns < last]
+        sums = self.inner.rmatmat(d)[slice(None) if inner is None else inner]
+        out = np.empty((len(sums) + 1, len(sums) + 1))
+        out[:-1, :-1] = self.inner.sandwich(d, inner)
+        out[-1, :-1] = out[:-1, -1] = sums
         out[-1, -1] = d.sum()
-        return out if columns is None else out[np.ix_(columns, columns)]
+        if columns is None:
+            return out
+        order = np.where(columns < last, np.cumsum(columns < last) - 1, len(sums))
+        return out[np.ix_(order, order)]
 
     def row_quadratic(self, M: Array) -> Array:
         cross = self.inner.matmat(M[:-1, -1] + M[-1, :-1])
@@ -293,16 +111,18 @@ class Standardised(Design):
         return ((self.inner.rmatmat(residual) - shift).T / self.scale).T
 
     def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        cross = np.multiply.outer(self.inner.rmatmat(d), self.centre)
-        square = np.multiply.outer(self.centre, self.centre) * d.sum()
-        out = self.inner.sandwich(d) - cross - cross.T + square
-        out /= np.multiply.outer(self.scale, self.scale)
-        return out if columns is None else out[np.ix_(columns, columns)]
+        kept = slice(None) if columns is None else columns
+        centre, scale = self.centre[kept], self.scale[kept]
+        cross = np.multiply.outer(self.inner.rmatmat(d)[kept], centre)
+        square = np.multiply.outer(centre, centre) * d.sum()
+        out = self.inner.sandwich(d, columns) - cross - cross.T + square
+        out /= np.multiply.outer(scale, scale)
+        return out
 
     def row_quadratic(self, M: Array) -> Array:
         scaled = M / np.multiply.outer(self.scale, self.scale)
         linear = self.inner.matmat(np.dot(scaled + scaled.T, self.centre))
-        constant = float(self.centre @ scaled @ self.centre)
+        constant = float(np.dot(self.centre, np.dot(scaled, self.centre)))
         return self.inner.row_quadratic(scaled) - linear + constant
 
     def stored(self) -> Matrix | Columns:

@@ -196,6 +196,21 @@ def library_of(table: object) -> str | None:
     return "pyarrow" if isinstance(table, Source) else type(table).__module__.partition(".")[0]
 
 
+def frame_of(columns: dict[str, Array], like: str | None) -> Any:
+    """A data frame of the library ``like`` (see ``library_of``); Arrow's table when None."""
+    if like == "pandas":
+        import pandas
+
+        return pandas.DataFrame(columns)
+    if like == "polars":
+        import polars
+
+        return polars.DataFrame(columns)
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+
+
 def is_sparse(table: object) -> bool:
     """Whether it is a ``scipy.sparse`` object, without importing scipy."""
     return type(table).__module__.startswith("scipy.sparse")

@@ -22,7 +22,15 @@ from likely.data.categories import (
     union,
 )
 from likely.data.design import Csr, Dense, Design, Mixed
-from likely.data.frames import Table, as_table, is_sparse, kinds_of, library_of, side_by_side
+from likely.data.frames import (
+    Table,
+    as_table,
+    frame_of,
+    is_sparse,
+    kinds_of,
+    library_of,
+    side_by_side,
+)
 from likely.data.source import Kind, TableKinds, column_index, column_label
 from likely.errors import InvalidInput
 
@@ -126,7 +134,7 @@ class Schema(Additive):
         """
         columns = self._decoded_columns(numeric, codes)
         if self.names is not None:
-            return _frame(dict(zip(self.names, columns, strict=True)), like)
+            return frame_of(dict(zip(self.names, columns, strict=True)), like)
         if all(column.dtype.kind in "fiu" for column in columns):
             return side_by_side(columns, numeric.shape[0], np.float64)
         return side_by_side(columns, numeric.shape[0], object)
@@ -259,17 +267,3 @@ def _category_values(codes: Codes, values: Array) -> Array:
     with_missing = np.empty(values.size + 1, dtype=object)  # born as None
     with_missing[:-1] = values
     return with_missing[codes]
-
-
-def _frame(columns: dict[str, Array], like: str | None) -> Any:
-    if like == "pandas":
-        import pandas
-
-        return pandas.DataFrame(columns)
-    if like == "polars":
-        import polars
-
-        return polars.DataFrame(columns)
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})

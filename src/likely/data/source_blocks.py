@@ -48,11 +48,14 @@ class SourceBlocks(Blocks):
     numeric_target: bool = False
     gaps: bool = False  # whether a label may be missing
     rows_per_block: int | None = None  # None is the rule of ``block_rows``
+    offset: str | None = None
+    exposure: str | None = None  # its logarithm is added to the offset
+    group: str | None = None
+    groups: Array | None = None  # sorted; the distinct values of the column of groups
 
     def __post_init__(self) -> None:
-        for name in (*(self.schema.names or ()), self.target, self.weight):
-            if name is not None:
-                column_index(self.source.names, name)
+        for name in (*(self.schema.names or ()), *self._beside()):
+            column_index(self.source.names, name)
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # read-only here
@@ -75,8 +78,12 @@ class SourceBlocks(Blocks):
     def _needed(self) -> Source:
         if self.schema.names is None:
             return self.source
-        wanted = [*self.schema.names, self.target, self.weight]
-        return self.source.select(list(dict.fromkeys(n for n in wanted if n is not None)))
+        return self.source.select(list(dict.fromkeys([*self.schema.names, *self._beside()])))
+
+    def _beside(self) -> list[str]:
+        """The columns that are no features."""
+        names = (self.target, self.weight, self.offset, self.exposure, self.group)
+        return [name for name in names if name is not None]
 
     def _block_rows(self) -> int:
         coded = self.schema.as_codes.count(True)
@@ -90,8 +97,26 @@ class SourceBlocks(Blocks):
             X=self.schema.encode(table).design,
             y=None if self.target is None else self._responses(table, start, weight),
             weight=weight,
+            offset=self._offsets(table, start),
+            group=None if self.group is None else self._group_codes(table),
             start=start,
         )
+
+    def _offsets(self, table: "pa.Table", start: int) -> Array | None:
+        offset = None
+        if self.offset is not None:
+            offset = floats_of_arrow(table.column(self.offset)).astype(np.float64, copy=False)
+            _refuse_gaps("offset", self.offset, offset, np.isfinite(offset), start)
+        if self.exposure is not None:
+            exposure = floats_of_arrow(table.column(self.exposure)).astype(np.float64, copy=False)
+            valid = (exposure > 0) & (exposure < np.inf)
+            _refuse_gaps("exposure", self.exposure, exposure, valid, start)
+            offset = np.log(exposure) if offset is None else offset + np.log(exposure)
+        return offset
+
+    def _group_codes(self, table: "pa.Table") -> Codes:
+        assert self.group is not None and self.groups is not None
+        return class_codes(table.column(self.group), self.groups)
 
     def _responses(self, table: "pa.Table", start: int, weight: Array | None) -> Array:
         column = table.column(self.target)
@@ -106,6 +131,16 @@ class SourceBlocks(Blocks):
                 "every row needs one. Remove the row, or say unlabelled=nan to learn from it."
             )
         return codes
+
+
+def _refuse_gaps(what: str, name: str, values: Array, valid: Array, start: int) -> None:
+    if valid.all():
+        return
+    row = int(np.argmin(valid))
+    raise InvalidInput(
+        f"Row {start + row} of the {what} column {name!r} holds {values[row]:g}; an {what} is a "
+        f"finite number{' above 0' if what == 'exposure' else ''}. Mend it, or drop the row."
+    )
 
 
 def chunks(source: Source, rows: int) -> "Iterator[pa.Table]":

@@ -4,6 +4,7 @@ from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver
 from likely.solvers.em import EM, ExpectationObjective
 from likely.solvers.gradient_descent import FixedStep, GradientDescent
 from likely.solvers.lbfgs import LBFGS
+from likely.solvers.maximise import maximise
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
@@ -24,5 +25,6 @@ __all__ = [
     "Solution",
     "Solver",
     "State",
+    "maximise",
     "minimise",
 ]

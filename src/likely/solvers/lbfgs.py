@@ -2,28 +2,29 @@
 
     d = −B g        B built from pairs s = θ′ − θ, y = g′ − g by the two-loop recursion
 
-A preconditioner is the lower Cholesky factor L of a matrix near the Hessian.  The method then
-works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns cost nothing.
+A preconditioner is, or holds, the lower Cholesky factor L of a matrix near the Hessian.  The method
+then works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns cost nothing.
 
 The gap is the quasi-Newton decrement gᵀBg / 2, relative to max(1, |f|), with B started from the
-least curvature remembered, so that directions the memory misses count in full.  Without a
-preconditioner the gap is infinite before the first step.
+least curvature remembered, so that directions the memory misses count in full.  It is infinite
+before the first step, unless the preconditioner stands for the Hessian; one that stands for parts
+of it must be corrected by a few pairs first.
 
 References
 ----------
 Nocedal & Wright, Numerical Optimization, 2nd ed., §7.2 and algorithm 7.4.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import Point, along, strong_wolfe
+from likely.solvers.preconditioners import Preconditioner, Triangular
 
 LEAST_CURVATURE = 1e-14  # a pair with sᵀy below this part of ‖s‖‖y‖ is rounding
 
@@ -48,7 +49,7 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
     """For many parameters: one step costs one or two totals and O(memory · d)."""
 
     memory: int = 10
-    preconditioner: Array | None = field(default=None)  # L, lower triangular (d, d)
+    preconditioner: Preconditioner | Array | None = None  # an array is L, lower triangular (d, d)
 
     name: ClassVar[str] = "L-BFGS"
 
@@ -69,7 +70,8 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
             state = replace(state, pairs=())
             point = self._search(objective, state)
         if point is None:
-            return replace(state, stuck="the line search found no lower value")
+            gap = self._estimate(state.gradient, state.value, state.pairs)
+            return replace(state, gap=gap, stuck="the line search found no lower value")
         pairs = self._remember(state, point)
         gap = self._gap(point.gradient, point.value, pairs)
         return LBFGSState(
@@ -89,8 +91,8 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
 
     def _remember(self, state: LBFGSState, point: Point) -> tuple[Pair, ...]:
         step = point.theta - state.theta
-        if self.preconditioner is not None:
-            step = self.preconditioner.T @ step
+        if self._units is not None:
+            step = self._units.forward(step)
         change = self._whiten(point.gradient - state.gradient)
         floor = LEAST_CURVATURE * float(np.linalg.norm(step) * np.linalg.norm(change))
         if float(np.dot(step, change)) <= floor:
@@ -98,11 +100,15 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         return (*state.pairs, Pair(step, change))[-self.memory :]
 
     def _gap(self, gradient: Array, value: float, pairs: tuple[Pair, ...]) -> float:
-        g = self._whiten(gradient)
-        if not g.any():
+        if not gradient.any():
             return 0.0
-        if not pairs and self.preconditioner is None:
+        needed = 1 if self._units is None else self._units.fewest_pairs
+        return inf if len(pairs) < needed else self._estimate(gradient, value, pairs)
+
+    def _estimate(self, gradient: Array, value: float, pairs: tuple[Pair, ...]) -> float:
+        if not pairs and self._units is None:
             return inf
+        g = self._whiten(gradient)
         scale = max((float(np.dot(s, s) / np.dot(s, y)) for s, y in pairs), default=1.0)
         return float(np.dot(g, two_loops(g, pairs, scale))) / 2 / max(1.0, abs(value))
 
@@ -113,16 +119,17 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         s, y = pairs[-1]
         return float(np.dot(s, y) / np.dot(y, y))
 
+    @property
+    def _units(self) -> Preconditioner | None:
+        if isinstance(self.preconditioner, np.ndarray):
+            return Triangular(self.preconditioner)
+        return self.preconditioner
+
     def _whiten(self, gradient: Array) -> Array:
-        """L⁻¹g, the gradient with respect to Lᵀθ."""
-        if self.preconditioner is None:
-            return gradient
-        return np.asarray(solve_triangular(self.preconditioner, gradient, lower=True))
+        return gradient if self._units is None else self._units.whiten(gradient)
 
     def _back(self, direction: Array) -> Array:
-        if self.preconditioner is None:
-            return direction
-        return np.asarray(solve_triangular(self.preconditioner, direction, lower=True, trans="T"))
+        return direction if self._units is None else self._units.back(direction)
 
 
 def two_loops(gradient: Array, pairs: tuple[Pair, ...], scale: float) -> Array:

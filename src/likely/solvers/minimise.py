@@ -1,12 +1,13 @@
 """The one optimisation loop."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from time import perf_counter
 from typing import Any, final
 
 from likely.progress import report
-from likely.solvers.base import Objective, S, Solver
+from likely.solvers.base import Objective, S, Solver, State
 from likely.solvers.stopping import FirstOf, Progress, StoppingRule
 
 
@@ -20,6 +21,8 @@ class Solution:
     reason: str
     trace: tuple[float, ...]  # the objective, from the start to the end
     gap: float
+    solver: str = ""  # which one it was
+    passes: float | None = None  # over the data, where they were counted
 
     @property
     def n_iter(self) -> int:
@@ -27,8 +30,11 @@ class Solution:
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"
+        by = f" by {self.solver}" if self.solver else ""
+        passes = "" if self.passes is None else f" and {self.passes:.3g} passes over the data"
         return (
-            f"<Solution: {state} after {self.n_iter} steps at {self.trace[-1]:.6g}; {self.reason}>"
+            f"<Solution{by}: {state} after {self.n_iter} steps{passes} at {self.trace[-1]:.6g}; "
+            f"{self.reason}>"
         )
 
 
@@ -40,9 +46,17 @@ def minimise(
     tol: float = 1e-10,
     max_iter: int = 100,
     stopping: StoppingRule | None = None,
+    watch: Callable[[S], None] | None = None,
 ) -> Solution:
-    """Step from ``start`` until the gap is within ``tol``, or ``stopping`` says to stop."""
-    return search(solver, objective, start, tol=tol, max_iter=max_iter, stopping=stopping)[0]
+    """Step from ``start`` until the gap is within ``tol``, or ``stopping`` says to stop.
+
+    ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
+    history of value, parameters and, where the solver has one, gradient.
+    """
+    solution, _ = search(
+        solver, objective, start, tol=tol, max_iter=max_iter, stopping=stopping, watch=watch
+    )
+    return solution
 
 
 def search(
@@ -53,16 +67,20 @@ def search(
     tol: float = 1e-10,
     max_iter: int = 100,
     stopping: StoppingRule | None = None,
+    watch: Callable[[S], None] | None = None,
 ) -> tuple[Solution, S]:
     """The solution, and the last state for whoever needs what the solver carried there."""
     state = solver.init(objective, start)
     trace, verdict, began = [state.value], None, perf_counter()
-    rule = stopping or FirstOf(())
+    rule, seen = stopping or FirstOf(()), watch or _unseen
+    seen(state)
     while state.gap > tol and not state.stuck and not verdict and len(trace) <= max_iter:
-        state = solver.step(objective, state)
+        before, state = state, solver.step(objective, state)
         trace.append(state.value)
+        seen(state)
         report(f"{solver.name} step", 1, f"objective {state.value:.6g}, gap {state.gap:.1e}")
-        verdict = rule.verdict(Progress(state.gap, trace, perf_counter() - began))
+        seconds = perf_counter() - began
+        verdict = rule.verdict(Progress(state.gap, trace, seconds, (before.theta, state.theta)))
     converged = state.gap <= tol or (verdict is not None and verdict.converged)
     if state.gap <= tol:
         reason = f"the gap {state.gap:.1e} is within tol={tol:g}"
@@ -73,4 +91,8 @@ def search(
     else:
         gap = f"{state.gap:.1e}" if isfinite(state.gap) else "unknown size"
         reason = f"max_iter={max_iter} was reached with a gap of {gap}"
-    return Solution(state.theta, converged, reason, tuple(trace), state.gap), state
+    return Solution(state.theta, converged, reason, tuple(trace), state.gap, solver.name), state
+
+
+def _unseen(state: State) -> None:
+    """Nobody watches."""

@@ -2,8 +2,10 @@
 
     d = −H⁻¹g        θ ← θ + t d        t ∈ {1, ½, ¼, …}
 
-The gap is half the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f,
-relative to max(1, |f|).
+With the expected information for H, this is iteratively reweighted least squares.  The gap is half
+the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f, relative to max(1, |f|).
+The units of the columns do not matter, and columns that earlier ones explain are held where they
+start.
 
 References
 ----------
@@ -11,14 +13,15 @@ Boyd & Vandenberghe, Convex Optimization, §9.2 (backtracking), §9.5 (Newton).
 """
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, isfinite
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from likely._typing import Array
 from likely.solvers.base import SmoothObjective, Solver, State, rounding
+from likely.solvers.factor import factorise
 
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30
@@ -29,6 +32,8 @@ SHORTEST_STEP = 2.0**-30
 class NewtonState(State):
     direction: Array  # d, from the current θ
     decrease: float  # gᵀH⁻¹g, promised by a whole step
+    hessian: Array  # H, at the current θ
+    held: tuple[int, ...] = ()  # the columns that earlier ones explain
 
 
 @final
@@ -40,8 +45,10 @@ class Newton(Solver[SmoothObjective, NewtonState]):
 
     def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
         here = objective.second_order(theta)
+        held: tuple[int, ...] = ()
         try:
-            direction = -cho_solve(cho_factor(here.hessian), here.gradient)
+            factor = factorise(here.hessian)
+            direction, held = -factor.solve(here.gradient), factor.held
             decrease, stuck = -float(np.dot(here.gradient, direction)), ""
         except LinAlgError:
             direction, decrease = -here.gradient, inf
@@ -49,10 +56,12 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=decrease / 2 / max(1.0, abs(here.value)),
+            gap=decrease / 2 / max(1.0, abs(here.value)) if isfinite(here.value) else inf,
             stuck=stuck,
             direction=direction,
             decrease=decrease,
+            hessian=here.hessian,
+            held=held,
         )
 
     def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:

@@ -14,7 +14,10 @@ Prechelt, Early stopping — but when?, 1998 (patience).
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from math import inf
+from typing import Any, NamedTuple, final
+
+import numpy as np
 
 
 class Progress(NamedTuple):
@@ -23,6 +26,7 @@ class Progress(NamedTuple):
     gap: float  # relative: gap / max(1, |f|)
     trace: Sequence[float]  # the objective, from the start to now
     seconds: float = 0.0
+    last_step: tuple[Any, Any] | None = None  # θ before the last step, and after it
 
     @property
     def n_iter(self) -> int:
@@ -104,6 +108,37 @@ class Patience(StoppingRule):
         if since < self.steps:
             return None
         return Verdict(f"the objective has not fallen for {since} steps", converged=False)
+
+
+@final
+@dataclass(frozen=True)
+class SmallChange(StoppingRule):
+    """The last step changed the objective by less than ``least``: slow, though perhaps not near."""
+
+    least: float = 1e-10
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        change = abs(progress.trace[-1] - progress.trace[-2]) if progress.n_iter else inf
+        if not change < self.least:
+            return None
+        return Verdict(f"the objective changed by {change:.1e}, less than {self.least:g}", False)
+
+
+@final
+@dataclass(frozen=True)
+class SmallStep(StoppingRule):
+    """The last step moved no parameter by ``least``; for parameters that are an array."""
+
+    least: float = 1e-10
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        if progress.last_step is None:
+            return None
+        before, after = progress.last_step
+        moved = float(np.abs(np.subtract(after, before)).max(initial=0.0))
+        if not moved < self.least:
+            return None
+        return Verdict(f"the parameters moved by {moved:.1e}, less than {self.least:g}", False)
 
 
 @final

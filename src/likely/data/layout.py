@@ -1,0 +1,61 @@
+"""The contract of a layout of the design matrix: the few verbs that a model needs of it.
+
+    matmat(Θ)        XΘ                 (n,) or (n, K)
+    rmatmat(R)       XᵀR                (p,) or (p, K)
+    sandwich(d)      Xᵀ diag(d) X       (p, p), or on some columns
+    row_quadratic(M) diag(X M Xᵀ)       (n,), for leverages
+    stored()         what distributions read
+
+Results are new arrays, float64 also where X is float32: blocks are added in float64.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+from likely._typing import Array, Columns, Matrix
+
+
+class Design(ABC):
+    """The contract of a layout."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The number of columns of the matrix this stands for."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int: ...
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Self:
+        """Rows ``start`` to ``stop``, as a view where the layout allows it."""
+
+    @abstractmethod
+    def matmat(self, theta: Array) -> Array: ...
+
+    @abstractmethod
+    def rmatmat(self, residual: Array) -> Array: ...
+
+    @abstractmethod
+    def sandwich(self, d: Array, columns: Array | None = None) -> Array:
+        """Xᵀ diag(d) X; on ``columns`` (distinct) alone, nothing (p, p) is built."""
+
+    @abstractmethod
+    def row_quadratic(self, M: Array) -> Array: ...
+
+    @abstractmethod
+    def stored(self) -> Matrix | Columns: ...
+
+    @property
+    def n_centred(self) -> int:
+        """How many columns, the first ones, ``centred`` moves."""
+        return 0
+
+    def centred(self, centre: Array) -> "Design":
+        """The numbers seen from ``centre``, (n_centred,); sparse ones stay, to keep their zeros."""
+        return self

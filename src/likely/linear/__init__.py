@@ -1,0 +1,1 @@
+"""Linear models: one predictor, many responses."""

@@ -1,0 +1,129 @@
+"""The covariance of an estimate, from factors of unit-diagonal matrices.
+
+    H + P = D A D,  D² = diag(H + P)        A = LLᵀ        R = D⁻¹L⁻ᵀ        B = (H + P)⁻¹ = RRᵀ
+
+A has ones on its diagonal whatever the columns' units, so that a column in nanometres and one in
+light years are factorised alike.  Everything else is a product with R: ψ RRᵀ, R(RᵀHR)Rᵀ,
+R(RᵀMR)Rᵀ.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.objectives.inference import ClusterScores
+
+MACHINE = float(np.finfo(np.float64).eps)
+TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A⁻¹ = RRᵀ on the range of A."""
+
+    root: Array  # R, (p, rank)
+    estimable: Array  # (p,): False where a direction without information moves the coefficient
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Bread:
+    """B = (H + P)⁻¹ on the free coefficients, as a root, and RᵀHR, whose trace is tr(BH)."""
+
+    root: Array  # R, (p, rank); rows of zeros for coefficients that were held at 0
+    held: Array  # (p,), Boolean: not free
+    lost: Array  # (p,), Boolean: free, but the data do not tell
+    middle: Array  # RᵀHR, (rank, rank): the identity without a penalty
+
+    @classmethod
+    def of(cls, information: Array, curvature: Array, free: Array) -> "Bread":
+        """``free`` are the coefficients that were not held at 0: a mask or their indices."""
+        p, H = len(information), information[np.ix_(free, free)]
+        factor = inverse_root(H + np.diag(curvature[free]))
+        root, held, lost = np.zeros((p, factor.root.shape[1])), np.full(p, True), np.full(p, False)
+        root[free], held[free], lost[free] = factor.root, False, ~factor.estimable
+        middle = factor.root.T @ H @ factor.root if curvature.any() else np.eye(root.shape[1])
+        return cls(root, held, lost, middle)
+
+    @property
+    def n_parameters(self) -> float:
+        """tr(BH)."""
+        return float(np.trace(self.middle))
+
+    def covariance(self, middle: Array) -> Array:
+        """R K Rᵀ."""
+        return np.asarray(self.root @ middle @ self.root.T)
+
+    def moved(self, covariance: Array, jacobian: Array) -> Array:
+        """J C Jᵀ, with nan for what was not estimated."""
+        found = jacobian @ covariance @ jacobian.T
+        unknown = self.held | (jacobian[:, self.lost] != 0).any(axis=1)
+        found[unknown] = found[:, unknown] = np.nan
+        return (found + found.T) / 2
+
+    def model(self, dispersion: float) -> Array:
+        """ψ BHB."""
+        return self.covariance(dispersion * self.middle)
+
+    def robust(self, meat: Array, *, factor: float = 1.0) -> Array:
+        """B M B."""
+        return self.covariance(factor * (self.root.T @ meat @ self.root))
+
+    def clustered(self, clusters: ClusterScores, *, n: float) -> Array:
+        """B (Σ u_g u_gᵀ) B · G/(G − 1) · (n − 1)/(n − p)."""
+        G = clusters.codes.size
+        if G < 2:
+            raise InvalidInput(
+                f"covariance='clustered' was asked for with {G} cluster; it needs two or more. "
+                "Choose covariance='HC3', or give groups that differ."
+            )
+        moved = clusters.scores @ self.root
+        factor = G / (G - 1) * small_sample(n - 1, n - self.n_parameters)
+        return self.covariance(factor * (moved.T @ moved))
+
+
+def small_sample(n: float, df_residual: float) -> float:
+    """n/(n − p); nan where nothing is left to judge by."""
+    return n / df_residual if df_residual > 0 else float("nan")
+
+
+def inverse_root(matrix: Array) -> Factor:
+    """R with RRᵀ = matrix⁻¹; where there is no inverse, on the range of the scaled matrix."""
+    if not np.isfinite(matrix).all():
+        return Factor(np.full(matrix.shape, np.nan), np.zeros(len(matrix), dtype=bool))
+    scale, unit = unit_diagonal(matrix)
+    try:
+        lower = cholesky(unit, lower=True)
+        singular = len(unit) > 0 and np.diag(lower).min() ** 2 < 8 * MACHINE * len(unit)
+    except LinAlgError:
+        singular = True
+    if singular:
+        return _on_range(scale, unit)
+    root = solve_triangular(lower, np.diag(1 / scale), lower=True).T
+    return Factor(root, np.ones(len(unit), dtype=bool))
+
+
+def square_root(covariance: Array) -> Array:
+    """S with SSᵀ = covariance, nan read as 0: what was held at 0 does not vary."""
+    scale, unit = unit_diagonal(np.nan_to_num(covariance))
+    values, vectors = eigh(unit)
+    return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
+    """d and A with matrix = diag(d) A diag(d); d is 1 where the diagonal is 0."""
+    diagonal = np.diag(matrix)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return scale, matrix / scale[:, None] / scale
+
+
+def _on_range(scale: Array, unit: Array) -> Factor:
+    values, vectors = eigh(unit)
+    kept = values > 8 * MACHINE * len(unit) * max(float(values[-1]), 0.0)
+    root = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
+    return Factor(root, (np.abs(vectors[:, ~kept]) < TOUCHED).all(axis=1))

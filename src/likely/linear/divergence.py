@@ -1,0 +1,52 @@
+"""Whether a maximum of the likelihood exists: separated data send coefficients to infinity.
+
+    dᵀH(θ̂)d ≪ dᵀH(θ₀)d        f(θ̂ + s d) ≤ f(θ̂), s large        d = −H⁻¹g, the next Newton step
+
+Where classes are separated, the next step is still about 1 in the linear predictor when the value
+has stopped to fall: the curvature along it has faded.  f is convex, so an f that has not risen far
+out along d rises nowhere on the way, and the estimate lies at infinity.
+
+References
+----------
+Albert & Anderson, On the existence of maximum likelihood estimates in logistic regression models,
+1984.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+
+FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
+FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
+RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
+SHARE = 0.05  # of the strongest column: weaker ones are not named
+
+
+class Divergence(NamedTuple):
+    """A direction along which the likelihood never falls."""
+
+    direction: Array
+    columns: tuple[int, ...]  # the entries that make it, the strongest first
+
+
+def diverging(
+    value: Callable[[Array], float],
+    theta: Array,
+    direction: Array,
+    hessian: Array,
+    at_start: Array,
+) -> Divergence | None:
+    """The direction to infinity, if there is one; costs at most one value."""
+    before = float(direction @ at_start @ direction)
+    if not before > 0 or float(direction @ hessian @ direction) > FADED * before:
+        return None
+    here = value(theta)
+    if not value(theta + FAR * direction) <= here + RISE * max(1.0, abs(here)):
+        return None
+    strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
+    order = np.argsort(-strength, kind="stable")
+    named = tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])
+    return Divergence(direction, named)

@@ -1,0 +1,216 @@
+"""One predictor fitted to one response: from rows at the door to coefficients with their errors.
+
+    θ̂ = argmin Σ_i w_i nll(y_i, b + x_iᵀβ + o_i) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
+
+All scalar linear models are this function with another likelihood.
+"""
+
+from dataclasses import replace
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.block import ArrayBlocks, CheckedBlocks
+from likely.errors import InvalidInput, RedundantColumns, Separation, warn_user
+from likely.likelihoods.base import Likelihood
+from likely.linear.divergence import Divergence, diverging
+from likely.linear.framing import Framed, Framing, framed, mean_response
+from likely.linear.inference import Inference, infer
+from likely.linear.reading import LinearRows, refuse_gaps
+from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
+from likely.linear.strengths import elastic_net
+from likely.solvers.minimise import Solution
+from likely.validate import warn_unless_converged
+
+MOST_FOR_INFERENCE = 2000  # coefficients: their covariance is a matrix of that size
+MOST_NAMED = 5  # columns in one warning
+
+
+class LinearFit(NamedTuple):
+    """A fitted predictor."""
+
+    coef: Array
+    intercept: float
+    solution: Solution
+    inference: Inference | None
+    separated: bool = False
+    rank: float = nan  # of least squares; a search does not know it
+    condition: float = nan
+    variance: Array | float | None = None
+
+
+def fit_linear(
+    estimator: Any, rows: LinearRows, likelihood: Likelihood, *, distribution: str = "z"
+) -> LinearFit:
+    """Solve, warn of what a person should know, and estimate the errors of the coefficients."""
+    rows = rows._replace(blocks=checked(rows, likelihood))
+    data = framed(
+        rows.blocks,
+        rows.executor,
+        names=rows.coding.names(),
+        intercept=estimator.fit_intercept,
+        centre=not estimator.penalise_intercept,
+    )
+    penalty = elastic_net(
+        estimator,
+        rows.coding,
+        data.framing,
+        l1=estimator.l1,
+        l2=estimator.l2,
+        intercept=estimator.penalise_intercept,
+    )
+    problem = LinearProblem(likelihood, penalty, data, rows.executor)
+    start = start_of(likelihood, data, rows)
+    last = last_fit(estimator, data.framing)
+    found = solve(
+        problem,
+        start if last is None else last,
+        near=last is not None,
+        solver=estimator.solver,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    refuse_if_not_finite(found, rows)
+    names = rows.coding.names()
+    infinite = divergence(problem, found, start)
+    speak_up(estimator, found, names, infinite)
+    inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
+    theta = data.framing.to_user(found.theta)
+    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
+    coef, intercept = parts(theta, data.framing)
+    return LinearFit(coef, float(intercept), solution, inference, infinite is not None)
+
+
+def parts(theta: Array, framing: Framing) -> tuple[Array, Array | float]:
+    """The coefficients, and the intercept or 0."""
+    if framing.intercept:
+        return theta[..., :-1], theta[..., -1]
+    return theta, np.zeros(theta.shape[:-1])[()]
+
+
+def checked(rows: LinearRows, likelihood: Likelihood) -> Any:
+    """Blocks whose responses the family can produce: of arrays now, of a file as it is read."""
+    if isinstance(rows.blocks, ArrayBlocks):
+        likelihood.check(np.asarray(rows.blocks.y))
+        return rows.blocks
+    return CheckedBlocks(rows.blocks, likelihood.check)
+
+
+def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
+    """The constant model, which every link allows; without an intercept, 0 where it does."""
+    start = np.zeros(data.framing.n_parameters)
+    if not data.framing.intercept:
+        low, high = likelihood.link.etas
+        if not low < 0 < high:
+            raise InvalidInput(
+                f"fit_intercept=False starts from a linear predictor of 0, which the link "
+                f"{likelihood.link.name!r} does not allow. Keep the intercept, or use another link."
+            )
+        return start
+    eta = likelihood.eta_of_mean(np.asarray(mean_response(data.start, rows.executor)))
+    start[-1] = float(np.asarray(eta)) - mean_offset(data)
+    return start
+
+
+def last_fit(estimator: Any, framing: Framing) -> Array | None:
+    """Where the last fit ended, if a search is to start there."""
+    if not estimator.warm_start or "solution_" not in vars(estimator):
+        return None
+    theta = np.asarray(estimator.solution_.theta)
+    return framing.from_user(theta) if theta.shape[-1] == framing.n_parameters else None
+
+
+def mean_offset(data: Framed) -> float:
+    """The mean of the offsets of the rows to start from."""
+    blocks = list(data.start)
+    if blocks[0].offset is None:
+        return 0.0
+    return float(np.mean(np.concatenate([np.asarray(block.offset) for block in blocks])))
+
+
+def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
+    """Finite totals prove finite data; the offender is sought only when they are not."""
+    if isfinite(found.solution.trace[0]) and np.isfinite(found.theta).all():
+        return
+    refuse_gaps(rows.blocks, rows.coding.names())
+    raise InvalidInput(
+        "The objective is not finite where the search starts: some values are too large for double "
+        "precision. Divide the columns, the offsets or the responses by a round number."
+    )
+
+
+def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
+    """A direction in which nothing is penalised and the likelihood never falls."""
+    if found.direction is None or found.hessian is None:
+        return None
+    free = problem.penalty.value(found.direction) == 0
+    if not free or not np.isfinite(found.direction).all():
+        return None
+    at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
+    return diverging(problem.objective.value, found.theta, found.direction, found.hessian, at_start)
+
+
+def speak_up(
+    estimator: Any, found: Found, names: tuple[str, ...], infinite: Divergence | None
+) -> None:
+    """The warnings of a fit: separation, redundant columns, a search that did not converge."""
+    labels = (*names, "the intercept")
+    name = type(estimator).__name__
+    if infinite is not None:
+        shown = _listed([labels[j] for j in infinite.columns if j < len(names)] or [labels[-1]])
+        warn_user(
+            f"{name}: the responses are separated along {shown}, so the estimate is infinite and "
+            "the coefficients are where the search stopped. Give a penalty (l2=1.0)"
+            f"{', or firth=True' if 'firth' in vars(estimator) else ''}.",
+            Separation,
+        )
+    if found.held:
+        shown = _listed([labels[j] for j in found.held])
+        warn_user(
+            f"{name}: {shown} can be computed from the columns before "
+            f"{'it' if len(found.held) == 1 else 'them'} (or never varies); the coefficient is "
+            "held at 0. Drop the column, or give a penalty (l2=1.0).",
+            RedundantColumns,
+        )
+    if infinite is None:
+        warn_unless_converged(estimator, found.solution)
+
+
+def errors_of(
+    estimator: Any,
+    problem: Problem,
+    found: Found,
+    rows: LinearRows,
+    likelihood: Likelihood,
+    *,
+    distribution: str = "z",
+) -> Inference | None:
+    """Standard errors, unless the coefficients are too many for a covariance matrix."""
+    framing = problem.data.framing
+    if framing.n_parameters > MOST_FOR_INFERENCE or estimator.covariance is None:
+        return None
+    curvature = problem.penalty.curvature(found.theta)
+    information = hessian_at(problem, found) - np.diag(curvature)
+    names = rows.coding.names() + (("intercept",) if framing.intercept else ())
+    return infer(
+        likelihood,
+        found.theta,
+        information,
+        curvature,
+        names,
+        problem.data.blocks,
+        rows.executor,
+        covariance=estimator.covariance,
+        distribution=distribution,
+        redundant=found.held,
+        n_groups=rows.n_groups,
+        jacobian=framing.jacobian(),
+        penalised=problem.penalty.value(np.ones(framing.n_parameters)) > 0,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(repr(name) for name in names[:MOST_NAMED]) + more

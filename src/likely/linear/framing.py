@@ -1,0 +1,151 @@
+"""The design that a search sees: numbers centred, an intercept beside them, and rows to start from.
+
+    η = b + xᵀβ = b̃ + (x − c)ᵀβ        b̃ = b + cᵀβ
+
+Centring changes neither β nor the fit while the intercept is free, and it keeps the Hessian
+well-conditioned where columns lie far from 0.  The centre need not be exact: the mean of some rows
+will do.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import FieldwiseAdditive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks, CountedBlocks, Redesigned, first_rows
+from likely.data.design import Design, Intercept
+from likely.linear.reading import refuse_gaps
+from likely.objectives.linear import weighted
+
+START_SHARE = 0.1  # of the rows are enough to start from
+ROWS_PER_COEFFICIENT = 20  # fewer would start a search worse than the constant model does
+FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
+MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
+UNKNOWN_SHARE = 0.02  # of a file whose length is not known
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Framing:
+    """How the design of a search follows from that of the data; the intercept comes last."""
+
+    n_coefficients: int
+    intercept: bool
+    centre: Array | None  # of the first columns
+
+    @property
+    def n_parameters(self) -> int:
+        return self.n_coefficients + int(self.intercept)
+
+    def __call__(self, design: Design) -> Design:
+        inner = design if self.centre is None else design.centred(self.centre)
+        return Intercept(inner) if self.intercept else inner
+
+    def to_user(self, theta: Array) -> Array:
+        """θ of the data as they are, from θ of the centred data, (…, n_parameters)."""
+        if self.centre is None:
+            return theta
+        out = np.array(theta, dtype=np.float64)
+        out[..., -1] -= np.dot(theta[..., : len(self.centre)], self.centre)
+        return out
+
+    def from_user(self, theta: Array) -> Array:
+        """The inverse of ``to_user``."""
+        if self.centre is None:
+            return np.array(theta, dtype=np.float64)
+        out = np.array(theta, dtype=np.float64)
+        out[..., -1] += np.dot(theta[..., : len(self.centre)], self.centre)
+        return out
+
+    def jacobian(self) -> Array:
+        """∂ to_user / ∂θ."""
+        out = np.eye(self.n_parameters)
+        if self.centre is not None:
+            out[-1, : len(self.centre)] = -self.centre
+        return out
+
+
+class Framed(NamedTuple):
+    """Blocks as a search sees them."""
+
+    blocks: Blocks
+    start: Blocks  # the rows that a search starts from: some, or all where they are few
+    share: float  # of the rows that ``start`` has
+    framing: Framing
+    passes: list[float]  # grows with every pass over the data
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sums(FieldwiseAdditive):
+    """Σw, Σwx and Σwy."""
+
+    weight: float
+    x: Array
+    y: Array | float
+
+
+def block_sums(block: Block) -> Sums:
+    ones = np.ones(block.n_rows)
+    weight = weighted(block.weight, ones)
+    y = np.asarray(np.dot(weight, block.target)) if block.y is not None else 0.0
+    return Sums(float(weight.sum()), block.X.rmatmat(weight), y)
+
+
+def framed(
+    blocks: Blocks,
+    executor: Executor,
+    *,
+    names: tuple[str, ...],
+    intercept: bool = True,
+    centre: bool = True,
+) -> Framed:
+    """The blocks centred and with an intercept, and the first rows of each to start from.
+
+    ``names`` are those of the columns, for a complaint about a cell that is not finite.
+    """
+    passes: list[float] = []
+    counted = CountedBlocks(blocks, passes)
+    share = start_share(blocks.n_rows, blocks.n_features)
+    some: Blocks = counted
+    if share < 1:
+        some = first_rows(counted, share)
+        passes[-1] = share
+    where = _centre(some, executor) if centre and intercept else None
+    if where is not None and not np.isfinite(where).all():
+        refuse_gaps(some, names)
+    framing = Framing(blocks.n_features, intercept, where)
+    return Framed(
+        blocks=Redesigned(counted, framing, framing.n_parameters),
+        start=Redesigned(some, framing, framing.n_parameters),
+        share=share,
+        framing=framing,
+        passes=passes,
+    )
+
+
+def start_share(n_rows: int | None, n_features: int) -> float:
+    """The part of the rows that a search starts from."""
+    if n_rows is None:
+        return UNKNOWN_SHARE
+    if n_rows < FEWEST_TO_SHARE or START_SHARE * n_rows < ROWS_PER_COEFFICIENT * n_features:
+        return 1.0
+    return min(START_SHARE, max(MOST_ROWS, ROWS_PER_COEFFICIENT * n_features) / n_rows)
+
+
+def mean_response(blocks: Blocks, executor: Executor) -> Array | float:
+    """The weighted mean of y."""
+    total = executor.sum(partial(block_sums), blocks)
+    return total.y / total.weight
+
+
+def _centre(blocks: Blocks, executor: Executor) -> Array | None:
+    n_centred = next(iter(blocks)).X.n_centred
+    if not n_centred:
+        return None
+    total = executor.sum(partial(block_sums), blocks)
+    return np.asarray(total.x[:n_centred] / total.weight)

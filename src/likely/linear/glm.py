@@ -1,0 +1,223 @@
+"""Generalized linear models: E[y | x] = g⁻¹(b + xᵀβ + offset), y from an exponential family.
+
+    minimise  −Σ_i w_i log p(y_i | x_i) + l1·‖β‖₁ + ½·l2·‖β‖²        at dispersion 1
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.5.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.errors import InvalidInput
+from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.responses import RESPONSES, likelihood_of
+from likely.linear.fitting import fit_linear
+from likely.linear.reading import Beside, open_linear
+from likely.linear.strengths import is_penalised
+from likely.linear.surface import FittedLinear
+from likely.links import Link
+from likely.opening import check_response, generator
+from likely.validate import check_weight
+
+
+class GLM(FittedLinear, RegressorMixin, BaseEstimator):
+    """A generalized linear model: any scalar response, any link whose range fits.
+
+    Parameters
+    ----------
+    response : str or Response, default="gaussian"
+        The family of y given x: ``gaussian``, ``bernoulli`` (also proportions, with the trials as
+        weights), ``poisson``, ``exponential``, ``gamma``, ``inverse_gaussian``,
+        ``negative_binomial``, ``tweedie``, or a part such as ``NegativeBinomial(0.5)``.
+    link : str or Link, default=None
+        How the mean follows the linear predictor; None is the response's own link.
+    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood; one for
+        all, one per column, or by name.  scikit-learn's PoissonRegressor(alpha) is l2 = alpha·n.
+    fit_intercept, penalise_intercept : bool, default=True, False
+        Whether there is an intercept, and whether the penalties reach it.
+    covariance : str or None, default="model"
+        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
+        (needs ``groups``); None computes none.
+    solver : str, default="auto"
+        ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``, or ``auto``,
+        which chooses by shape and penalty; ``solution_.solver`` says which it was.
+    tol : float, default=1e-8
+        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+    max_iter : int, default=1000
+        Steps after which it stops anyway, with a warning.
+    warm_start : bool, default=False
+        Start a search from the last fit, as along a path of penalties.
+    executor : str or Executor, default="auto"
+        Where the sums over blocks are computed.
+    random_state : int, RandomState or Generator, default=None
+        Seeds ``sample``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_coefficients,)
+        Numbers first, then the categories of each categorical column; ``terms_`` names them.
+    intercept_ : float
+    likelihood_ : Likelihood
+    dispersion_ : float
+        1 where the family fixes it, else Pearson's χ² / (n − p).
+    solution_ : Solution
+        How the search ended: solver, trace, gap, passes over the data, and why it stopped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import GLM
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = GLM("poisson").fit(X, [1, 2, 4, 8])
+    >>> model.predict([[4.0]]).round(3)
+    array([16.])
+    """
+
+    def __init__(
+        self,
+        response: str | Response = "gaussian",
+        link: str | Link | None = None,
+        *,
+        l1: Any = 0.0,
+        l2: Any = 0.0,
+        fit_intercept: bool = True,
+        penalise_intercept: bool = False,
+        covariance: str | None = "model",
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.response = response
+        self.link = link
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.penalise_intercept = penalise_intercept
+        self.covariance = covariance
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit to rows X with responses y.
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
+        frame or a file, the other arguments may be names of its columns.
+        """
+        likelihood = likelihood_of(self.response, self.link)
+        _check_exposure(likelihood, exposure)
+        rows = open_linear(
+            self,
+            X,
+            y,
+            Beside(sample_weight, offset, exposure, groups),
+            target="number",
+            reference=not is_penalised(self.l1, self.l2),
+        )
+        fit = fit_linear(self, rows, likelihood)
+        self.likelihood_, self.coding_ = likelihood, rows.coding
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
+        self.solution_, self.inference_ = fit.solution, fit.inference
+        return self
+
+    @property
+    def dispersion_(self) -> float:
+        """ψ in Var[y] = ψ V(μ)."""
+        if self.inference_ is not None:
+            return self.inference_.dispersion
+        return 1.0
+
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """E[y | x] of each row."""
+        eta = self.linear_predictor(X, offset=offset, exposure=exposure)
+        return self.likelihood_.mean(eta)
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
+        """An interval for the mean of each row, (n, 2): how well E[y | x] itself is known."""
+        check_is_fitted(self)
+        return self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
+
+    def deviance(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Twice the log-likelihood that the model loses against one that knows every y."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, weight = self._responses(X, y, sample_weight, len(mean))
+        return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, weight = self._responses(X, y, sample_weight, len(mean))
+        response = self.likelihood_.response
+        return float(np.dot(weight, response.log_prob(y, mean, self.dispersion_)))
+
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """D², the share of the deviance that the model explains; R² for a Gaussian response."""
+        y, weight = self._responses(X, y, sample_weight, None)
+        constant = np.full(len(y), np.dot(weight, y) / weight.sum())
+        null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
+        left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
+        return 1 - left / null if null > 0 else float("nan")
+
+    def sample(
+        self, X: Any, random_state: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
+        """One y for each row, drawn from the fitted model."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        rng = generator(self.random_state if random_state is None else random_state)
+        return self.likelihood_.response.sample(mean, rng, self.dispersion_)
+
+    def _responses(
+        self, X: Any, y: Any, sample_weight: Any, n_rows: int | None
+    ) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        n_rows = len(y) if n_rows is None else n_rows
+        y = check_response(y, n_rows=n_rows, estimator=self)
+        self.likelihood_.check(y)
+        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        return y, np.ones(n_rows) if weight is None else weight
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        response = RESPONSES.get(self.response) if isinstance(self.response, str) else self.response
+        tags.target_tags.positive_only = response is not None and response.means.low >= 0
+        return tags
+
+
+def _check_exposure(likelihood: Likelihood, exposure: Any) -> None:
+    if exposure is not None and likelihood.link.name != "log":
+        raise InvalidInput(
+            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
+            f"is {likelihood.link.name!r}. Use link='log', or give an offset."
+        )

@@ -1,0 +1,389 @@
+"""How sure a linear model is: standard errors, tests and intervals.
+
+    H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
+    C = ψ B H B                     "model": ψH⁻¹ without a penalty
+      = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
+    ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
+
+    se_j = √C_jj        z_j = θ̂_j/se_j        θ̂_j ± q se_j
+    Wald              (Rθ̂ − v)ᵀ(RCRᵀ)⁻¹(Rθ̂ − v)
+    likelihood ratio  2(log L₁ − log L₀), or (D₀ − D₁)/ψ̂ where ψ is estimated
+    mean at x         g⁻¹(xᵀθ̂ + o ± q √(xᵀCx))
+
+Without a penalty p counts the coefficients; with one it is their effective number.  H is the
+expected information for every link.  A penalised C is the spread of the estimate about its own
+mean, which the penalty has moved.
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.3, §2.5, §8.3 and §9.2.
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.4.1 (tr BH).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isclose, log, pi
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import Blocks
+from likely.data.design import Design
+from likely.errors import InvalidInput, UnknownName
+from likely.likelihoods.base import Likelihood, Response
+from likely.linear.covariance import Bread, inverse_root, small_sample, square_root
+from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
+from likely.links import Link
+from likely.objectives.inference import (
+    FitStatistics,
+    Term,
+    block_cluster_scores,
+    block_fit_statistics,
+    block_log_likelihood,
+    block_meat,
+    block_null,
+    block_several,
+    fit_statistics,
+    null_theta,
+)
+
+COVARIANCES = ("model", "HC0", "HC1", "HC2", "HC3", "clustered")
+EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
+SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """An estimate and its uncertainty.  Plain numbers, arrays and text: it is saved as it is."""
+
+    theta: Array  # (p,): the intercept last, where there is one
+    covariance: Array  # (p, p); nan where a coefficient was not estimated
+    names: tuple[str, ...]  # (p,)
+    dispersion: float  # ψ
+    dispersion_is_known: bool
+    n: float  # Σ w
+    n_parameters: float  # tr(BH): the number of coefficients, or under a penalty fewer
+    df_residual: float
+    log_likelihood: float
+    null_log_likelihood: float
+    deviance: float
+    null_deviance: float
+    pearson: float  # χ²
+    largest_eta: float
+    covariance_kind: str = "model"
+    distribution: str = "z"  # of (θ̂_j − θ_j)/se: "z" the normal, "t" Student's
+    penalised: bool = False
+    redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
+    excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
+
+    @property
+    def standard_errors(self) -> Array:
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def z(self) -> Array:
+        """θ̂/se, to be compared with ``distribution``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.theta / self.standard_errors)
+
+    @property
+    def p(self) -> Array:
+        """P(|Z| ≥ |z|) if the coefficient were 0."""
+        return 2 * self._cumulative(-np.abs(self.z))
+
+    @property
+    def aic(self) -> float:
+        """−2 log L + 2p; the dispersion is not counted."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        return self.n_parameters * log(self.n) - 2 * self.log_likelihood
+
+    @property
+    def deviance_explained(self) -> float:
+        """1 − D/D₀: R² for a Gaussian response."""
+        return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
+
+    def quantile(self, level: float) -> float:
+        """How many standard errors an interval of that level reaches to either side."""
+        if not 0 < level < 1:
+            raise InvalidInput(
+                f"level={level!r} was given; an interval needs a level between 0 and 1. "
+                "Use 0.95 for the usual one."
+            )
+        upper = (1 + level) / 2
+        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_residual, upper))
+
+    def interval(self, level: float = 0.95) -> Array:
+        """θ̂ ± q se, (p, 2)."""
+        reach = self.quantile(level) * self.standard_errors
+        return np.column_stack([self.theta - reach, self.theta + reach])
+
+    def wald_test(
+        self, constraints: str | Sequence[str] | Array, value: Any = 0.0
+    ) -> HypothesisTest:
+        """Rθ = value: W = (Rθ̂ − v)ᵀ(R C Rᵀ)⁻¹(Rθ̂ − v), as χ²; or W/q as F where t is used.
+
+        ``constraints`` is R (q, p), or the names of the coefficients that equal ``value``.
+        """
+        R = self._constraints(constraints)
+        missing = np.isnan(self.standard_errors)
+        if R[:, missing].any():
+            j = int(np.flatnonzero(missing & R.any(axis=0))[0])
+            raise InvalidInput(
+                f"{self.names[j]!r} was not estimated; a Wald test needs its standard error. "
+                "Leave it out of the constraints."
+            )
+        off = R @ self.theta - np.broadcast_to(np.asarray(value, dtype=float), R.shape[:1])
+        root = inverse_root(R @ np.nan_to_num(self.covariance) @ R.T).root
+        if root.shape[1] < len(R):
+            raise InvalidInput(
+                f"{len(R)} constraints were given, of which {root.shape[1]} can be tested; a Wald "
+                "test needs them to be independent. Drop the others."
+            )
+        return self._tested(float(np.square(off @ root).sum()), len(R))
+
+    def eta_standard_errors(self, design: Design) -> Array:
+        """√(xᵀCx) for new rows, (n,); a coefficient held at 0 adds nothing."""
+        return np.sqrt(np.square(design.matmat(square_root(self.covariance))).sum(axis=1))
+
+    def mean_interval(self, eta: Array, eta_se: Array, *, link: Link, level: float = 0.95) -> Array:
+        """The mean at the ends of η ± q se, the smaller first: (n, 2)."""
+        reach = self.quantile(level) * eta_se
+        ends = np.clip(np.column_stack([eta - reach, eta + reach]), *link.etas)
+        with np.errstate(divide="ignore"):  # 1/0, an end of the valid η
+            return np.sort(link.inverse(ends), axis=1)
+
+    def _cumulative(self, z: Array) -> Array:
+        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_residual, z))
+
+    def _tested(self, statistic: float, q: int) -> HypothesisTest:
+        if self.distribution == "z":
+            return chi2_test(statistic, q)
+        return f_test(statistic / q, q, self.df_residual)
+
+    def _constraints(self, constraints: str | Sequence[str] | Array) -> Array:
+        given = np.atleast_1d(np.asarray(constraints))
+        if given.dtype.kind in "UO":
+            return np.eye(self.theta.size)[[self._position(str(name)) for name in given]]
+        R = np.atleast_2d(given).astype(float)
+        if R.shape[1] != self.theta.size:
+            raise InvalidInput(
+                f"The constraints have {R.shape[1]} columns; the model has {self.theta.size} "
+                "coefficients, the intercept last. Give one column for each."
+            )
+        return R
+
+    def _position(self, name: str) -> int:
+        if name not in self.names:
+            raise UnknownName("coefficient", name, self.names)
+        return self.names.index(name)
+
+
+class Inferred(Protocol):
+    """A fitted model."""
+
+    @property
+    def inference_(self) -> Inference: ...
+
+
+def likelihood_ratio_test(
+    smaller: Inference | Inferred, larger: Inference | Inferred
+) -> HypothesisTest:
+    """Whether the larger of two nested models fits better than chance would make it.
+
+    ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
+    ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
+    """
+    small = smaller if isinstance(smaller, Inference) else smaller.inference_
+    large = larger if isinstance(larger, Inference) else larger.inference_
+    _check_nested(small, large)
+    q = round(large.n_parameters - small.n_parameters)
+    if large.dispersion_is_known:
+        return chi2_test(2 * (large.log_likelihood - small.log_likelihood), q)
+    drop = (small.deviance - large.deviance) / large.dispersion
+    return f_test(drop / q, q, large.df_residual)
+
+
+def infer(
+    likelihood: Likelihood,
+    theta: Array,
+    information: Array,
+    penalty_curvature: Array,
+    names: Sequence[str],
+    blocks: Blocks,
+    executor: Executor,
+    *,
+    covariance: str = "model",
+    distribution: str = "z",
+    redundant: Sequence[int] = (),
+    penalised: bool | None = None,
+    n_groups: int | None = None,
+    jacobian: Array | None = None,
+) -> Inference:
+    """The inference at an estimate: two passes over the data, and a search if there is an offset.
+
+    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0.
+    ``penalised`` says that there was a penalty, which an L1 penalty's curvature of 0 does not
+    tell; coefficients that are then exactly 0 have no standard error.  ``jacobian`` is that of
+    the user's θ by this one, where the blocks are centred.
+    """
+    check_covariance(covariance, n_groups)
+    penalised = bool(np.any(penalty_curvature) if penalised is None else penalised)
+    held = np.isin(np.arange(theta.size), list(redundant))
+    excluded = penalised & (theta == 0) & ~held
+    bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
+    read = _read(likelihood, theta, bread, covariance, blocks, executor)
+    to_user = np.eye(theta.size) if jacobian is None else jacobian
+    return replace(
+        _inference(likelihood.response, to_user @ theta, names, bread, read),
+        covariance=bread.moved(_covariance(covariance, bread, read), to_user),
+        covariance_kind=covariance,
+        distribution=distribution,
+        penalised=penalised,
+        redundant=tuple(int(j) for j in redundant),
+        excluded=tuple(np.flatnonzero(excluded).tolist()),
+    )
+
+
+def check_covariance(covariance: str, n_groups: int | None = None) -> None:
+    """Refuse a name that is no kind of covariance, and clusters that are not there."""
+    if covariance not in COVARIANCES:
+        raise UnknownName("covariance", covariance, COVARIANCES)
+    if covariance == "clustered" and n_groups is not None and n_groups < 2:
+        raise InvalidInput(
+            f"covariance='clustered' needs two clusters or more; found {n_groups}. "
+            "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
+        )
+
+
+class _Read(NamedTuple):
+    """What two passes over the data gave."""
+
+    fit: FitStatistics
+    null: FitStatistics
+    dispersion: float
+    at_dispersion: tuple[float, ...]  # both log-likelihoods, where ψ had to be known for them
+    meat: Any  # a Total, ClusterScores, or None
+
+
+def _read(
+    likelihood: Likelihood,
+    theta: Array,
+    bread: Bread,
+    covariance: str,
+    blocks: Blocks,
+    executor: Executor,
+) -> _Read:
+    fit = fit_statistics(likelihood, theta, blocks, executor)
+    null = null_theta(likelihood, fit, blocks, executor)
+    psi = 1.0
+    if not likelihood.response.dispersion_is_known:
+        psi = fit.pearson * small_sample(1.0, fit.n - bread.n_parameters)
+    terms: list[Term] = [partial(block_null, partial(block_fit_statistics, likelihood, null))]
+    if _needs_dispersion(likelihood.response):
+        of_null = partial(block_log_likelihood, likelihood, null, psi)
+        terms += [
+            partial(block_log_likelihood, likelihood, theta, psi),
+            partial(block_null, of_null),
+        ]
+    meat = _meat_term(likelihood, theta, bread, covariance)
+    second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
+    return _Read(
+        fit,
+        second[0],
+        psi,
+        at_dispersion=tuple(float(part.value) for part in second[1 : len(terms)]),
+        meat=second[-1] if meat else None,
+    )
+
+
+def _meat_term(
+    likelihood: Likelihood, theta: Array, bread: Bread, covariance: str
+) -> tuple[Term, ...]:
+    if covariance == "model":
+        return ()
+    if covariance == "clustered":
+        return (partial(block_cluster_scores, likelihood, theta),)
+    return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
+
+
+def _covariance(covariance: str, bread: Bread, read: _Read) -> Array:
+    n = read.fit.n
+    if covariance == "model":
+        return bread.model(read.dispersion)
+    if covariance == "clustered":
+        return bread.clustered(read.meat, n=n)
+    factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0
+    return bread.robust(read.meat.value, factor=factor)
+
+
+def _inference(
+    response: Response, theta: Array, names: Sequence[str], bread: Bread, read: _Read
+) -> Inference:
+    log_likelihood, null_log_likelihood = _log_likelihoods(response, read)
+    return Inference(
+        theta=theta,
+        covariance=bread.model(read.dispersion),
+        names=tuple(names),
+        dispersion=read.dispersion,
+        dispersion_is_known=response.dispersion_is_known,
+        n=read.fit.n,
+        n_parameters=bread.n_parameters,
+        df_residual=read.fit.n - bread.n_parameters,
+        log_likelihood=log_likelihood,
+        null_log_likelihood=null_log_likelihood,
+        deviance=read.fit.deviance,
+        null_deviance=read.null.deviance,
+        pearson=read.fit.pearson,
+        largest_eta=read.fit.largest_eta,
+    )
+
+
+def _log_likelihoods(response: Response, read: _Read) -> tuple[float, float]:
+    """Of the model and of the null model, at ψ; each Gaussian at its own maximum, D/n."""
+    if response.dispersion_is_known:
+        return read.fit.log_likelihood, read.null.log_likelihood
+    if read.at_dispersion:
+        return read.at_dispersion[0], read.at_dispersion[1]
+    return _gaussian_log_likelihood(read.fit), _gaussian_log_likelihood(read.null)
+
+
+def _needs_dispersion(response: Response) -> bool:
+    """Whether ψ is estimated and V(μ) is not constant, as it is for the Gaussian alone."""
+    low, high = response.variance(np.array([0.25, 0.75]))
+    return not response.dispersion_is_known and bool(low != high)
+
+
+def _gaussian_log_likelihood(fit: FitStatistics) -> float:
+    """−n/2 (ln 2πD/n + 1)."""
+    if fit.deviance == 0:
+        return float("inf")
+    return -fit.n / 2 * (log(2 * pi * fit.deviance / fit.n) + 1)
+
+
+def _check_nested(small: Inference, large: Inference) -> None:
+    if small.penalised or large.penalised:
+        raise InvalidInput(
+            "A likelihood ratio test was asked of a penalised fit; it needs maximum likelihood "
+            "estimates. Fit both models with l1=0 and l2=0."
+        )
+    if small.n != large.n or not isclose(
+        small.null_deviance, large.null_deviance, rel_tol=SAME_DATA
+    ):
+        raise InvalidInput(
+            f"The models were fitted to different data (n={small.n:g} and {large.n:g}, null "
+            f"deviances {small.null_deviance:g} and {large.null_deviance:g}). "
+            "Fit both to the same rows, weights, offset and response."
+        )
+    if large.n_parameters <= small.n_parameters:
+        raise InvalidInput(
+            f"The smaller model has {small.n_parameters:g} parameters and the larger "
+            f"{large.n_parameters:g}; the larger must have more. Pass the smaller one first."
+        )

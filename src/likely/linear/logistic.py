@@ -1,0 +1,190 @@
+"""Logistic regression and its relatives: two classes, p(y = 1 | x) = g⁻¹(b + xᵀβ).
+
+    minimise  −Σ_i w_i log p(y_i | x_i) + l1·‖β‖₁ + ½·l2·‖β‖²
+
+The boundary p = ½ is a hyperplane whatever the link.  A row on it is given to class 1.
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §4.3 (links), §4.4 (fitting).
+Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.errors import InvalidInput
+from likely.likelihoods.bernoulli import Bernoulli
+from likely.likelihoods.responses import likelihood_of
+from likely.linear.firth import fit_firth
+from likely.linear.fitting import fit_linear
+from likely.linear.reading import Beside, open_linear
+from likely.linear.strengths import is_penalised
+from likely.linear.surface import FittedLinear
+from likely.links import Link
+from likely.validate import codes_among, refuse_one_class
+
+
+class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
+    """Two classes and a linear predictor, with any link of the unit interval.
+
+    Parameters
+    ----------
+    link : str or Link, default="logit"
+        ``logit``, ``probit``, ``loglog``, ``cloglog`` or ``cauchit``.
+    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
+        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood.
+        scikit-learn's LogisticRegression(C) is l2 = 1/C.
+    fit_intercept, penalise_intercept : bool, default=True, False
+        Whether there is an intercept, and whether the penalties reach it.
+    firth : bool, default=False
+        Firth's penalty, ½ log |information|, in place of l1 and l2: finite estimates of little
+        bias, also for separated classes.
+    covariance : str or None, default="model"
+        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
+        (needs ``groups``); None computes none.
+    solver : str, default="auto"
+        ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``, or ``auto``,
+        which chooses by shape and penalty; ``solution_.solver`` says which it was.
+    tol : float, default=1e-8
+        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+    max_iter : int, default=1000
+        Steps after which it stops anyway, with a warning.
+    warm_start : bool, default=False
+        Start a search from the last fit, as along a path of penalties.
+    executor : str or Executor, default="auto"
+        Where the sums over blocks are computed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+    coef_ : array of shape (1, n_coefficients)
+        Of class 1 against class 0; ``terms_`` names them.
+    intercept_ : array of shape (1,)
+    solution_ : Solution
+        How the search ended: solver, trace, gap, passes over the data, and why it stopped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import LogisticRegression
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = LogisticRegression(l2=1.0).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict_proba([[1.5]]).round(3)
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        link: str | Link = "logit",
+        *,
+        l1: Any = 0.0,
+        l2: Any = 1.0,
+        fit_intercept: bool = True,
+        penalise_intercept: bool = False,
+        firth: bool = False,
+        covariance: str | None = "model",
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        executor: str | Executor = "auto",
+    ) -> None:
+        self.link = link
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.penalise_intercept = penalise_intercept
+        self.firth = firth
+        self.covariance = covariance
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.executor = executor
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit to rows X with labels y.
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
+        frame or a file, the other arguments may be names of its columns.
+        """
+        likelihood = likelihood_of(Bernoulli(), self.link)
+        rows = open_linear(
+            self,
+            X,
+            y,
+            Beside(sample_weight, offset, None, groups),
+            target="class",
+            reference=self.firth or not is_penalised(self.l1, self.l2),
+        )
+        refuse_one_class(rows.classes, self)
+        _refuse_more_classes(rows.classes)
+        fit = (fit_firth if self.firth else fit_linear)(self, rows, likelihood)
+        self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
+        self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
+        self.solution_, self.inference_ = fit.solution, fit.inference
+        return self
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
+        """η − g(½) of each row: 0 on the boundary, positive towards class 1."""
+        check_is_fitted(self)
+        half = float(self.likelihood_.link.link(np.array(0.5)))
+        return self.linear_predictor(X, offset=offset) - half
+
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """log p(k | x), (n, 2)."""
+        eta = self.linear_predictor(X, offset=offset)
+        link: Any = self.likelihood_.link
+        return np.column_stack([link.log_complement(eta), link.log_mean(eta)])
+
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """p(k | x), (n, 2)."""
+        return np.exp(self.predict_log_proba(X, offset=offset))
+
+    def predict(self, X: Any, *, threshold: float = 0.5, offset: Any = None) -> Array:
+        """Class 1 where its probability is at least ``threshold``."""
+        if threshold == 0.5:
+            chosen = self.decision_function(X, offset=offset) >= 0
+        else:
+            chosen = self.predict_log_proba(X, offset=offset)[:, 1] >= np.log(threshold)
+        return self.classes_[chosen.astype(np.intp)]
+
+    def predict_interval(self, X: Any, level: float = 0.95, *, offset: Any = None) -> Array:
+        """An interval for p(class 1 | x) of each row, (n, 2)."""
+        check_is_fitted(self)
+        return self._mean_interval(X, self.likelihood_.link, level, offset)
+
+    def log_likelihood(self, X: Any, y: Any, *, offset: Any = None) -> float:
+        """Σ_i log p(y_i | x_i)."""
+        log_proba = self.predict_log_proba(X, offset=offset)
+        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
+        return float(log_proba[np.arange(len(codes)), codes].sum())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _refuse_more_classes(classes: Array) -> None:
+    if len(classes) > 2:
+        raise InvalidInput(
+            "Only binary classification is supported by LogisticRegression. The type of the target "
+            f"is multiclass: y has {len(classes)} classes. Use SoftmaxRegression, or "
+            "OrdinalRegression where they are ordered."
+        )

@@ -1,0 +1,195 @@
+"""Linear regression: least squares, ridge, lasso and elastic net.
+
+    minimise  ½ Σ_i w_i (y_i − b − x_iᵀβ)² + l1·‖β‖₁ + ½·l2·‖β‖²
+
+Minus the log-likelihood of a Gaussian response at variance 1, so the penalties are priors on its
+scale.  Without l1 the answer is in closed form from one pass.
+
+References
+----------
+Golub & Van Loan, Matrix Computations, 4th ed., §5.3 and §5.5.
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.2 and §3.4.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import ArrayBlocks
+from likely.errors import InvalidInput
+from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.responses import likelihood_of
+from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
+from likely.linear.fitting import fit_linear
+from likely.linear.inference import Inference
+from likely.linear.reading import Beside, open_linear
+from likely.linear.strengths import is_penalised
+from likely.linear.surface import FittedLinear
+from likely.links import Identity
+from likely.opening import check_response, generator
+from likely.validate import check_weight
+
+
+class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
+    """A Gaussian response with a linear mean.
+
+    Parameters
+    ----------
+    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strengths of the penalties l1·|β| and ½·l2·β² against ½ Σ (y − μ)²; one for all, one per
+        column, or by name.  scikit-learn's Ridge(alpha) is l2 = alpha, Lasso(alpha) is
+        l1 = alpha·n, ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and
+        l2 = n·alpha·(1 − l1_ratio).  A Gaussian prior of variance τ² on β, with noise of variance
+        σ², is l2 = σ²/τ².
+    fit_intercept, penalise_intercept : bool, default=True, False
+        Whether there is an intercept, and whether the penalties reach it.
+    covariance : str or None, default="model"
+        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
+        (needs ``groups``); None computes none.
+    solver : str, default="auto"
+        ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a search as in GLM.
+        ``auto`` takes the normal equations, and QR where columns nearly depend on one another.
+    tol, max_iter : float, int
+        When a search stops; see GLM.
+    warm_start : bool, default=False
+        Start a search from the last fit, as along a path of penalties.
+    executor : str or Executor, default="auto"
+        Where the sums over blocks are computed.
+    random_state : int, RandomState or Generator, default=None
+        Seeds ``sample``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_coefficients,) or (n_targets, n_coefficients)
+        Numbers first, then the categories of each categorical column; ``terms_`` names them.
+    intercept_ : float or array of shape (n_targets,)
+    variance_ : float or array of shape (n_targets,)
+        σ², by Σ w (y − μ)² / (Σ w − p).
+    rank_, condition_ : int, float
+        Of the centred columns scaled to length 1; nan where a search does not know them.
+    solution_ : Solution
+        How it was solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import LinearRegression
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> model = LinearRegression().fit(X, [1.0, 3.0, 5.0])
+    >>> model.coef_.round(6), round(model.intercept_, 6)
+    (array([2.]), 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        l1: Any = 0.0,
+        l2: Any = 0.0,
+        fit_intercept: bool = True,
+        penalise_intercept: bool = False,
+        covariance: str | None = "model",
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        executor: str | Executor = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.penalise_intercept = penalise_intercept
+        self.covariance = covariance
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.executor = executor
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit to rows X with responses y, (n,) or (n, n_targets).
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
+        frame or a file, the other arguments may be names of its columns.
+        """
+        rows = open_linear(
+            self,
+            X,
+            y,
+            Beside(sample_weight, offset, None, groups),
+            target="numbers",
+            reference=not is_penalised(self.l1, self.l2),
+        )
+        fit: Any
+        if suits_closed_form(self, rows):
+            fit = fit_closed_form(self, rows)
+        elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
+            raise InvalidInput(
+                "y has several columns, which need a closed form; l1 > 0 and the searches fit one. "
+                f"Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
+            )
+        else:
+            fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
+        self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
+        self.solution_, self.inference_ = fit.solution, fit.inference
+        self.rank_, self.condition_ = fit.rank, fit.condition
+        self.variance_ = variance_of(fit.inference) if fit.variance is None else fit.variance
+        return self
+
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
+        """E[y | x] of each row."""
+        if offset is not None and self.coef_.ndim == 2:
+            offset = np.asarray(offset)[:, None]
+        return self.linear_predictor(X, offset=offset)
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "mean"
+    ) -> Array:
+        """An interval of each row, (n, 2): for its mean, or with ``of="y"`` for a new response."""
+        check_is_fitted(self)
+        if of not in ("mean", "y"):
+            raise InvalidInput(f"of={of!r} was given; 'mean' or 'y' was expected. Use of='mean'.")
+        interval = self._mean_interval(X, Identity(), level, offset)
+        if of == "mean":
+            return interval
+        centre = interval.mean(axis=1, keepdims=True)
+        reach = self._inference().quantile(level)
+        spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
+        return np.hstack([centre - reach * spread, centre + reach * spread])
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Σ w_i log N(y_i; μ_i, σ²)."""
+        mean = self.predict(X)
+        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
+        weight = check_weight(sample_weight, X, n_rows=len(mean))
+        each = Gaussian().log_prob(y, mean, self.variance_)
+        return float(each.sum() if weight is None else np.dot(weight, each).sum())
+
+    def sample(self, X: Any, random_state: Any = None) -> Array:
+        """One y for each row, drawn from the fitted model."""
+        mean = self.predict(X)
+        rng = generator(self.random_state if random_state is None else random_state)
+        return Gaussian().sample(mean, rng, self.variance_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def variance_of(inference: Inference | None) -> float:
+    return float("nan") if inference is None else inference.dispersion

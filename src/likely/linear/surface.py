@@ -1,0 +1,80 @@
+"""What every fitted linear model answers: its predictor, its coefficients by name, its summary."""
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.data.block import ArrayBlocks
+from likely.data.design import Design, Intercept
+from likely.errors import InvalidInput
+from likely.linear.inference import HypothesisTest, Inference
+from likely.linear.reading import Coding, new_offset, new_rows, refuse_gaps
+from likely.linear.summary import Summary, summarise
+from likely.solvers.minimise import Solution
+
+
+class FittedLinear(ABC):
+    """A linear predictor η = b + xᵀβ; it holds no state of its own."""
+
+    coding_: Coding
+    solution_: Solution
+    inference_: Inference | None
+    coef_: Array
+    intercept_: Any
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of the search; a solution in closed form is one."""
+        return max(1, self.solution_.n_iter)
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each coefficient: its column, or column[category]."""
+        return self.coding_.names()
+
+    def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """η of each row."""
+        design = self._design(X)
+        eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        if eta.ndim == 2 and eta.shape[1] == 1:
+            eta = eta[:, 0]
+        eta = eta + new_offset(offset, exposure, design.n_rows)
+        if not np.isfinite(eta).all():
+            refuse_gaps(ArrayBlocks(design), self.terms_)
+        return eta
+
+    def summary(self) -> Summary:
+        """Coefficients with standard errors, tests and intervals, as a table that prints well."""
+        return summarise(self, self._inference())
+
+    def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
+        """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``."""
+        return self._inference().wald_test(terms, value)
+
+    def _mean_interval(
+        self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None
+    ) -> Array:
+        inference = self._inference()
+        design = self._design(X)
+        if inference.theta.size > design.n_features:
+            design = Intercept(design)
+        eta = self.linear_predictor(X, offset=offset, exposure=exposure)
+        spread = inference.eta_standard_errors(design)
+        return inference.mean_interval(eta, spread, link=link, level=level)
+
+    def _design(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return new_rows(self, self.coding_, X)
+
+    def _inference(self) -> Inference:
+        check_is_fitted(self)
+        if self.inference_ is None:
+            raise InvalidInput(
+                f"This {type(self).__name__} has no standard errors: covariance=None, or more "
+                "coefficients than a covariance matrix is kept for. Set covariance='model', or fit "
+                "fewer columns."
+            )
+        return self.inference_

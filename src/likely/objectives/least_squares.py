@@ -1,0 +1,73 @@
+"""Totals of least squares over blocks: a Gram matrix, or a QR factor of the rows.
+
+    ½ Σ_i w_i ‖y_i − x_iᵀΘ‖²        y (n,) or (n, m)
+
+A free intercept, the last column, is eliminated exactly, so that a solution of minimum norm is of
+minimum norm in the coefficients alone.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.block import Block
+from likely.objectives.linear import weighted
+from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
+
+
+def block_gram(shift: Array, block: Block) -> GramTotals:
+    """XᵀWX, XᵀW(y − shift) and what goes with them; a shift near the mean keeps all digits."""
+    y, weight = _response(shift, block), _weight(block)
+    Wy = (weight * y.T).T
+    return GramTotals(
+        gram=block.X.sandwich(weight),
+        moment=block.X.rmatmat(Wy),
+        squares=np.asarray((Wy * y).sum(axis=0))[()],
+        weight=float(weight.sum()),
+    )
+
+
+def block_factor(centre: Array, shift: Array, block: Block) -> LeastSquaresTotals:
+    """The QR factor of the block's rows, which are written out for it and centred.
+
+    ``centre`` is as long as the columns that are wanted: one fewer leaves the intercept out.
+    """
+    X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
+    return LeastSquaresTotals.of(X, _response(shift, block), _weight(block))
+
+
+class Eliminated(NamedTuple):
+    """Totals without the intercept, and what gives it back: b = mean_y − mean_xᵀβ."""
+
+    totals: GramTotals
+    mean_x: Array
+    mean_y: Array
+
+    def intercept(self, coef: Array) -> Array:
+        return np.asarray(self.mean_y - np.dot(self.mean_x, coef))
+
+
+def without_intercept(totals: GramTotals) -> Eliminated:
+    """The totals of columns and responses centred at their weighted means."""
+    W = totals.gram[-1, -1]
+    sums, response_sums = totals.gram[-1, :-1], totals.moment[-1]
+    centred = replace(
+        totals,
+        gram=totals.gram[:-1, :-1] - np.multiply.outer(sums, sums) / W,
+        moment=totals.moment[:-1] - np.multiply.outer(sums, response_sums) / W,
+        squares=totals.squares - np.square(response_sums) / W,
+    )
+    return Eliminated(centred, sums / W, np.asarray(response_sums / W))
+
+
+def _response(shift: Array, block: Block) -> Array:
+    y = block.target - shift
+    if block.offset is None:
+        return y
+    return y - block.offset if y.ndim == 1 else y - block.offset[:, None]
+
+
+def _weight(block: Block) -> Array:
+    return weighted(block.weight, np.ones(block.n_rows))

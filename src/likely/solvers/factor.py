@@ -1,0 +1,98 @@
+"""Cholesky factors that the units of the columns do not touch, and that pass over dependent ones.
+
+    S H S = L Lᵀ        S = diag(H)^(−½)
+
+The pivots of L are 1 − R² of each column given the ones before it.  A column whose pivot is
+rounding is a combination of earlier columns: it is held, its entry of every solution is 0.
+
+References
+----------
+Golub & Van Loan, Matrix Computations, 4th ed., §4.2.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import LinAlgError, solve_triangular
+
+from likely._typing import Array
+
+LEAST_PIVOT = 1e-12  # 1 − R² of a column known to half the digits of a double
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaledCholesky:
+    """The factor of a positive semidefinite matrix on the columns that are not held."""
+
+    scale: Array  # (k,), of the kept columns
+    lower: Array  # (k, k)
+    kept: Array  # (k,), which columns
+    size: int
+
+    @property
+    def held(self) -> tuple[int, ...]:
+        """The columns that earlier ones explain."""
+        return tuple(np.setdiff1d(np.arange(self.size), self.kept).tolist())
+
+    def solve(self, right: Array) -> Array:
+        """H⁺ right: on the kept columns, and 0 on the others."""
+        scaled = (self.scale * right[self.kept].T).T
+        half = solve_triangular(self.lower, scaled, lower=True, check_finite=False)
+        whole = solve_triangular(self.lower, half, lower=True, trans="T", check_finite=False)
+        out = np.zeros(right.shape)
+        out[self.kept] = (self.scale * whole.T).T
+        return out
+
+    def inverse(self) -> Array:
+        """H⁻¹, nan in the rows and columns that are held."""
+        out = np.full((self.size, self.size), np.nan)
+        out[np.ix_(self.kept, self.kept)] = self.solve(np.eye(self.size))[
+            np.ix_(self.kept, self.kept)
+        ]
+        return out
+
+    def log_determinant(self) -> float:
+        """ln |H| on the kept columns."""
+        return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(self.scale).sum())
+
+
+def factorise(H: Array) -> ScaledCholesky:
+    """The factor of H; LinAlgError where H is indefinite or not finite."""
+    diagonal = np.diag(H)
+    if not np.isfinite(diagonal).all() or (diagonal < 0).any():
+        raise LinAlgError("a diagonal entry is negative or not finite")
+    positive = diagonal > 0
+    scale = 1.0 / np.sqrt(np.where(positive, diagonal, 1.0))
+    scaled = scale[:, None] * H * scale
+    everything = np.arange(len(H))
+    if positive.all():
+        try:
+            lower = np.linalg.cholesky(scaled)
+            if (np.square(np.diag(lower)) > LEAST_PIVOT).all():
+                return ScaledCholesky(scale, lower, everything, len(H))
+        except LinAlgError:
+            pass  # dependent columns, or an indefinite matrix: one at a time will tell
+    lower, kept = _one_by_one(scaled, positive)
+    return ScaledCholesky(scale[kept], lower, kept, len(H))
+
+
+def _one_by_one(scaled: Array, positive: Array) -> tuple[Array, Array]:
+    """The factor on the columns that have a pivot, from left to right."""
+    d = len(scaled)
+    lower, kept = np.zeros((d, d)), np.zeros(d, dtype=np.intp)
+    k = 0
+    for j in np.flatnonzero(positive):
+        row = np.empty(0)
+        if k:
+            row = solve_triangular(
+                lower[:k, :k], scaled[kept[:k], j], lower=True, check_finite=False
+            )
+        pivot = scaled[j, j] - float(np.dot(row, row))
+        if not pivot > -np.sqrt(LEAST_PIVOT):
+            raise LinAlgError("the matrix is not positive semidefinite")
+        if pivot > LEAST_PIVOT:
+            lower[k, :k], lower[k, k], kept[k] = row, np.sqrt(pivot), j
+            k += 1
+    return lower[:k, :k].copy(), kept[:k].copy()

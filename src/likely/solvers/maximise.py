@@ -1,0 +1,57 @@
+"""Ascent, by the solvers that descend.
+
+    θ + t ∇ℓ(θ) = θ − t ∇(−ℓ)(θ)
+
+Climbing the log-likelihood ℓ and descending the cross-entropy −ℓ are one procedure: a change of
+sign is exact, so the two visit the same θ, bit for bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+from likely._typing import Array
+from likely.solvers.base import FirstOrder, FirstOrderObjective, S, Solver
+from likely.solvers.minimise import Solution, minimise
+from likely.solvers.stopping import StoppingRule
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Negated(FirstOrderObjective):
+    """−f, for an f that is to be maximised."""
+
+    objective: FirstOrderObjective
+
+    def value(self, theta: Array) -> float:
+        return -self.objective.value(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        here = self.objective.first_order(theta)
+        return FirstOrder(-here.value, -here.gradient)
+
+
+def maximise(
+    solver: Solver[FirstOrderObjective, S],
+    objective: FirstOrderObjective,
+    start: Array,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    stopping: StoppingRule | None = None,
+    watch: Callable[[S], None] | None = None,
+) -> Solution:
+    """The same search as ``minimise``, upwards; the trace is that of the function climbed.
+
+    ``watch`` and ``stopping`` see the descent of −f.
+    """
+    solution = minimise(
+        solver,
+        Negated(objective),
+        start,
+        tol=tol,
+        max_iter=max_iter,
+        stopping=stopping,
+        watch=watch,
+    )
+    return replace(solution, trace=tuple(-value for value in solution.trace))

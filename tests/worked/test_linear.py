@@ -1,0 +1,284 @@
+"""Worked examples of linear models: likelihoods, losses, XOR, and priors as penalties.
+
+Each test is named after its entry of ``worked_examples.json``.  The numbers are repeated here, so
+that the tests run without that file; where it is present, it must say the same.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from likely.compute.serial import Serial
+from likely.data.block import ArrayBlocks
+from likely.data.design import Dense
+from likely.likelihoods import (
+    MARGIN_LOSSES,
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    SquareErrorLogistic,
+    likelihood_of,
+)
+from likely.linear.cascade import Cascade
+from likely.linear.losses import loss_objective
+from likely.linear.separability import separability
+from likely.objectives.linear import LinearObjective
+from likely.penalties import L2, NoPenalty
+from likely.solvers import FixedStep, GradientDescent, Newton, minimise
+
+EXAMPLES = Path(__file__).parents[3] / "shared" / "spec" / "worked_examples.json"
+
+MARGINS = [-3.0, -1.0, -0.25, 0.0, 1.0, 3.0]
+NATS = [
+    3.048587351573742,
+    1.3132616875182228,
+    0.8259394198788436,
+    0.6931471805599453,
+    0.31326168751822286,
+    0.04858735157374206,
+]
+SIGMOID = [
+    0.9073974670915211,
+    0.534446645388523,
+    0.3160424181481997,
+    0.25,
+    0.07232948812851325,
+    0.0022492134466546346,
+]
+CASES = [  # target, a, f, slope of the cross-entropy, slope of the square error
+    (1, -20.0, 2.0611536181902033e-09, -0.9999999979388463, -2.0611536096934942e-09),
+    (1, -10.0, 4.5397868702434395e-05, -0.9999546021312976, -4.5393746863032435e-05),
+    (1, -2.0, 0.11920292202211755, -0.8807970779778823, -0.09247804322982975),
+    (1, 0.0, 0.5, -0.5, -0.125),
+    (1, 2.0, 0.8807970779778823, -0.11920292202211755, -0.012515542173676723),
+    (1, 10.0, 0.9999546021312976, -4.5397868702434395e-05, -2.0608729192376897e-09),
+    (1, 20.0, 0.9999999979388463, -2.0611536181902033e-09, -4.2483542290220554e-18),
+    (0, -20.0, 2.0611536181902033e-09, 2.0611536181902033e-09, 4.2483542290220554e-18),
+    (0, -10.0, 4.5397868702434395e-05, 4.5397868702434395e-05, 2.0608729192376897e-09),
+    (0, -2.0, 0.11920292202211755, 0.11920292202211755, 0.012515542173676723),
+    (0, 0.0, 0.5, 0.5, 0.125),
+    (0, 2.0, 0.8807970779778823, 0.8807970779778823, 0.09247804322982976),
+    (0, 10.0, 0.9999546021312976, 0.9999546021312976, 4.5393746863032435e-05),
+    (0, 20.0, 0.9999999979388463, 0.9999999979388463, 2.0611536096934946e-09),
+]
+XOR, LABEL = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+HIDDEN = [
+    [4.5397868702434395e-05, 0.9999999999999065],
+    [0.9999546021312976, 0.9999546021312976],
+    [0.9999546021312976, 0.9999546021312976],
+    [0.9999999999999065, 4.5397868702434395e-05],
+]
+OUTPUT = [4.543910487654591e-05, 0.999954519621495, 0.999954519621495, 4.543910487654575e-05]
+A, Y = np.column_stack([np.ones(5), np.arange(5.0)]), np.array([1.0, 2.9, 5.2, 6.8, 9.1])
+RIDGE = [0.9077490774907764, 2.000738007380073]
+SOFTMAX_P = [
+    [0.3886035219521703, 0.40852765057824236, 0.2028688274695873],
+    [0.2507912631074925, 0.39331899394595154, 0.355889742946556],
+    [0.2706842260414412, 0.5185066867524072, 0.2108090872061516],
+]
+SOFTMAX_GRADIENT = [
+    [-0.3407122520063885, 0.5214754891489337, -0.08992098889889599],
+    [0.9270343373306495, -0.08817431930164121, 0.32035333127660115],
+    [-0.586322085324261, -0.43330116984729233, -0.23043234237770505],
+]
+
+KEYS = ("target", "a", "f", "ce_grad", "se_grad_half")
+LITERALS = {
+    ("margin_loss_upper_bound", "inputs", "margin"): MARGINS,
+    ("margin_loss_upper_bound", "expected", "logistic_nats"): NATS,
+    ("margin_loss_upper_bound", "expected", "square_of_sigmoid_error"): SIGMOID,
+    ("xor_table", "inputs", "X"): XOR.tolist(),
+    ("xor_table", "inputs", "class1_indicator"): LABEL.tolist(),
+    ("xor_cascaded_logistic", "expected", "hidden"): HIDDEN,
+    ("xor_cascaded_logistic", "expected", "output"): OUTPUT,
+    ("linear_and_ridge_closed_form", "inputs", "A"): A.tolist(),
+    ("linear_and_ridge_closed_form", "inputs", "y"): Y.tolist(),
+    ("linear_and_ridge_closed_form", "expected", "ridge_all_penalised"): RIDGE,
+    ("softmax_regression_gradient", "expected", "P"): SOFTMAX_P,
+    ("softmax_regression_gradient", "expected", "grad_theta_augmented"): SOFTMAX_GRADIENT,
+}
+
+
+def examples():
+    return {e["id"]: e for e in json.loads(EXAMPLES.read_text())["examples"]}
+
+
+@pytest.mark.skipif(not EXAMPLES.exists(), reason="the specification is not beside the checkout")
+@pytest.mark.parametrize("key", LITERALS, ids="/".join)
+def test_the_literals_here_are_those_of_the_specification(key):
+    entry, part, field = key
+    assert examples()[entry][part][field] == LITERALS[key]
+
+
+@pytest.mark.skipif(not EXAMPLES.exists(), reason="the specification is not beside the checkout")
+def test_the_gradients_here_are_those_of_the_specification():
+    cases = examples()["square_error_vs_cross_entropy_gradient"]["expected"]["cases"]
+    assert [tuple(case[key] for key in KEYS) for case in cases] == CASES
+
+
+def gaussian(penalty):
+    return LinearObjective(likelihood_of("gaussian"), penalty, ArrayBlocks(Dense(A), Y), Serial())
+
+
+def test_three_point_bernoulli_likelihood():
+    """0.9 · 0.6 · (1 − 0.3); the document's −ln L lacks the minus signs on the right."""
+    f, target = np.array([0.9, 0.6, 0.3]), np.array([1.0, 1.0, 0.0])
+    terms = [0.10536051565782628, 0.5108256237659907, 0.35667494393873245]
+    assert_allclose(Bernoulli().nll(target, f), terms, atol=1e-12)
+    assert_allclose(np.exp(Bernoulli().log_prob(target, f)).prod(), 0.378, atol=1e-12)
+    logit = likelihood_of("bernoulli")
+    eta = logit.eta_of_mean(f)
+    assert_allclose(logit.nll(target, eta).sum(), 0.9728610833625494, atol=1e-12)
+
+
+def test_square_error_vs_cross_entropy_gradient():
+    """Relative too: a slope of 4e-18 is not 0."""
+    target, a, f, cross, square = np.array(CASES).T
+    assert_allclose(SquareErrorLogistic().mean(a), f, rtol=1e-12)
+    assert_allclose(likelihood_of("bernoulli").derivatives(target, a)[1], cross, rtol=1e-12)
+    assert_allclose(SquareErrorLogistic().derivatives(target, a)[1], square, rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", [0.0, 1.0])
+def test_square_error_vs_cross_entropy_gradient_in_the_limits(target):
+    """At f = 0 and f = 1 square error has no slope, right or wrong; cross-entropy has f − t."""
+    y, a = np.full(2, target), np.array([-800.0, 800.0])
+    assert_allclose(SquareErrorLogistic().derivatives(y, a)[1], 0.0, atol=1e-12)
+    assert_allclose(likelihood_of("bernoulli").derivatives(y, a)[1], [0 - target, 1 - target])
+
+
+def test_margin_loss_upper_bound():
+    margins = np.array(MARGINS)
+    expected = {
+        "zero_one": [1, 1, 1, 0, 0, 0],
+        "logistic": NATS,
+        "hinge": [4.0, 2.0, 1.25, 1.0, 0.0, 0.0],
+        "squared": [16.0, 4.0, 1.5625, 1.0, 0.0, 4.0],
+        "sigmoid_squared": SIGMOID,
+    }
+    assert list(expected) == list(MARGIN_LOSSES)
+    for name, values in expected.items():
+        assert_allclose(MARGIN_LOSSES[name].value(margins), values, atol=1e-12)
+    bits = [
+        4.398181853832257,
+        1.8946361239720115,
+        1.191578705133915,
+        1.0,
+        0.4519410830830482,
+        0.07009673116536624,
+    ]
+    logistic = MARGIN_LOSSES["logistic"]
+    assert_allclose(logistic.upper_bound(margins), bits, atol=1e-12)
+    assert not logistic.bounds_zero_one
+    assert_allclose(logistic.value(np.array(-0.541324854612918)), 1.0, atol=1e-12)
+
+
+def test_xor_table():
+    found = separability(XOR, LABEL)
+    assert not found.separable
+    assert found.verify(XOR, LABEL)
+    fit = minimise(Newton(), loss_objective(XOR, LABEL), np.ones(3), tol=1e-14)
+    assert_allclose(fit.theta, 0, atol=1e-7)
+    assert_allclose(fit.trace[-1] / 4, 0.6931471805599453, atol=1e-12)
+    three_of_four = [
+        separability(XOR, np.where(np.arange(4) == i, 1 - LABEL, LABEL)) for i in range(4)
+    ]
+    assert all(found.separable for found in three_of_four)  # so the best accuracy is 0.75
+
+
+def test_xor_table_by_distances():
+    distances = np.column_stack([np.linalg.norm(XOR - c, axis=1) for c in (0.0, 1.0)])
+    root = 1.4142135623730951
+    assert_allclose(distances, [[0, root], [1, 1], [1, 1], [root, 0]], atol=1e-12)
+    found = separability(distances, LABEL)
+    assert found.separable
+    scale = found.coef[0]
+    assert_allclose(found.coef / scale, [1, 1], atol=1e-9)
+    assert_allclose(found.intercept / scale, -1.7071067811865475, atol=1e-9)
+    assert_array_equal(distances.sum(axis=1) - 1.7071067811865475 >= 0, LABEL)
+    squared = separability(distances**2, LABEL)
+    assert not squared.separable
+    assert squared.verify(distances**2, LABEL)
+
+
+def test_xor_table_with_the_product_feature():
+    """LR-19: x₁x₂ beside x₁ and x₂ is enough."""
+    features = np.column_stack([XOR, XOR.prod(axis=1)])
+    assert separability(features, LABEL).separable
+    fit = minimise(Newton(), loss_objective(features, LABEL, l2=0.01), np.zeros(4))
+    assert_array_equal(np.column_stack([features, np.ones(4)]) @ fit.theta >= 0, LABEL)
+
+
+def test_xor_cascaded_logistic():
+    cascade = Cascade([[20, 20], [-20, -20]], [-10, 30], coef=[20, 20], intercept=-30)
+    assert_allclose(cascade.hidden(XOR), HIDDEN, atol=1e-12)
+    assert_allclose(cascade.probability(XOR), OUTPUT, atol=1e-12)
+    assert_array_equal(cascade.decision(XOR) >= 0, LABEL)
+
+
+def test_softmax_regression_gradient():
+    """Σ (p − t) x̃ᵀ; the document's gradient of b has the other sign."""
+    X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])  # with ones
+    theta = np.array([[0.1, -0.2, 0.05], [0.3, 0.4, -0.1], [-0.5, 0.2, 0.0]])
+    nll, slope, probability = Categorical(3).derivatives(np.arange(3), X @ theta.T)
+    assert_allclose(probability, SOFTMAX_P, atol=1e-12)
+    assert_allclose(nll.sum(), 3.435132340878957, atol=1e-12)
+    assert_allclose(slope.T @ X, SOFTMAX_GRADIENT, atol=1e-12)
+
+
+def test_linear_and_ridge_closed_form():
+    """REG-3, EST-7: a flat prior gives the maximum of the likelihood."""
+    flat = minimise(Newton(), gaussian(NoPenalty()), np.zeros(2), tol=1e-15)
+    assert_allclose(flat.theta, [0.98, 2.01], atol=1e-10)
+    assert_allclose(np.linalg.pinv(A) @ Y, flat.theta, atol=1e-10)
+    residual = Y - A @ flat.theta
+    variance = float(np.mean(residual**2))
+    assert_allclose(variance, 0.01979999999999997, atol=1e-12)
+    log_likelihood = Gaussian().log_prob(Y, A @ flat.theta, variance).sum()
+    assert_allclose(log_likelihood, 2.7104906871807586, atol=1e-10)
+
+
+def test_linear_and_ridge_closed_form_as_the_mode_of_a_posterior():
+    """REG-6, EST-7: noise σ² = 1 and prior τ² = 2 are the ridge of λ = σ²/τ² = 0.5."""
+    sigma2, tau2 = 1.0, 2.0
+    penalty = L2(sigma2 / tau2)
+    mode = minimise(Newton(), gaussian(penalty), np.zeros(2), tol=1e-15).theta
+    assert_allclose(mode, RIDGE, atol=1e-10)
+
+    def log_posterior(w):
+        """Normalised densities, all of them."""
+        prior = L2(1 / tau2).log_prior(w)
+        return Gaussian().log_prob(Y, A @ w, sigma2).sum() + prior
+
+    for move in np.vstack([np.eye(2), -np.eye(2)]):
+        assert log_posterior(mode) > log_posterior(mode + 1e-4 * move)
+    slow = minimise(GradientDescent(), gaussian(penalty), np.zeros(2), tol=1e-15, max_iter=2000)
+    assert_allclose(slow.theta, RIDGE, atol=1e-6)
+
+
+def test_linear_and_ridge_closed_form_with_a_free_bias():
+    mode = minimise(Newton(), gaussian(L2(np.array([0.0, 0.5]))), np.zeros(2), tol=1e-15)
+    assert_allclose(mode.theta, [1.1714285714285726, 1.9142857142857137], atol=1e-10)
+
+
+def test_weight_decay_shrinks_by_a_factor_each_step():
+    """REG-6: θ ← (1 − tλ) θ − t ∇, the penalty's part of a gradient step."""
+    theta, t, l2 = np.array([3.0, -1.0]), 0.01, 0.5
+    decayed = minimise(FixedStep(t), gaussian(L2(l2)), theta, tol=0.0, max_iter=1).theta
+    plain = minimise(FixedStep(t), gaussian(NoPenalty()), theta, tol=0.0, max_iter=1).theta
+    assert_allclose(decayed, plain - t * l2 * theta, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("part", "reaches"), [(0.9, True), (1.02, False)])
+def test_a_step_below_two_over_the_largest_eigenvalue_converges_and_above_diverges(part, reaches):
+    """REG-13: λ_max of AᵀA, for the least squares of the same five points."""
+    t = part * 2 / np.linalg.eigvalsh(A.T @ A).max()
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = minimise(FixedStep(t), gaussian(NoPenalty()), np.zeros(2), tol=0.0, max_iter=3000)
+    if reaches:
+        assert_allclose(found.theta, [0.98, 2.01], atol=1e-6)
+    else:
+        assert found.trace[-1] > 1e6 * found.trace[0]
