@@ -20,29 +20,48 @@ if TYPE_CHECKING:
         solvers,
         special,
     )
+    from likely.calibrate.isotonic import IsotonicScaling
+    from likely.calibrate.platt import PlattScaling
+    from likely.calibrate.temperature import TemperatureScaling
     from likely.data.sources import read
+    from likely.features.basis import BasisFunctions
     from likely.features.discretize import Discretizer
+    from likely.features.polynomial import PolynomialFeatures
     from likely.generative.discriminant import DiscriminantAnalysis
     from likely.generative.gaussian_mixture import GaussianMixture
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
     from likely.generative.warmup import warmup
+    from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
     from likely.linear.logistic import LogisticRegression
+    from likely.linear.maxent import MaxEntropy
+    from likely.linear.ordinal import OrdinalRegression
     from likely.linear.regression import LinearRegression
+    from likely.linear.separability import separability
+    from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
+    "BasisFunctions",
     "Discretizer",
     "DiscriminantAnalysis",
+    "FrankHall",
     "GaussianMixture",
+    "IsotonicScaling",
     "LinearRegression",
     "LogisticRegression",
+    "MaxEntropy",
     "MixtureModel",
     "NaiveBayes",
+    "OrdinalRegression",
+    "PlattScaling",
+    "PolynomialFeatures",
+    "SoftmaxRegression",
+    "TemperatureScaling",
     "__version__",
     "data",
     "differences",
@@ -54,6 +73,7 @@ __all__ = [
     "penalties",
     "read",
     "save",
+    "separability",
     "solvers",
     "special",
     "warmup",
@@ -72,17 +92,27 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
+    "BasisFunctions": "likely.features.basis",
+    "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "FrankHall": "likely.linear.frank_hall",
     "GLM": "likely.linear.glm",
+    "GaussianMixture": "likely.generative.gaussian_mixture",
+    "IsotonicScaling": "likely.calibrate.isotonic",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
-    "Discretizer": "likely.features.discretize",
-    "GaussianMixture": "likely.generative.gaussian_mixture",
+    "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
     "NaiveBayes": "likely.generative.naive_bayes",
+    "OrdinalRegression": "likely.linear.ordinal",
+    "PlattScaling": "likely.calibrate.platt",
+    "PolynomialFeatures": "likely.features.polynomial",
+    "SoftmaxRegression": "likely.linear.softmax",
+    "TemperatureScaling": "likely.calibrate.temperature",
     "load": "likely.persist",
     "read": "likely.data.sources",
     "save": "likely.persist",
+    "separability": "likely.linear.separability",
     "warmup": "likely.generative.warmup",
 }
 

@@ -96,3 +96,13 @@ def test_far_tails_are_never_nan(link, size):
     assert (link.slope(eta) >= 0).all()
     assert link.log_mean(eta)[0] < link.log_mean(eta)[1] <= 0
     assert link.log_complement(eta)[1] < link.log_complement(eta)[0] <= 0
+
+
+@unit_link
+@given(t=unit)
+def test_the_log_slope_bends_as_its_derivative_says(link, t):
+    eta = an_eta(link, t)
+    bend = link.log_slope_derivative
+    assert check_gradient(lambda at: float(link.log_slope(at)[0]), bend, eta, epsilon=1e-6) < 1e-6
+    falls = np.diff(bend(np.linspace(-8, 8, 99))) <= 0
+    assert falls.all() == link.log_concave

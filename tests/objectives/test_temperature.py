@@ -19,9 +19,9 @@ from likely.objectives.components import Components, log_shares
 from likely.objectives.temperature import (
     N_FOLDS,
     FoldTotals,
-    TemperatureObjective,
     block_fold_totals,
     fit_temperature,
+    out_of_fold_objective,
 )
 
 
@@ -63,7 +63,7 @@ def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
     temperature, solution = fit_temperature(family, 2, blocks, Serial(), learn)
     assert solution.converged
     folds = Serial().sum(lambda block: block_fold_totals(family, 2, block), blocks)
-    objective = TemperatureObjective(tuple(map(learn, folds.left_out())), blocks, Serial())
+    objective = out_of_fold_objective(tuple(map(learn, folds.left_out())), blocks, Serial())
 
     def value(log_beta):
         return objective.second_order(np.array([log_beta])).value
@@ -119,8 +119,9 @@ def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
         ([[0.0]], [0]),
         ([[0.0], [1.0], [2.0]], [0, 1, 2]),
         (np.r_[np.arange(50.0), 1e4 + np.arange(50.0)][:, None], np.repeat([0, 1], 50)),
+        (np.r_[np.arange(50.0), 60 + np.arange(50.0)][:, None], np.repeat([0, 1], 50)),
     ],
-    ids=["one-class", "two-rows", "one-row", "a-class-each", "no-errors"],
+    ids=["one-class", "two-rows", "one-row", "a-class-each", "no-errors", "no-errors-near"],
 )
 def test_where_there_is_nothing_to_calibrate_the_temperature_is_one(X, y):
     """And no one is told to raise max_iter."""

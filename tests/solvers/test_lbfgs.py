@@ -8,6 +8,7 @@ from scipy.linalg import cholesky
 
 from likely.solvers.lbfgs import LBFGS, Pair, two_loops
 from likely.solvers.minimise import minimise, search
+from likely.solvers.preconditioners import PerClass, Triangular, robust_factor
 from tests.solver_objectives import Quadratic, random_logistic, random_quadratic
 
 
@@ -62,3 +63,61 @@ def test_a_function_without_a_minimum_is_not_called_solved():
     objective = Quadratic(np.zeros((2, 2)), np.ones(2))
     solution = minimise(LBFGS(), objective, np.zeros(2), max_iter=5)
     assert not solution.converged
+
+
+def class_quadratic(seed, n_classes=3, p=4):
+    """½ Σ_k θ_kᵀQθ_k − cᵀθ: the same Q for every class."""
+    part = random_quadratic(seed, p)
+    rng = np.random.default_rng(seed)
+    return part.Q, Quadratic(np.kron(np.eye(n_classes), part.Q), rng.normal(size=n_classes * p))
+
+
+@given(seed=st.integers(0, 99))
+def test_one_factor_for_each_class_is_the_factor_of_the_block_diagonal(seed):
+    Q, objective = class_quadratic(seed)
+    each = PerClass(cholesky(Q, lower=True), 3)
+    whole = Triangular(cholesky(objective.Q, lower=True))
+    v = np.random.default_rng(seed + 1).normal(size=12)
+    for name in ("whiten", "back", "forward"):
+        assert_allclose(getattr(each, name)(v), getattr(whole, name)(v), rtol=1e-8, atol=1e-10)
+
+
+def test_an_array_is_its_triangular_preconditioner():
+    objective = random_logistic(4)
+    factor = cholesky(objective.second_order(np.zeros(6)).hessian, lower=True)
+    one = minimise(LBFGS(preconditioner=factor), objective, np.zeros(6))
+    other = minimise(LBFGS(preconditioner=Triangular(factor)), objective, np.zeros(6))
+    assert one.trace == other.trace
+
+
+def test_a_factor_for_each_class_solves_equal_quadratics_in_one_step():
+    Q, objective = class_quadratic(5)
+    solver = LBFGS(preconditioner=PerClass.of(Q, 3))
+    solution = minimise(solver, objective, np.ones(12), tol=1e-10)
+    assert solution.converged
+    best = objective.value(np.linalg.solve(objective.Q, objective.c))
+    assert_allclose(solution.trace[1], best, rtol=1e-8)
+
+
+def test_units_that_leave_out_how_classes_compete_certify_nothing_at_once():
+    """The factor is a million times too large, so the first decrements are a million too small."""
+    Q, objective = class_quadratic(6)
+    solver = LBFGS(preconditioner=PerClass.of(1e6 * Q, 3))
+    solution, state = search(solver, objective, np.ones(12), tol=1e-6, max_iter=200)
+    best = objective.value(np.linalg.solve(objective.Q, objective.c))
+    assert solver.init(objective, np.ones(12)).gap == np.inf
+    assert solution.converged
+    assert state.value - best <= 1e-5 * abs(best)
+
+
+def test_columns_that_are_zero_or_repeat_others_have_a_factor():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(20, 3)) * [1.0, 1e8, 1e-8]
+    X = np.column_stack([X, X[:, 0], np.zeros(20)])
+    L = robust_factor(X.T @ X)
+    assert np.isfinite(L).all()
+    assert (np.diag(L) > 0).all()
+    scale = np.linalg.norm(X, axis=0)
+    scale[-1] = 1.0
+    expected = X.T @ X + np.diag([0.0, 0, 0, 0, 1])
+    assert_allclose(L @ L.T / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-9)

@@ -12,6 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import final
 
+import numpy as np
+
 from likely._typing import Array
 from likely.data.design import Design
 
@@ -127,29 +129,6 @@ class Redesigned(Blocks):
 
 @final
 @dataclass(frozen=True, eq=False)
-class HeldBlocks(Blocks):
-    """Blocks that are in memory already."""
-
-    held: tuple[Block, ...]
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]  # read-only here
-        return self.held[0].X.n_features
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return sum(block.n_rows for block in self.held)
-
-    @property
-    def nbytes(self) -> int:  # type: ignore[override]
-        return sum(block.X.nbytes for block in self.held)
-
-    def __iter__(self) -> Iterator[Block]:
-        return iter(self.held)
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class CountedBlocks(Blocks):
     """Other blocks, with a count of how often they were read from the first to the last."""
 
@@ -199,9 +178,17 @@ class CheckedBlocks(Blocks):
             yield block
 
 
-def first_rows(blocks: Blocks, share: float) -> HeldBlocks:
+def first_rows(blocks: Blocks, share: float) -> ArrayBlocks:
     """The first rows of each block, copied: a subset that no order of the data can spoil much."""
-    return HeldBlocks(tuple(_head(block, max(1, int(share * block.n_rows))) for block in blocks))
+    heads = [_head(block, max(1, int(share * block.n_rows))) for block in blocks]
+    first, others = heads[0], heads[1:]
+    return ArrayBlocks(
+        X=first.X.joined([head.X for head in others]),
+        y=_joined([head.y for head in heads]),
+        weight=_joined([head.weight for head in heads]),
+        offset=_joined([head.offset for head in heads]),
+        group=_joined([head.group for head in heads]),
+    )
 
 
 def _head(block: Block, rows: int) -> Block:
@@ -209,13 +196,17 @@ def _head(block: Block, rows: int) -> Block:
         return None if array is None else array[:rows].copy()
 
     return Block(
-        X=deepcopy(block.X.rows(0, rows)),
+        X=deepcopy(block.X.rows(0, rows)),  # a view would keep the whole block of a file
         y=cut(block.y),
         weight=cut(block.weight),
         offset=cut(block.offset),
         group=cut(block.group),
         start=block.start,
     )
+
+
+def _joined(arrays: list[Array | None]) -> Array | None:
+    return np.concatenate(arrays) if arrays[0] is not None else None  # type: ignore[arg-type]  # all or none
 
 
 def block_rows(n_rows: int, n_features: int, nbytes: int) -> int:

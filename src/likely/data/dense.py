@@ -6,6 +6,7 @@ A product of a matrix with its own transpose costs half of a general one.  Two f
 are multiplied in float32, one and a vector in float64; results are float64.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -37,6 +38,9 @@ class Dense(Design):
 
     def rows(self, start: int, stop: int) -> "Dense":
         return Dense(self.values[start:stop])
+
+    def joined(self, others: Sequence["Dense"]) -> "Dense":
+        return Dense(np.concatenate([self.values, *(other.values for other in others)]))
 
     def matmat(self, theta: Array) -> Array:
         return _product(self.values, theta)
@@ -91,6 +95,10 @@ class Centred(Design):
 
     def rows(self, start: int, stop: int) -> "Centred":
         return Centred(self.values[start:stop], self.centre)
+
+    def joined(self, others: Sequence["Centred"]) -> "Centred":
+        values = np.concatenate([self.values, *(other.values for other in others)])
+        return Centred(values, self.centre)
 
     def matmat(self, theta: Array) -> Array:
         if theta.ndim == 1 and self._loops():

@@ -9,6 +9,7 @@
 in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -44,6 +45,9 @@ class Intercept(Design):
 
     def rows(self, start: int, stop: int) -> "Intercept":
         return Intercept(self.inner.rows(start, stop))
+
+    def joined(self, others: Sequence["Intercept"]) -> "Intercept":
+        return Intercept(self.inner.joined([other.inner for other in others]))
 
     def matmat(self, theta: Array) -> Array:
         eta = self.inner.matmat(theta[:-1])
@@ -101,6 +105,10 @@ class Standardised(Design):
 
     def rows(self, start: int, stop: int) -> "Standardised":
         return Standardised(self.inner.rows(start, stop), self.centre, self.scale)
+
+    def joined(self, others: Sequence["Standardised"]) -> "Standardised":
+        inner = self.inner.joined([other.inner for other in others])
+        return Standardised(inner, self.centre, self.scale)
 
     def matmat(self, theta: Array) -> Array:
         scaled = (theta.T / self.scale).T

@@ -10,6 +10,7 @@ Results are new arrays, float64 also where X is float32: blocks are added in flo
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Self
 
 from likely._typing import Array, Columns, Matrix
@@ -34,6 +35,10 @@ class Design(ABC):
     @abstractmethod
     def rows(self, start: int, stop: int) -> Self:
         """Rows ``start`` to ``stop``, as a view where the layout allows it."""
+
+    @abstractmethod
+    def joined(self, others: Sequence[Self]) -> Self:
+        """These rows and then those of the others, copied."""
 
     @abstractmethod
     def matmat(self, theta: Array) -> Array: ...

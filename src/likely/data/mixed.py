@@ -3,6 +3,7 @@
 A code picks a row of Θ, and a sandwich is a table of sums.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import final
@@ -43,6 +44,11 @@ class Mixed(Design):
 
     def rows(self, start: int, stop: int) -> "Mixed":
         numeric, codes = self.numeric[start:stop], self.codes[start:stop]
+        return Mixed(numeric, codes, self.sizes, self.centre)
+
+    def joined(self, others: Sequence["Mixed"]) -> "Mixed":
+        numeric = np.concatenate([self.numeric, *(other.numeric for other in others)])
+        codes = np.concatenate([self.codes, *(other.codes for other in others)])
         return Mixed(numeric, codes, self.sizes, self.centre)
 
     def matmat(self, theta: Array) -> Array:

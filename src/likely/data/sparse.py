@@ -1,5 +1,6 @@
 """The sparse layout: rows that store only the cells that are not zero."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -37,6 +38,11 @@ class Csr(Design):
         part = type(X)((stop - start, X.shape[1]), dtype=X.dtype)  # given cells, it copies them
         part.data, part.indices, part.indptr = X.data[cells], X.indices[cells], starts - starts[0]
         return Csr(part)
+
+    def joined(self, others: Sequence["Csr"]) -> "Csr":
+        from scipy.sparse import vstack
+
+        return Csr(vstack([self.values, *(other.values for other in others)], format="csr"))
 
     def matmat(self, theta: Array) -> Array:
         return np.asarray(self.values @ theta)

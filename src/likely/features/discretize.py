@@ -12,10 +12,9 @@ from typing import Any, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
 from likely.features.edges import (
     EdgesOption,
@@ -24,9 +23,15 @@ from likely.features.edges import (
     quantile_edges,
     supervised_edges,
 )
-from likely.validate import check_labels, check_weight, is_frame
+from likely.features.numbers import read_numbers
+from likely.validate import check_labels, check_weight
 
 STRATEGIES = ("uniform", "quantile", "entropy")
+SPARSE = (
+    "most zeros of a sparse matrix would fall into one bin. Pass X.toarray(), or leave sparse "
+    "columns as counts."
+)
+CATEGORY = "Leave the column out if it is a category (its values are codes already)"
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -141,20 +146,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _numbers(self, X: Any, *, reset: bool) -> Array:
         """X as float64, with NaN for missing."""
-        _refuse_sparse(X)
-        _refuse_what_is_not_numbers(X)
-        numbers: Array = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite=False, reset=reset
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(numbers.sum())
-        if not finite and np.isinf(numbers).any():  # a finite total proves finite data
-            i, j = np.argwhere(np.isinf(numbers))[0]
-            raise InvalidInput(
-                f"X is {numbers[i, j]} (infinity) at row {i}, column {j}; expected finite values, "
-                "or NaN for missing. Replace infinities by NaN or by a large number."
-            )
-        return numbers
+        return read_numbers(self, X, reset=reset, sparse=SPARSE, category=CATEGORY)
 
     def _learned(self, x: Array, codes: Codes | None, weight: Array) -> Array:
         if codes is not None:
@@ -251,38 +243,3 @@ def _class_codes(y: Any, n_rows: int) -> Codes:
                 'each row. Remove the row, or use strategy="quantile".'
             )
     return check_labels(y, n_rows=n_rows).codes
-
-
-def _refuse_sparse(X: Any) -> None:
-    if type(X).__module__.startswith("scipy.sparse"):
-        raise InvalidInput(
-            "X is a sparse matrix; expected a dense one, for most zeros of a sparse matrix would "
-            "fall into one bin. Pass X.toarray(), or leave sparse columns as counts."
-        )
-
-
-def _refuse_what_is_not_numbers(X: Any) -> None:
-    """Numbers written as text, categories and times would be turned into numbers unasked."""
-    if is_frame(X):
-        table = as_table(X)
-        for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
-            if kind == "other":
-                raise _not_numbers(f"Column {name!r}", "times or other values", [])
-            if kind == "category":
-                raise _not_numbers(f"Column {name!r}", "strings", table.factor(j).values)
-        return
-    array = np.asarray(X)
-    if array.dtype.kind in "USMm" and array.size:
-        raise _not_numbers("X", "times" if array.dtype.kind in "Mm" else "strings", array.ravel())
-    if array.dtype.kind == "O":
-        strings = [value for value in array.ravel() if isinstance(value, str)]
-        if strings:
-            raise _not_numbers("X", "strings", strings)
-
-
-def _not_numbers(what: str, kind: str, values: Any) -> InvalidInput:
-    shown = f"{kind}, as {str(values[0])!r}" if len(values) else kind
-    return InvalidInput(
-        f"{what} holds {shown}; expected numbers. Leave the column out if it is a category "
-        "(its values are codes already), or convert it to numbers."
-    )

@@ -39,14 +39,21 @@ def diverging(
     hessian: Array,
     at_start: Array,
 ) -> Divergence | None:
-    """The direction to infinity, if there is one; costs at most one value."""
-    before = float(direction @ at_start @ direction)
-    if not before > 0 or float(direction @ hessian @ direction) > FADED * before:
-        return None
-    here = value(theta)
-    if not value(theta + FAR * direction) <= here + RISE * max(1.0, abs(here)):
-        return None
+    """The direction to infinity, if there is one; costs two or three values where it is suspected.
+
+    Where everything is separated no step may be left to compute; θ itself leads on then.
+    """
+    for d, far in ((direction, FAR), (theta, 1.0)):
+        before = float(d @ at_start @ d)
+        if not before > 0 or float(d @ hessian @ d) > FADED * before:
+            continue
+        here = value(theta)
+        if value(theta + far * d) <= here + RISE * max(1.0, abs(here)):
+            return Divergence(d, _strongest(d, at_start))
+    return None
+
+
+def _strongest(direction: Array, at_start: Array) -> tuple[int, ...]:
     strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
     order = np.argsort(-strength, kind="stable")
-    named = tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])
-    return Divergence(direction, named)
+    return tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])

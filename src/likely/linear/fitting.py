@@ -207,7 +207,7 @@ def errors_of(
         redundant=found.held,
         n_groups=rows.n_groups,
         jacobian=framing.jacobian(),
-        penalised=problem.penalty.value(np.ones(framing.n_parameters)) > 0,
+        l1=problem.objective.l1,
     )
 
 

@@ -115,7 +115,7 @@ def framed(
     if share < 1:
         some = first_rows(counted, share)
         passes[-1] = share
-    where = _centre(some, executor) if centre and intercept else None
+    where = _centre(blocks, some, executor) if centre and intercept else None
     if where is not None and not np.isfinite(where).all():
         refuse_gaps(some, names)
     framing = Framing(blocks.n_features, intercept, where)
@@ -143,9 +143,9 @@ def mean_response(blocks: Blocks, executor: Executor) -> Array | float:
     return total.y / total.weight
 
 
-def _centre(blocks: Blocks, executor: Executor) -> Array | None:
-    n_centred = next(iter(blocks)).X.n_centred
+def _centre(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
+    n_centred = next(iter(blocks)).X.n_centred  # of the blocks as they are: no pass is counted
     if not n_centred:
         return None
-    total = executor.sum(partial(block_sums), blocks)
+    total = executor.sum(partial(block_sums), some)
     return np.asarray(total.x[:n_centred] / total.weight)

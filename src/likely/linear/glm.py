@@ -141,6 +141,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
+        self.separated_, self.library_ = fit.separated, rows.library
         return self
 
     @property

@@ -23,7 +23,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isclose, log, pi
+from math import inf, isclose, isnan, log, pi
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -34,7 +34,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Blocks
 from likely.data.design import Design
 from likely.errors import InvalidInput, UnknownName
-from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.base import Likelihood
 from likely.linear.covariance import Bread, inverse_root, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.links import Link
@@ -42,13 +42,12 @@ from likely.objectives.inference import (
     FitStatistics,
     Term,
     block_cluster_scores,
-    block_fit_statistics,
     block_log_likelihood,
     block_meat,
-    block_null,
     block_several,
     fit_statistics,
-    null_theta,
+    has_constant_variance,
+    null_nll,
 )
 
 COVARIANCES = ("model", "HC0", "HC1", "HC2", "HC3", "clustered")
@@ -223,30 +222,28 @@ def infer(
     covariance: str = "model",
     distribution: str = "z",
     redundant: Sequence[int] = (),
-    penalised: bool | None = None,
+    l1: Array | float = 0.0,
     n_groups: int | None = None,
     jacobian: Array | None = None,
 ) -> Inference:
-    """The inference at an estimate: two passes over the data, and a search if there is an offset.
+    """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
-    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0.
-    ``penalised`` says that there was a penalty, which an L1 penalty's curvature of 0 does not
-    tell; coefficients that are then exactly 0 have no standard error.  ``jacobian`` is that of
-    the user's θ by this one, where the blocks are centred.
+    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0, and
+    those that an ``l1`` strength set to 0 have no standard error either.  ``jacobian`` is that
+    of the user's θ by this one, where the blocks are centred.
     """
     check_covariance(covariance, n_groups)
-    penalised = bool(np.any(penalty_curvature) if penalised is None else penalised)
     held = np.isin(np.arange(theta.size), list(redundant))
-    excluded = penalised & (theta == 0) & ~held
+    excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
     bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
     read = _read(likelihood, theta, bread, covariance, blocks, executor)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
     return replace(
-        _inference(likelihood.response, to_user @ theta, names, bread, read),
+        _inference(likelihood, to_user @ theta, names, bread, read),
         covariance=bread.moved(_covariance(covariance, bread, read), to_user),
         covariance_kind=covariance,
         distribution=distribution,
-        penalised=penalised,
+        penalised=bool(np.any(penalty_curvature) or np.any(l1)),
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
@@ -264,12 +261,12 @@ def check_covariance(covariance: str, n_groups: int | None = None) -> None:
 
 
 class _Read(NamedTuple):
-    """What two passes over the data gave."""
+    """What was learned from the data."""
 
     fit: FitStatistics
-    null: FitStatistics
+    null_nll: float
     dispersion: float
-    at_dispersion: tuple[float, ...]  # both log-likelihoods, where ψ had to be known for them
+    log_likelihood: float
     meat: Any  # a Total, ClusterScores, or None
 
 
@@ -282,26 +279,21 @@ def _read(
     executor: Executor,
 ) -> _Read:
     fit = fit_statistics(likelihood, theta, blocks, executor)
-    null = null_theta(likelihood, fit, blocks, executor)
-    psi = 1.0
+    null = null_nll(likelihood, fit, blocks, executor)
+    psi, log_likelihood, terms = 1.0, fit.log_likelihood, []
     if not likelihood.response.dispersion_is_known:
         psi = fit.pearson * small_sample(1.0, fit.n - bread.n_parameters)
-    terms: list[Term] = [partial(block_null, partial(block_fit_statistics, likelihood, null))]
-    if _needs_dispersion(likelihood.response):
-        of_null = partial(block_log_likelihood, likelihood, null, psi)
-        terms += [
-            partial(block_log_likelihood, likelihood, theta, psi),
-            partial(block_null, of_null),
-        ]
+        if has_constant_variance(likelihood):
+            log_likelihood = _gaussian_log_likelihood(fit.n, fit.deviance)
+        else:
+            terms.append(partial(block_log_likelihood, likelihood, theta, psi))
     meat = _meat_term(likelihood, theta, bread, covariance)
+    if not terms and not meat:
+        return _Read(fit, null, psi, log_likelihood, None)
     second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
-    return _Read(
-        fit,
-        second[0],
-        psi,
-        at_dispersion=tuple(float(part.value) for part in second[1 : len(terms)]),
-        meat=second[-1] if meat else None,
-    )
+    if terms:
+        log_likelihood = float(second[0].value)
+    return _Read(fit, null, psi, log_likelihood, second[-1] if meat else None)
 
 
 def _meat_term(
@@ -325,47 +317,38 @@ def _covariance(covariance: str, bread: Bread, read: _Read) -> Array:
 
 
 def _inference(
-    response: Response, theta: Array, names: Sequence[str], bread: Bread, read: _Read
+    likelihood: Likelihood, theta: Array, names: Sequence[str], bread: Bread, read: _Read
 ) -> Inference:
-    log_likelihood, null_log_likelihood = _log_likelihoods(response, read)
     return Inference(
         theta=theta,
         covariance=bread.model(read.dispersion),
         names=tuple(names),
         dispersion=read.dispersion,
-        dispersion_is_known=response.dispersion_is_known,
+        dispersion_is_known=likelihood.response.dispersion_is_known,
         n=read.fit.n,
         n_parameters=bread.n_parameters,
         df_residual=read.fit.n - bread.n_parameters,
-        log_likelihood=log_likelihood,
-        null_log_likelihood=null_log_likelihood,
+        log_likelihood=read.log_likelihood,
+        null_log_likelihood=_null_log_likelihood(likelihood, read),
         deviance=read.fit.deviance,
-        null_deviance=read.null.deviance,
+        null_deviance=read.fit.deviance + 2 * (read.null_nll - read.fit.nll),
         pearson=read.fit.pearson,
         largest_eta=read.fit.largest_eta,
     )
 
 
-def _log_likelihoods(response: Response, read: _Read) -> tuple[float, float]:
-    """Of the model and of the null model, at ψ; each Gaussian at its own maximum, D/n."""
-    if response.dispersion_is_known:
-        return read.fit.log_likelihood, read.null.log_likelihood
-    if read.at_dispersion:
-        return read.at_dispersion[0], read.at_dispersion[1]
-    return _gaussian_log_likelihood(read.fit), _gaussian_log_likelihood(read.null)
+def _null_log_likelihood(likelihood: Likelihood, read: _Read) -> float:
+    """At the same ψ; a Gaussian at its own, D₀/n, where its likelihood is largest."""
+    if has_constant_variance(likelihood):
+        return _gaussian_log_likelihood(read.fit.n, 2 * read.null_nll)
+    if not read.dispersion > 0:
+        return float("nan")
+    return read.log_likelihood - (read.null_nll - read.fit.nll) / read.dispersion
 
 
-def _needs_dispersion(response: Response) -> bool:
-    """Whether ψ is estimated and V(μ) is not constant, as it is for the Gaussian alone."""
-    low, high = response.variance(np.array([0.25, 0.75]))
-    return not response.dispersion_is_known and bool(low != high)
-
-
-def _gaussian_log_likelihood(fit: FitStatistics) -> float:
-    """−n/2 (ln 2πD/n + 1)."""
-    if fit.deviance == 0:
-        return float("inf")
-    return -fit.n / 2 * (log(2 * pi * fit.deviance / fit.n) + 1)
+def _gaussian_log_likelihood(n: float, deviance: float) -> float:
+    """−n/2 (ln 2πD/n + 1): the largest over ψ."""
+    return -n / 2 * (log(2 * pi * deviance / n) + 1) if deviance > 0 else inf
 
 
 def _check_nested(small: Inference, large: Inference) -> None:
@@ -374,9 +357,8 @@ def _check_nested(small: Inference, large: Inference) -> None:
             "A likelihood ratio test was asked of a penalised fit; it needs maximum likelihood "
             "estimates. Fit both models with l1=0 and l2=0."
         )
-    if small.n != large.n or not isclose(
-        small.null_deviance, large.null_deviance, rel_tol=SAME_DATA
-    ):
+    nulls = (small.null_deviance, large.null_deviance)
+    if small.n != large.n or not (isnan(sum(nulls)) or isclose(*nulls, rel_tol=SAME_DATA)):
         raise InvalidInput(
             f"The models were fitted to different data (n={small.n:g} and {large.n:g}, null "
             f"deviances {small.null_deviance:g} and {large.null_deviance:g}). "

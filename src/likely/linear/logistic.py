@@ -137,6 +137,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
         self.solution_, self.inference_ = fit.solution, fit.inference
+        self.separated_, self.library_ = fit.separated, rows.library
         return self
 
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:

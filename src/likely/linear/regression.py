@@ -145,6 +145,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
+        self.library_ = rows.library
         self.rank_, self.condition_ = fit.rank, fit.condition
         self.variance_ = variance_of(fit.inference) if fit.variance is None else fit.variance
         return self

@@ -19,12 +19,12 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.compute.serial import Serial
 from likely.errors import InvalidInput
 from likely.linear.framing import Framed
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
 from likely.penalties import L1, ElasticNet, Penalty
+from likely.solvers.factor import factorise
 from likely.solvers.gradient_descent import GradientDescent
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
@@ -83,7 +83,7 @@ class LinearProblem:
     @property
     def on_start_rows(self) -> LinearObjective:
         penalty = scaled(self.penalty, self.data.share)
-        return LinearObjective(self.loss, penalty, self.data.start, Serial())
+        return LinearObjective(self.loss, penalty, self.data.start, self.executor)
 
 
 def scaled(penalty: Penalty, share: float) -> Penalty:
@@ -112,9 +112,19 @@ def solve(
     check_search(tol, max_iter)
     name = choose(problem) if solver == "auto" else solver
     run = lookup("solver", name, SOLVERS)
+    begin = start
     if not near and name in FROM_SOME_ROWS:
-        start = start_on_some_rows(problem, start)
-    return run(problem, start, tol, max_iter)
+        begin = start_on_some_rows(problem, start)
+    found = run(problem, begin, tol, max_iter)
+    return found._replace(held=_held_from_the_start(problem, start, found.held))
+
+
+def _held_from_the_start(problem: Problem, start: Array, held: tuple[int, ...]) -> tuple[int, ...]:
+    """Of the columns held at the end those that were at the start: separation fades others."""
+    if not held:
+        return held
+    hessian = problem.on_start_rows.second_order(start).hessian
+    return tuple(sorted(set(held) & set(factorise(hessian).held)))
 
 
 def choose(problem: Problem) -> str:
@@ -146,9 +156,10 @@ def start_on_some_rows(problem: Problem, start: Array) -> Array:
     """The optimum of the rows to start from, or ``start`` where they have none."""
     if problem.data.share == 1.0:
         return start
-    solution, state = search(
-        Newton(), problem.on_start_rows, start, tol=START_TOL / 10, max_iter=START_STEPS
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # a few rows may be separated
+        solution, state = search(
+            Newton(), problem.on_start_rows, start, tol=START_TOL / 10, max_iter=START_STEPS
+        )
     usable = solution.converged and isfinite(state.value) and np.isfinite(state.theta).all()
     return state.theta if usable else start
 

@@ -254,7 +254,7 @@ def _count(value: float) -> str:
 
 
 def _measure(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 1e9 else f"{value:.9g}"
+    return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1e9 else f"{value:.9g}"  # not −0.000
 
 
 def _aligned(head: str, cells: Sequence[str]) -> list[str]:
@@ -292,6 +292,7 @@ def _html_facts(facts: list[list[tuple[str, str]]]) -> str:
 
 
 def _shortened(name: str, width: int) -> str:
+    name = " ".join(name.split())  # a line break would break the table
     return name if len(name) <= width else name[: width - 1] + "…"
 
 

@@ -15,7 +15,7 @@ improved finite sample properties, J. Econometrics 29.  Liang & Zeger (1986), Bi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
@@ -39,31 +39,40 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 
-NULL_TOL = 1e-14  # of the search for one number: a step more, for all of its digits
+NULL_TOL = 1e-10  # of the search for the null model, of which the value alone is used
+NEAR_END = 1e-6  # of a mean to 1: nearer, 1 − μ has lost digits that η has
 NOTHING_LEFT = 1e-10  # 1 − h below this is rounding: the example alone fixes its fitted value
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class FitStatistics(Additive):
-    """How well one θ fits: sums, and two maxima that merge by maximum."""
+    """How well one θ fits: sums, the centred moments of y, and two maxima."""
 
     n: float  # Σ w
-    response: float  # Σ w y
+    mean: float  # ȳ
+    scatter: float  # Σ w (y − ȳ)²
+    nll: float
     deviance: float
     pearson: float  # χ²
     log_likelihood: float  # at dispersion 1
     largest_eta: float  # max |η|: large where classes separate
+    offset: float  # Σ w o
     largest_offset: float  # max |o|: 0 where there is none
 
     def __add__(self, other: "FitStatistics") -> "FitStatistics":
+        n, apart = self.n + other.n, other.mean - self.mean
+        share = other.n / n if n > 0 else 0.0
         return FitStatistics(
-            n=self.n + other.n,
-            response=self.response + other.response,
+            n=n,
+            mean=self.mean + share * apart,
+            scatter=self.scatter + other.scatter + self.n * share * apart**2,
+            nll=self.nll + other.nll,
             deviance=self.deviance + other.deviance,
             pearson=self.pearson + other.pearson,
             log_likelihood=self.log_likelihood + other.log_likelihood,
             largest_eta=max(self.largest_eta, other.largest_eta),
+            offset=self.offset + other.offset,
             largest_offset=max(self.largest_offset, other.largest_offset),
         )
 
@@ -107,22 +116,24 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
     y, eta = block.target, block_eta(theta, block)
     nll, slope, curvature = likelihood.derivatives(y, eta)
     mean = inner_mean(likelihood, eta)
-    lost = nll - likelihood.response.nll(y, mean)  # 0, but where μ was moved
+    lost = lost_at_ends(likelihood, y, mean, nll)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0, where μ is y
         # (y − μ)²/V(μ), which stays right where 1 − μ would round to 0
         pearson = np.where(slope == 0, 0.0, slope**2 / curvature)
-    deviance = likelihood.response.deviance(y, mean) + 2 * lost
-    log_prob = likelihood.response.log_prob(y, mean) - lost
+    n = weighted_sum(block.weight, np.ones(block.n_rows))
+    centre = weighted_sum(block.weight, y) / n if n > 0 else 0.0
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
     return FitStatistics(
-        n=weighted_sum(block.weight, np.ones(block.n_rows)),
-        response=weighted_sum(block.weight, y),
-        deviance=weighted_sum(block.weight, deviance),
+        n=n,
+        mean=centre,
+        scatter=weighted_sum(block.weight, np.square(y - centre)),
+        nll=weighted_sum(block.weight, nll),
+        deviance=weighted_sum(block.weight, likelihood.response.deviance(y, mean) + 2 * lost),
         pearson=weighted_sum(block.weight, pearson),
-        log_likelihood=weighted_sum(block.weight, log_prob),
+        log_likelihood=weighted_sum(block.weight, likelihood.response.log_prob(y, mean) - lost),
         largest_eta=float(np.abs(eta).max(initial=0.0)),
-        largest_offset=0.0
-        if block.offset is None
-        else float(np.abs(block.offset).max(initial=0.0)),
+        offset=weighted_sum(block.weight, offset),
+        largest_offset=float(np.abs(offset).max(initial=0.0)),
     )
 
 
@@ -134,7 +145,7 @@ def block_log_likelihood(
         return Total(np.nan)
     y, eta = block.target, block_eta(theta, block)
     mean = inner_mean(likelihood, eta)
-    lost = likelihood.nll(y, eta) - likelihood.response.nll(y, mean)
+    lost = lost_at_ends(likelihood, y, mean, likelihood.nll(y, eta))
     log_prob = likelihood.response.log_prob(y, mean, dispersion) - lost / dispersion
     return Total(weighted_sum(block.weight, log_prob))
 
@@ -177,34 +188,45 @@ def inner_mean(likelihood: Likelihood, eta: Array) -> Array:
     return np.clip(likelihood.mean(eta), lowest, highest)
 
 
+def lost_at_ends(likelihood: Likelihood, y: Array, mean: Array, nll: Array) -> Array | float:
+    """nll as a function of η less that of the rounded μ: 0, but where μ is at or near an end."""
+    low, high = likelihood.response.means
+    if mean.min(initial=np.inf) > low + 2 * SMALLEST_MEAN and (
+        mean.max(initial=-np.inf) < high - NEAR_END
+    ):
+        return 0.0
+    return nll - likelihood.response.nll(y, mean)
+
+
 def intercept_only(design: Design) -> Intercept:
     """A column of ones in place of a design."""
     return Intercept(Dense(np.empty((design.n_rows, 0))))
 
 
-def block_null(term: Term, block: Block) -> Additive:
-    """``term`` of a block of the null model."""
-    return term(replace(block, X=intercept_only(block.X)))
-
-
-def null_blocks(blocks: Blocks) -> Redesigned:
-    """The blocks of the null model: the same y, weights and offset, and an intercept alone."""
-    return Redesigned(blocks, intercept_only, n_features=1)
-
-
-def null_theta(
+def null_nll(
     likelihood: Likelihood, fit: FitStatistics, blocks: Blocks, executor: Executor
-) -> Array:
-    """The intercept of the null model, (1,): g(ȳ) without an offset, else a search.
+) -> float:
+    """Σ w nll of the intercept alone, with the same weights and offset.
 
-    Each step of the search is one more pass, over y and the offset alone.
+    Without an offset its mean is ȳ, and no pass is needed: nll is linear in y but for a
+    Gaussian, where it also has ½y².  With one it is a search, each step a pass over y and the
+    offset alone.
     """
-    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(fit.response / fit.n)))
+    start = np.asarray(likelihood.eta_of_mean(np.asarray(fit.mean)))
     if fit.largest_offset == 0.0:
-        return start
-    objective = LinearObjective(likelihood, NoPenalty(), null_blocks(blocks), executor)
-    solution = minimise(Newton(), objective, start, tol=NULL_TOL)
-    return np.asarray(solution.theta) if solution.converged else np.full(1, np.nan)
+        at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
+        return fit.n * at_mean + (fit.scatter / 2 if has_constant_variance(likelihood) else 0.0)
+    only = Redesigned(blocks, intercept_only, n_features=1)
+    objective = LinearObjective(likelihood, NoPenalty(), only, executor)
+    near = np.atleast_1d(start - fit.offset / fit.n)
+    solution = minimise(Newton(), objective, near, tol=NULL_TOL)
+    return solution.trace[-1] if solution.converged else float("nan")
+
+
+def has_constant_variance(likelihood: Likelihood) -> bool:
+    """V(μ) = 1: the Gaussian, and no other."""
+    low, high = likelihood.response.variance(np.array([0.25, 0.5]))
+    return bool(low == high)
 
 
 def fit_statistics(

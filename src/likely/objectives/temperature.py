@@ -18,7 +18,7 @@ from typing import Self, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
@@ -35,6 +35,7 @@ N_FOLDS = 5
 FOLD_SEED = 0
 COLDEST = np.log(1e6)  # |log β| beyond this is separation, not calibration
 LOWEST_SCORE = -1e100  # of an impossible class: its square must stay finite
+OF_AN_OPTION = "leave out calibrate"  # what to do about it where calibration is an option
 
 
 @final
@@ -72,12 +73,16 @@ def block_fold_totals(family: Family, n_components: int, block: Block) -> FoldTo
 def block_temperature_loss(
     models: tuple[Components, ...], log_beta: float, block: Block
 ) -> SecondOrder:
-    """The loss and its derivatives in log β, so that β stays positive."""
+    """The loss of a block's rows whose class the model that scores them has seen."""
     assert block.y is not None
     score = out_of_fold_scores(models, block)
     known = (block.y >= 0) & (score[np.arange(block.n_rows), block.y] > LOWEST_SCORE)
-    score, y = score[known], block.y[known]
-    weight = np.ones(len(y)) if block.weight is None else block.weight[known]
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return temperature_loss(score[known], block.y[known], weight[known], log_beta)
+
+
+def temperature_loss(score: Array, y: Codes, weight: Array, log_beta: float) -> SecondOrder:
+    """The loss and its derivatives in log β, so that β stays positive; ``score`` is (n, K)."""
     beta = np.exp(log_beta)
     log_p = log_softmax(beta * score, axis=1)
     p = np.exp(log_p)
@@ -104,20 +109,29 @@ def out_of_fold_scores(models: tuple[Components, ...], block: Block) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class TemperatureObjective(SmoothObjective):
-    models: tuple[Components, ...]
-    blocks: Blocks
-    executor: Executor
+    """The loss as a function of θ = log β, kept within ±``COLDEST``."""
+
+    total: Callable[[float], SecondOrder]  # of log β: Σ over rows of ``temperature_loss``
 
     def second_order(self, theta: Array) -> SecondOrder:
-        log_beta = float(np.clip(theta[0], -COLDEST, COLDEST))
-        term = partial(block_temperature_loss, self.models, log_beta)
-        here = self.executor.sum(term, self.blocks)
+        here = self.total(float(np.clip(theta[0], -COLDEST, COLDEST)))
         # β²·spread + β·slope is the curvature in log β; |slope| keeps it positive on the way,
         # and is taken of the total, for absolute values do not add
         curvature = here.hessian + np.abs(here.gradient)
         if abs(theta[0]) >= COLDEST and here.gradient[0] * theta[0] < 0:  # at the end: stay there
             return replace(here, gradient=np.zeros(1), hessian=curvature + 1.0)
         return replace(here, hessian=curvature)
+
+
+def out_of_fold_objective(
+    models: tuple[Components, ...], blocks: Blocks, executor: Executor
+) -> TemperatureObjective:
+    """The loss of all blocks, each row scored by the model that did not see it."""
+
+    def total(log_beta: float) -> SecondOrder:
+        return executor.sum(partial(block_temperature_loss, models, log_beta), blocks)
+
+    return TemperatureObjective(total)
 
 
 def fit_temperature(
@@ -127,37 +141,44 @@ def fit_temperature(
     executor: Executor,
     learn: Callable[[ComponentTotals], Components],
 ) -> tuple[float, Solution]:
-    """T, and how its search ended; ``learn`` turns totals into a model.
-
-    Where the scores settle nothing, T is 1; where they carry no information, it is 1e6.
-    """
+    """T of out-of-fold scores, and how its search ended; ``learn`` turns totals into a model."""
     folds = executor.sum(partial(block_fold_totals, family, n_components), blocks)
     left_out = folds.left_out()
     if n_components < 2 or not all(totals.count.sum() > 0 for totals in left_out):
-        return 1.0, _settled_nothing("there is one class, or there are too few rows")
-    objective = TemperatureObjective(tuple(map(learn, left_out)), blocks, executor)
+        return 1.0, _settled_nothing("there is one class, or there are too few rows", OF_AN_OPTION)
+    objective = out_of_fold_objective(tuple(map(learn, left_out)), blocks, executor)
+    return search_temperature(objective, OF_AN_OPTION)
+
+
+def search_temperature(objective: TemperatureObjective, advice: str) -> tuple[float, Solution]:
+    """T, and how its search ended; ``advice`` ends the warnings.
+
+    Where the scores settle nothing, T is 1; where they carry no information, it is 1e6.
+    """
     here = objective.second_order(np.zeros(1))
     if not here.hessian[0, 0] > 0:
-        return 1.0, _settled_nothing("no row is scored wrongly, or no row's class is in the others")
+        why = "no row is scored wrongly, or no row's class is in the others"
+        return 1.0, _settled_nothing(why, advice)
     solution = minimise(Newton(), objective, np.zeros(1), tol=1e-10, max_iter=100)
     log_beta = float(np.clip(solution.theta[0], -COLDEST, COLDEST))
-    if log_beta >= COLDEST:
-        return 1.0, _settled_nothing("no row is scored wrongly")
+    # convex in β: a loss that does not rise at the coldest end falls all the way there
+    if log_beta > 0 and objective.total(COLDEST).gradient[0] <= 0:
+        return 1.0, _settled_nothing("no row is scored wrongly", advice)
     if log_beta <= -COLDEST:
         warn_user(
-            "The out-of-fold scores carry no information about the classes, so the temperature "
-            f"is {np.exp(COLDEST):.0e} and all classes are equally probable. Give more rows or "
-            "other columns, or leave out calibrate.",
+            "The scores carry no information about the classes, so the temperature is "
+            f"{np.exp(COLDEST):.0e} and all classes are equally probable. Give more rows or other "
+            f"columns, or {advice}.",
             NothingToCalibrate,
         )
     return float(np.exp(-log_beta)), solution
 
 
-def _settled_nothing(why: str) -> Solution:
+def _settled_nothing(why: str, advice: str) -> Solution:
     """A search that was not needed, and a word about it."""
     warn_user(
-        f"There is nothing to calibrate: out of fold, {why}. The temperature is 1. "
-        "Give more rows, or leave out calibrate.",
+        f"There is nothing to calibrate: among the rows scored, {why}. The temperature is 1. "
+        f"Give more rows, or {advice}.",
         NothingToCalibrate,
     )
-    return Solution(np.zeros(1), True, f"out of fold, {why}", (0.0,), 0.0)
+    return Solution(np.zeros(1), True, f"among the rows scored, {why}", (0.0,), 0.0)

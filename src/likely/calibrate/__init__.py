@@ -1,0 +1,1 @@
+"""Scores of any classifier as probabilities that can be believed."""

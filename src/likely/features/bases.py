@@ -1,0 +1,252 @@
+"""The named bases: functions of x, each at its own centre c.
+
+    radial     exp(−‖x − c‖² / 2s²)              of all columns together
+    distance   ‖x − c‖                           of all columns together
+    sigmoid    1 / (1 + exp(−(x − c)/s))         of each column
+    spline     cubic B-splines with knots c      of each column
+
+To add a basis, write one class and name it in ``BASES``.
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §3.1 (radial and sigmoid).
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., appendix to ch. 5.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.spatial.distance import cdist
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.features.centres import (
+    given_numbers,
+    given_points,
+    quantile_centres,
+    seeded_centres,
+    typical_gap,
+)
+from likely.special import expit
+
+CUBIC = 3
+
+
+class Asked(NamedTuple):
+    """What the user said about centres and widths."""
+
+    centres: Any  # a number, or the centres
+    width: float | None
+    rng: np.random.Generator
+
+
+class Place(NamedTuple):
+    """Where the functions sit: arrays and numbers, or lists of them, one a column."""
+
+    centres: Any
+    width: Any
+
+
+class Basis(ABC):
+    """A family of functions.  Instances are values; the place of the functions is passed in."""
+
+    name: str
+
+    @abstractmethod
+    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+        """Centres and widths for these rows."""
+
+    @abstractmethod
+    def features(self, X: Array, place: Place) -> Array:
+        """Φ, (n, m); NaN where it depends on one."""
+
+    @abstractmethod
+    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]: ...
+
+
+class JointBasis(Basis):
+    """Functions of a whole row; centres are points, (m, d)."""
+
+    @abstractmethod
+    def features(self, X: Array, place: Place) -> Array: ...
+
+    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+        complete = ~np.isnan(X).any(axis=1)
+        X, weight = X[complete], weight[complete]
+        centres = self._centres(asked, X, weight)
+        width = typical_gap(centres, X, weight) if asked.width is None else float(asked.width)
+        return Place(centres, width)
+
+    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+        return [f"{self.name}_{k}" for k in range(n_functions)]
+
+    @staticmethod
+    def _centres(asked: Asked, X: Array, weight: Array) -> Array:
+        if not is_number(asked.centres):
+            return given_points(asked.centres, X.shape[1])
+        if not len(X):
+            raise InvalidInput(
+                "No row is complete, so there is no place for centres; at least one must be. "
+                "Fill the missing cells, or give the centres."
+            )
+        if X.shape[1] == 1:
+            return quantile_centres(X[:, 0], asked.centres, weight)[:, None]
+        return seeded_centres(X, asked.centres, weight, asked.rng)
+
+
+class ColumnBasis(Basis):
+    """Functions of one column; centres are numbers that increase, (m,)."""
+
+    least: ClassVar[int] = 1  # centres
+
+    @abstractmethod
+    def of_column(self, x: Array, centres: Array, width: float) -> Array:
+        """(n, ``n_functions(centres)``)."""
+
+    def n_functions(self, centres: Array) -> int:
+        return len(centres)
+
+    def features(self, X: Array, place: Place) -> Array:
+        parts = zip(X.T, place.centres, place.width, strict=True)
+        return np.concatenate([self.of_column(x, c, s) for x, c, s in parts], axis=1)
+
+    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+        if is_number(asked.centres):
+            centres = [self._quantiles(asked.centres, X, weight, j) for j in range(X.shape[1])]
+        else:
+            centres = given_numbers(asked.centres, X.shape[1])
+        for each in centres:
+            self._refuse_too_few(each)
+        if asked.width is not None:
+            return Place(centres, [float(asked.width)] * len(centres))
+        known = [~np.isnan(x) for x in X.T]
+        width = [
+            typical_gap(each[:, None], X[rows, j, None], weight[rows])
+            for j, (each, rows) in enumerate(zip(centres, known, strict=True))
+        ]
+        return Place(centres, width)
+
+    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+        return [
+            f"{column}_{self.name}_{k}"
+            for column, centres in zip(columns, place.centres, strict=True)
+            for k in range(self.n_functions(centres))
+        ]
+
+    def _quantiles(self, n_centres: int, X: Array, weight: Array, j: int) -> Array:
+        found = quantile_centres(X[:, j], max(n_centres, self.least), weight)
+        if np.isnan(found).any():
+            raise InvalidInput(
+                f"Column {j} has no value, so there is no place for centres; at least one must be "
+                "known. Leave the column out, or give the centres."
+            )
+        if len(found) < self.least:  # one value: an interval of length 1 around it
+            return np.array([found[0] - 0.5, found[0] + 0.5])
+        return found
+
+    def _refuse_too_few(self, centres: Array) -> None:
+        if len(centres) < self.least:
+            raise InvalidInput(
+                f"A {self.name} basis has {len(centres)} different centres for a column; expected "
+                f"{self.least} or more. Add some, or give their number."
+            )
+
+
+@final
+@dataclass(frozen=True)
+class Radial(JointBasis):
+    name: ClassVar[str] = "radial"  # type: ignore[misc]  # the same for all instances
+
+    def features(self, X: Array, place: Place) -> Array:
+        return np.exp(cdist(X, place.centres, "sqeuclidean") / (-2 * place.width**2))
+
+
+@final
+@dataclass(frozen=True)
+class Distance(JointBasis):
+    """Not squared: squared distances to two centres differ by a linear function of x."""
+
+    name: ClassVar[str] = "distance"  # type: ignore[misc]
+
+    def features(self, X: Array, place: Place) -> Array:
+        return np.asarray(cdist(X, place.centres))
+
+
+@final
+@dataclass(frozen=True)
+class Sigmoid(ColumnBasis):
+    name: ClassVar[str] = "sigmoid"  # type: ignore[misc]
+
+    def of_column(self, x: Array, centres: Array, width: float) -> Array:
+        return expit((x[:, None] - centres) / width)
+
+
+@final
+@dataclass(frozen=True)
+class Spline(ColumnBasis):
+    """All but the last: together they total 1, as the intercept of a model does already.
+
+    The knots go on outside with the outermost gap; beyond the outer knots that were given, the
+    functions keep the values they have there.
+    """
+
+    name: ClassVar[str] = "spline"  # type: ignore[misc]
+    least: ClassVar[int] = 2
+
+    def of_column(self, x: Array, centres: Array, width: float) -> Array:
+        steps = np.arange(1, CUBIC + 1)
+        below = centres[0] - steps[::-1] * (centres[1] - centres[0])
+        above = centres[-1] + steps * (centres[-1] - centres[-2])
+        knots = np.concatenate([below, centres, above])
+        out = np.full((len(x), self.n_functions(centres)), np.nan)
+        known = ~np.isnan(x)
+        inside = np.clip(x[known], centres[0], centres[-1])
+        if inside.size:
+            out[known] = BSpline.design_matrix(inside, knots, CUBIC).toarray()[:, :-1]
+        return out
+
+    def n_functions(self, centres: Array) -> int:
+        return len(centres) + CUBIC - 2
+
+
+@final
+@dataclass(frozen=True)
+class Given(Basis):
+    """The user's own function of an array, (n, d), to (n, m)."""
+
+    function: Callable[[Array], Array]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # read-only here
+        name = getattr(self.function, "__name__", "")
+        return name if name.isidentifier() else "basis"
+
+    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+        return Place(None, None)
+
+    def features(self, X: Array, place: Place) -> Array:
+        features = np.asarray(self.function(X), dtype=np.float64)
+        features = features[:, None] if features.ndim == 1 else features
+        if features.ndim != 2 or len(features) != len(X):
+            raise InvalidInput(
+                f"The basis {self.name} gave an array of shape {features.shape} for {len(X)} rows; "
+                f"expected ({len(X)}, n_functions). Return one row for each row of X."
+            )
+        return features
+
+    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+        return [f"{self.name}_{k}" for k in range(n_functions)]
+
+
+BASES: dict[str, Basis] = {
+    basis.name: basis for basis in (Radial(), Distance(), Sigmoid(), Spline())
+}
+
+
+def is_number(centres: Any) -> bool:
+    """Whether a number of centres was asked for."""
+    return isinstance(centres, int | np.integer)

@@ -1,0 +1,129 @@
+"""Ordered classes by M − 1 binary classifiers (Frank and Hall).
+
+    γ_j(x) = P(Y > j | x), each by its own classifier of 1{Y > j},  j = 1 … M − 1
+    P(Y = 1) = 1 − γ_1      P(Y = j) = γ_{j−1} − γ_j      P(Y = M) = γ_{M−1}
+
+Nothing makes γ fall with j, as those of one model would: a negative difference is set to 0 and
+its row made to total 1 again.
+
+References
+----------
+Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.calibrate.wrapped import countable, fitted_copy, take_columns
+from likely.errors import InvalidInput
+from likely.likelihoods.survival import SurvivalDifferences, survival_differences
+from likely.linear.ordering import ordered_classes
+from likely.opening import own_columns
+from likely.validate import check_labels, check_weight, refuse_one_class
+
+
+@final
+class FrankHall(ClassifierMixin, BaseEstimator):
+    """A classifier of ordered classes, made of one binary classifier for each cut between them.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba
+        The binary classifier; with two classes, the model is this one.
+    order : sequence or None
+        The classes from lowest to highest.  None is the order of y where it is an ordered
+        categorical (pandas, polars' Enum, Arrow's dictionary), else of the sorted labels.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        From lowest to highest; the columns of ``predict_proba``.
+    estimators_ : list of n_classes − 1 classifiers
+        The j-th tells whether y is above the j-th class.
+
+    References
+    ----------
+    Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from likely.linear.frank_hall import FrankHall
+    >>> X = np.arange(12.0).reshape(-1, 1)
+    >>> y = np.repeat(["low", "middle", "high"], 4)
+    >>> model = FrankHall(LogisticRegression(), order=["low", "middle", "high"]).fit(X, y)
+    >>> print(*model.predict([[1.0], [6.0], [10.0]]))
+    low middle high
+    >>> model.expected_rank([[1.0], [6.0], [10.0]]).round(1)
+    array([1.1, 2.1, 2.9])
+    """
+
+    def __init__(self, estimator: Any, *, order: Sequence[Any] | None = None) -> None:
+        self.estimator = estimator
+        self.order = order
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one binary classifier for each cut between neighbouring classes."""
+        self._check_estimator()
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        X, n_rows = countable(X)
+        check_labels(y, n_rows=n_rows)
+        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        self.classes_, codes = ordered_classes(y, self.order, weight=weight)
+        refuse_one_class(self.classes_, self)
+        present = np.arange(len(codes)) if weight is None else np.flatnonzero(weight)
+        self.estimators_ = [
+            fitted_copy(self.estimator, X, (codes > j).astype(int), weight, present)
+            for j in range(len(self.classes_) - 1)
+        ]
+        take_columns(self, self.estimators_[0])
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(Y = k | x), (n, n_classes)."""
+        return self._differences(X).probability()
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(Y = k | x), (n, n_classes)."""
+        proba = self.predict_proba(X)
+        with np.errstate(divide="ignore"):  # log 0, where a difference was set to 0
+            return np.log(proba)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
+
+    def expected_rank(self, X: Any) -> Array:
+        """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
+        proba = self.predict_proba(X)
+        return proba @ np.arange(1.0, len(self.classes_) + 1)
+
+    def crossings(self, X: Any) -> Array:
+        """The rows where P(Y > j | x) rises with j, so that a probability was set to 0."""
+        return self._differences(X).non_monotone
+
+    def _differences(self, X: Any) -> SurvivalDifferences:
+        check_is_fitted(self)
+        above = [model.predict_proba(X)[:, 1] for model in self.estimators_]
+        return survival_differences(np.stack(above, axis=1))
+
+    def _check_estimator(self) -> None:
+        if not callable(getattr(self.estimator, "predict_proba", None)):
+            raise InvalidInput(
+                f"{type(self.estimator).__name__} has no predict_proba; FrankHall subtracts "
+                "probabilities. Use a probabilistic classifier, or calibrate this one: "
+                f"PlattScaling({type(self.estimator).__name__}())."
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags

@@ -1,0 +1,55 @@
+"""The order of ordered classes: given, that of an ordered categorical, or sorted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.categories import ordered_categories
+from likely.errors import InvalidInput
+from likely.validate import Classes, check_labels
+
+
+def ordered_classes(
+    y: Any, order: Sequence[Any] | None = None, *, weight: Array | None = None
+) -> Classes:
+    """The classes that y has, from lowest to highest, and each row's place among them.
+
+    A class of ``order``, or of a categorical, that no row has is left out.  A class that only
+    rows of weight 0 have is left out too, and its rows get the code −1.
+
+    >>> ordered_classes(["hot", "cold", "mild"], ["cold", "mild", "hot"]).codes.tolist()
+    [2, 0, 1]
+    """
+    found = check_labels(y)
+    given = ordered_categories(y) if order is None else _distinct(list(order))
+    labels = found.classes.tolist()
+    rank = np.arange(len(labels)) if given is None else _ranks(labels, given)
+    place = np.argsort(rank)
+    if weight is not None:
+        total = np.bincount(found.codes, weights=weight, minlength=len(labels))
+        place = place[total[place] > 0]
+    code = np.full(len(labels), -1)
+    code[place] = np.arange(len(place))
+    return Classes(found.classes[place], code[found.codes])
+
+
+def _ranks(labels: list[Any], order: list[Any]) -> Array:
+    rank = {label: k for k, label in enumerate(order)}
+    unknown = [label for label in labels if label not in rank]
+    if unknown:
+        raise InvalidInput(
+            f"y has the label {unknown[0]!r}; the order is {', '.join(map(str, order[:10]))}. "
+            "Add the label to the order, or drop its rows."
+        )
+    return np.array([rank[label] for label in labels])
+
+
+def _distinct(order: list[Any]) -> list[Any]:
+    twice = [label for k, label in enumerate(order) if label in order[:k]]
+    if twice:
+        raise InvalidInput(
+            f"The order names {twice[0]!r} twice; each class has one place. Leave one out."
+        )
+    return order

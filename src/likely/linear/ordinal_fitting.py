@@ -1,0 +1,268 @@
+"""Ordered classes fitted: from rows at the door to coefficients, thresholds and their errors.
+
+    (β̂, b̂) = argmin Σ_i w_i nll(y_i, x_iᵀβ; b) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
+
+The search sees centred columns, which move the thresholds and nothing else: b = b̃ − cᵀβ.
+Standard errors come from the observed information, as is the custom for ordered responses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.special import xlogy
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.compute.serial import Serial
+from likely.data.block import Block, Blocks, Redesigned
+from likely.data.categories import ordered_categories
+from likely.data.source import Source
+from likely.errors import InvalidInput
+from likely.likelihoods.ordinal import Ordinal
+from likely.linear.covariance import Bread
+from likely.linear.divergence import Divergence
+from likely.linear.fitting import MOST_FOR_INFERENCE, divergence, refuse_if_not_finite, speak_up
+from likely.linear.framing import Framed, Framing, block_sums, framed
+from likely.linear.inference import Inference
+from likely.linear.ordering import ordered_classes
+from likely.linear.reading import Beside, LinearRows, open_linear, refuse_gaps
+from likely.linear.solving import Found, scaled, solve
+from likely.linear.strengths import elastic_net, is_penalised
+from likely.links import LINKS, UnitLink
+from likely.objectives.ordinal import OrdinalObjective, block_class_weight
+from likely.opening import own_columns
+from likely.penalties import ElasticNet
+from likely.solvers.minimise import Solution
+from likely.validate import refuse_one_class
+
+MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
+
+UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recoded(Blocks):
+    """Other blocks, with the class codes in another order."""
+
+    inner: Blocks
+    rank: Array  # the new code of each old one
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # read-only here
+        return self.inner.n_features
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self.inner.n_rows
+
+    @property
+    def nbytes(self) -> int | None:  # type: ignore[override]
+        return self.inner.nbytes
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self.inner:
+            yield replace(block, y=self.rank[block.target])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrdinalProblem:
+    """What is minimised, on which rows."""
+
+    likelihood: Ordinal
+    penalty: ElasticNet  # one strength per coefficient, and 0 on the thresholds
+    data: Framed
+    executor: Executor
+
+    @property
+    def objective(self) -> OrdinalObjective:
+        return OrdinalObjective(self.likelihood, self.penalty, self.data.blocks, self.executor)
+
+    @property
+    def on_start_rows(self) -> OrdinalObjective:
+        """The same on the rows to start from, with a penalty of their share."""
+        penalty = scaled(self.penalty, self.data.share)
+        return OrdinalObjective(self.likelihood, penalty, self.data.start, Serial())
+
+
+class OrdinalFit(NamedTuple):
+    """A fitted predictor with its thresholds."""
+
+    coef: Array
+    thresholds: Array
+    solution: Solution
+    inference: Inference | None
+    separated: bool
+
+
+def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
+    """Rows whose class codes rise from the lowest class to the highest."""
+    if not isinstance(X, str | Path | Source):
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+    reference = not is_penalised(estimator.l1, estimator.l2)
+    beside = Beside(weight=sample_weight)
+    rows = open_linear(estimator, X, y, beside, target="class", reference=reference)
+    refuse_one_class(rows.classes, estimator)
+    if len(rows.classes) > MOST_CLASSES:
+        raise InvalidInput(
+            f"y has {len(rows.classes)} different labels; ordered classes are {MOST_CLASSES} at "
+            "most. Use GLM for numbers, or cut them into classes."
+        )
+    order = ordered_categories(y) if estimator.order is None else estimator.order
+    classes, rank = ordered_classes(rows.classes, order)
+    if estimator.order is not None:
+        _refuse_empty(list(estimator.order), classes)
+    return rows._replace(blocks=Recoded(rows.blocks, rank), classes=classes)
+
+
+def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
+    """Solve, warn of what a person should know, and estimate the errors."""
+    count = np.asarray(
+        rows.executor.sum(partial(block_class_weight, likelihood), rows.blocks).value
+    )
+    data = _centred(likelihood, rows)
+    problem = OrdinalProblem(likelihood, _penalty(estimator, rows, data), data, rows.executor)
+    start = problem.objective.start(count)
+    found = solve(
+        problem, start, solver=estimator.solver, tol=estimator.tol, max_iter=estimator.max_iter
+    )
+    found = with_falling_thresholds(found, rows.coding.n_coefficients)
+    refuse_if_not_finite(found, rows)
+    infinite = _divergence(problem, found, start)
+    speak_up(estimator, found, parameter_names(rows), infinite)
+    inference = _inference(problem, found, rows, count)
+    theta = np.dot(_jacobian(problem), found.theta)
+    passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
+    solution = replace(found.solution, theta=theta, passes=passes)
+    p = rows.coding.n_coefficients
+    return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+
+
+def with_falling_thresholds(found: Found, n_coefficients: int) -> Found:
+    """The end of a search, without its last step if that one made thresholds cross.
+
+    A step from a point that has converged is taken unseen.
+    """
+    falls = (np.diff(found.theta[n_coefficients:]) < 0).all()
+    if falls or found.direction is None:
+        return found
+    return found._replace(theta=found.theta - found.direction)
+
+
+def parameter_names(rows: LinearRows) -> tuple[str, ...]:
+    """The coefficients, then each threshold b_j: the intercept of Y > j."""
+    return (*rows.coding.names(), *(f"Y > {label}" for label in rows.classes.tolist()[:-1]))
+
+
+def _refuse_empty(order: list[Any], classes: Array) -> None:
+    present = set(classes.tolist())
+    for label in order:
+        if label not in present:
+            raise InvalidInput(
+                f"The order has the class {label!r}, which no row has; no data tell where its "
+                "thresholds are. Leave it out of the order, or give examples of it."
+            )
+
+
+def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
+    """Columns seen from their means; thresholds stand where an intercept would."""
+    data = framed(rows.blocks, rows.executor, names=rows.coding.names(), intercept=False)
+    if data.share < 1 and not _has_every_class(likelihood, data.start):
+        data = data._replace(start=data.blocks, share=1.0)
+    total = rows.executor.sum(partial(block_sums), data.start)
+    n_centred = next(iter(rows.blocks)).X.n_centred
+    centre = np.asarray(total.x[:n_centred] / total.weight) if n_centred else None
+    if centre is not None and not np.isfinite(centre).all():
+        refuse_gaps(data.start, rows.coding.names())
+    n_coefficients = rows.coding.n_coefficients
+    framing = Framing(n_coefficients + likelihood.n_classes - 1, False, centre)
+    return data._replace(
+        blocks=Redesigned(data.blocks, framing, n_coefficients),
+        start=Redesigned(data.start, framing, n_coefficients),
+        framing=framing,
+    )
+
+
+def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
+    count = Serial().sum(partial(block_class_weight, likelihood), blocks).value
+    return bool((np.asarray(count) > 0).all())
+
+
+def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> ElasticNet:
+    on_coef = elastic_net(
+        estimator, rows.coding, data.framing, l1=estimator.l1, l2=estimator.l2, intercept=False
+    )
+    free = np.zeros(len(rows.classes) - 1)
+    return ElasticNet(*(np.append(strength, free) for strength in (on_coef.l1, on_coef.l2)))
+
+
+def _divergence(problem: OrdinalProblem, found: Found, start: Array) -> Divergence | None:
+    """A direction to infinity, named by its coefficients where it has any."""
+    infinite = divergence(problem, found, start)
+    if infinite is None:
+        return None
+    p = problem.data.blocks.n_features
+    on_coef = tuple(j for j in infinite.columns if j < p)
+    return infinite._replace(columns=on_coef or infinite.columns)
+
+
+def _jacobian(problem: OrdinalProblem) -> Array:
+    """∂(β, b)/∂(β, b̃)."""
+    out, centre = np.eye(problem.data.framing.n_parameters), problem.data.framing.centre
+    if centre is not None:
+        out[problem.data.blocks.n_features :, : centre.size] = -centre
+    return out
+
+
+def _inference(
+    problem: OrdinalProblem, found: Found, rows: LinearRows, count: Array
+) -> Inference | None:
+    """Standard errors, unless the coefficients are too many for a covariance matrix."""
+    if found.theta.size > MOST_FOR_INFERENCE:
+        return None
+    curvature, jacobian = problem.penalty.curvature(found.theta), _jacobian(problem)
+    held = np.isin(np.arange(found.theta.size), list(found.held))
+    excluded = (found.theta == 0) & (np.asarray(problem.penalty.l1) > 0) & ~held
+    information = _observed(problem, found) - np.diag(curvature)
+    bread = Bread.of(information, curvature, ~held & ~excluded)
+    log_likelihood = problem.penalty.value(found.theta) - _reached(found)
+    null = float(xlogy(count, count / count.sum()).sum())
+    return Inference(
+        theta=np.dot(jacobian, found.theta),
+        covariance=bread.moved(bread.model(1.0), jacobian),
+        names=parameter_names(rows),
+        dispersion=1.0,
+        dispersion_is_known=True,
+        n=float(count.sum()),
+        n_parameters=bread.n_parameters,
+        df_residual=float(count.sum()) - bread.n_parameters,
+        log_likelihood=log_likelihood,
+        null_log_likelihood=null,
+        deviance=-2 * log_likelihood,
+        null_deviance=-2 * null,
+        pearson=float("nan"),
+        largest_eta=float("nan"),
+        penalised=problem.penalty.value(np.ones(found.theta.size)) > 0,
+        redundant=found.held,
+        excluded=tuple(np.flatnonzero(excluded).tolist()),
+    )
+
+
+def _observed(problem: OrdinalProblem, found: Found) -> Array:
+    """The observed Hessian at the end: known, or one more pass."""
+    if found.hessian is not None and problem.likelihood.link.log_concave:
+        return found.hessian
+    return problem.objective.observed(found.theta).hessian
+
+
+def _reached(found: Found) -> float:
+    """The objective there: the last value seen, less what the last step of Newton brought."""
+    last = found.solution.trace[-1]
+    if found.direction is None or not found.solution.converged:
+        return last
+    return last - found.solution.gap * max(1.0, abs(last))

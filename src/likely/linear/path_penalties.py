@@ -1,0 +1,192 @@
+"""A sequence of penalties: which strengths it moves, and where it begins.
+
+    along l1      l1 = λf            first: the least λ at which every penalised coefficient is 0
+    along both    (λf, λg)           the same; f and g are the model's own l1 and l2
+    along l2      l2 = λf            first: 100 × the mean of H_jj/f_j
+
+At the null model, where the penalised coefficients are 0 and the others are fitted, with pulls
+g_j = ∂nll/∂β_j and curvatures H_jj of the centred columns,
+
+    every β_j stays 0   ⇔   λ ≥ max_j |g_j| / f_j
+    degrees of freedom  =   tr H(H + λF)⁻¹  ≤  tr(HF⁻¹)/λ  =  1 % of the columns
+
+References
+----------
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.4.1 and §18.4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+from sklearn.base import clone
+
+from likely._typing import Array
+from likely.additive import FieldwiseAdditive
+from likely.data.block import Block
+from likely.errors import InvalidInput
+from likely.linear.framing import Framing
+from likely.linear.path_models import PathModel
+from likely.linear.reading import LinearRows
+from likely.linear.strengths import elastic_net, is_penalised
+from likely.names import lookup
+from likely.objectives.linear import weighted
+
+HELD = 1e30  # an l1 at which no coefficient moves, and whose product with 0 is 0
+NULL_TOL = 1e-13  # of the null model: a pull is as exact as the square root
+ROUNDING = 1 + 1e-9  # the first penalty, so that a pull rounded up still moves nothing
+MOST_FREEDOM = 0.01  # degrees of freedom of the first ridge, for each column
+COLUMNS_AT_ONCE = 32  # whose squares are read off a small Gram matrix
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """The strengths that λ multiplies: numbers, one per column, or by name; None stays as it is."""
+
+    l1: Any = None
+    l2: Any = None
+
+    def at(self, penalty: float) -> dict[str, Any]:
+        """The arguments of the model at λ."""
+        given = {"l1": self.l1, "l2": self.l2}
+        return {name: times(s, penalty) for name, s in given.items() if s is not None}
+
+    def held(self) -> dict[str, Any]:
+        """Arguments that keep every penalised coefficient at 0."""
+        by = self.l2 if self.l1 is None else self.l1
+        return {"l1": times(by, HELD)} | ({} if self.l2 is None else {"l2": 0.0})
+
+    @property
+    def factors(self) -> Any:
+        """f: those of l1 where it is moved."""
+        return self.l2 if self.l1 is None else self.l1
+
+
+def times(strength: Any, number: float) -> Any:
+    if isinstance(strength, Mapping):
+        return {name: number * float(value) for name, value in strength.items()}
+    return number * np.asarray(strength, dtype=np.float64)[()]
+
+
+def moved_along(along: str, model: Any) -> Moved:
+    """A number is replaced by λ; one strength per column, or by name, is multiplied by it."""
+    return lookup("penalty to move along", along, MOVED)(model)
+
+
+def _along_l1(model: Any) -> Moved:
+    return Moved(l1=_factors(model.l1))
+
+
+def _along_l2(model: Any) -> Moved:
+    return Moved(l2=_factors(model.l2))
+
+
+def _along_both(model: Any) -> Moved:
+    if not (is_penalised(model.l1) and is_penalised(model.l2)):
+        raise InvalidInput(
+            f"along='both' multiplies the model's own strengths, which are l1={model.l1!r} and "
+            f"l2={model.l2!r}; both must be above 0. Give them, as l1=0.5, l2=0.5 for a balance, "
+            "or use along='l1' or 'l2'."
+        )
+    return Moved(l1=model.l1, l2=model.l2)
+
+
+MOVED = {"l1": _along_l1, "l2": _along_l2, "both": _along_both}
+
+
+def _factors(strength: Any) -> Any:
+    if isinstance(strength, Mapping) or np.ndim(strength) > 0:
+        if not is_penalised(strength):
+            raise InvalidInput(
+                f"Every strength of the model is 0 ({strength!r}), so there is nothing to move. "
+                "Give at least one column a factor above 0, or one number for all."
+            )
+        return strength
+    return 1.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pulls(FieldwiseAdditive):
+    """Sums over rows at the null model."""
+
+    weight: float
+    x: Array  # Σ w x, (d,)
+    pull: Array  # Σ w slope x, (d, K)
+    slope: Array  # Σ w slope, (K,)
+    curvature: float  # Σ w curvature
+    curved_x: Array  # Σ w curvature x, (d,)
+    squares: Array  # Σ w curvature x², (d,)
+
+
+def block_pulls(kind: PathModel, null: Any, with_squares: bool, block: Block) -> Pulls:
+    slopes = kind.slopes(null, block)
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    slope = weight[:, None] * slopes.slope
+    d = weight * slopes.curvature
+    return Pulls(
+        weight=float(weight.sum()),
+        x=block.X.rmatmat(weight),
+        pull=block.X.rmatmat(slope),
+        slope=slope.sum(axis=0),
+        curvature=float(d.sum()),
+        curved_x=block.X.rmatmat(d),
+        squares=_squares(block, d) if with_squares else np.zeros(block.X.n_features),
+    )
+
+
+def _squares(block: Block, d: Array) -> Array:
+    columns = np.arange(block.X.n_features)
+    parts = [columns[i : i + COLUMNS_AT_ONCE] for i in range(0, len(columns), COLUMNS_AT_ONCE)]
+    return np.concatenate([np.diag(block.X.sandwich(d, part)) for part in parts])
+
+
+def null_model(model: Any, moved: Moved, X: Any, y: Any, weight: Any) -> Any:
+    """The model with every penalised coefficient at 0."""
+    return clone(model).set_params(**moved.held(), tol=NULL_TOL).fit(X, y, weight)
+
+
+def first_penalty(kind: PathModel, null: Any, moved: Moved, rows: LinearRows) -> float:
+    """Where the path begins; 1 where nothing pulls at all."""
+    along_l2 = moved.l1 is None
+    total = rows.executor.sum(partial(block_pulls, kind, null, along_l2), rows.blocks)
+    params = null.get_params(deep=False)
+    own = bool(params.get("fit_intercept", False))
+    penalised = own and bool(params["penalise_intercept"])
+    free = not penalised and params.get("fit_intercept", True)  # an intercept, or thresholds
+    factors = _per_coefficient(null, moved.factors, rows, own, penalised)
+    if along_l2:
+        first = _first_ridge(total, factors[: len(total.x)], free)
+    else:
+        first = ROUNDING * _largest_pull(total, factors, free, penalised)
+    return first if first > 0 else 1.0
+
+
+def _per_coefficient(
+    null: Any, strength: Any, rows: LinearRows, intercept: bool, penalised: bool
+) -> Array:
+    framing = Framing(rows.coding.n_coefficients, intercept, None)
+    net = elastic_net(null, rows.coding, framing, l1=strength, l2=0.0, intercept=penalised)
+    return np.asarray(net.l1)
+
+
+def _largest_pull(total: Pulls, factors: Array, free: bool, penalised: bool) -> float:
+    pull = total.pull
+    if free:  # what is left of the intercept's own slope, by rounding, pulls on the mean
+        pull = pull - np.multiply.outer(total.x / total.weight, total.slope)
+    if penalised:
+        pull = np.vstack([pull, total.slope])
+    factors = factors[: len(pull)]
+    moving = factors > 0
+    return float(np.max(np.abs(pull[moving]) / factors[moving, None], initial=0.0))
+
+
+def _first_ridge(total: Pulls, factors: Array, free: bool) -> float:
+    curvature = total.squares
+    if free:
+        curvature = np.maximum(curvature - total.curved_x**2 / total.curvature, 0.0)
+    moving = factors > 0
+    return float(np.mean(curvature[moving] / factors[moving])) / MOST_FREEDOM

@@ -1,0 +1,199 @@
+"""Softmax regression: two or more classes, each with a linear score.
+
+    p(y = k | x) = e^{η_k} / Σ_l e^{η_l}        η_k = b_k + w_kᵀx
+    minimise  −Σ_i w_i log p(y_i | x_i) + l1·Σ_k ‖w_k‖₁ + ½·l2·Σ_k ‖w_k‖²
+
+A vector added to all w_k changes no probability.  An L2 penalty picks the weights that are centred
+over classes; where nothing is penalised they are centred after the fit; with a reference class its
+weights are 0.
+
+References
+----------
+Bishop, Pattern Recognition and Machine Learning, §4.3.4.
+Böhning (1992), Multinomial logistic regression algorithm.
+"""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import ArrayBlocks
+from likely.data.source import Source
+from likely.errors import InvalidInput, UnknownName
+from likely.linear.class_surface import ClassProbabilities
+from likely.linear.reading import Beside, LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
+from likely.linear.strengths import is_penalised
+from likely.special import log_softmax
+from likely.validate import refuse_one_class
+
+SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
+
+
+class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
+    """Classes with linear scores.
+
+    Parameters
+    ----------
+    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
+        Strengths of the penalties l1·|w| and ½·l2·w² on the weights of every class, against the
+        *summed* log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or
+        more classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
+        ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
+    fit_intercept, penalise_intercept : bool, default=True, False
+        Whether there are intercepts, and whether the penalties reach them.
+    reference : label or None, default=None
+        A class whose weights are held at 0, so that those of the others are log-odds against it.
+        None treats all classes alike.  Under a penalty the choice matters: the classes then
+        shrink towards the reference, not towards one another.
+    solver : str, default="auto"
+        ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
+        and penalty; ``solution_.solver`` says which it was.
+    tol : float, default=1e-8
+        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+    max_iter : int, default=1000
+        Steps after which it stops anyway, with a warning.
+    executor : str or Executor, default="auto"
+        Where the sums over blocks are computed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_ : array of shape (n_classes, n_coefficients), or (1, n_coefficients) for two classes
+        ``terms_`` names the columns.  For two classes w₁ − w₀: of the second against the first.
+    intercept_ : array of shape (n_classes,) or (1,)
+    solution_ : Solution
+        How the search ended: solver, trace, gap, passes over the data, and why it stopped.
+
+    Examples
+    --------
+    >>> from likely import SoftmaxRegression
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SoftmaxRegression(l2=1.0).fit(X, y)
+    >>> model.predict_proba(X[:1]).round(3)
+    array([[0.982, 0.018, 0.   ]])
+    """
+
+    def __init__(
+        self,
+        l1: Any = 0.0,
+        l2: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        penalise_intercept: bool = False,
+        reference: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        executor: str | Executor = "auto",
+    ) -> None:
+        self.l1 = l1
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.penalise_intercept = penalise_intercept
+        self.reference = reference
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.executor = executor
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows X with labels y.
+
+        X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
+        frame or a file, y and sample_weight may be names of its columns.  y of shape
+        (n, n_classes) holds soft labels: rows of probabilities, of classes 0, 1, ….
+        """
+        rows = open_classes(self, X, y, sample_weight)
+        refuse_one_class(rows.classes, self)
+        fit = fit_softmax(
+            self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
+        )
+        self.classes_, self.coding_ = rows.classes, rows.coding
+        self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
+        self.solution_ = fit.solution
+        return self
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each coefficient: its column, or column[category]."""
+        return self.coding_.names()
+
+    def decision_function(self, X: Any) -> Array:
+        """η of each class, (n, n_classes); for two classes the log-odds of the second, (n,)."""
+        check_is_fitted(self)
+        design = new_rows(self, self.coding_, X)
+        eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        if not np.isfinite(eta).all():
+            refuse_gaps(ArrayBlocks(design), self.terms_)
+        return eta[:, 0] if len(self.classes_) == 2 else eta
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        eta = self.decision_function(X)
+        if eta.ndim == 1:
+            eta = np.column_stack([np.zeros_like(eta), eta])
+        return log_softmax(eta, axis=1)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _reference(self, classes: Array) -> int | None:
+        if self.reference is None:
+            return None
+        labels = classes.tolist()
+        if self.reference not in labels:
+            raise UnknownName("class for reference", self.reference, map(str, labels))
+        return int(labels.index(self.reference))
+
+
+def open_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
+    """Rows with class codes, or with soft labels where y has several columns."""
+    soft = n_axes(y) == 2 and np.shape(y)[1] > 1
+    rows = open_linear(
+        estimator,
+        X,
+        y,
+        Beside(sample_weight),
+        target="numbers" if soft else "class",
+        reference=not is_penalised(estimator.l1, estimator.l2),
+    )
+    if not soft:
+        return rows
+    for block in rows.blocks:
+        _check_soft(block.target, block.start)
+    return rows._replace(classes=np.arange(np.shape(y)[1]))
+
+
+def n_axes(values: Any) -> int:
+    """How many axes an array or nested lists have; a name or a file has none."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return len(shape)
+    if isinstance(values, str | Path | Source):
+        return 0
+    return int(np.asarray(values, dtype=object).ndim)
+
+
+def _check_soft(y: Array, start: int) -> None:
+    wrong = (y < 0).any(axis=1) | (np.abs(y.sum(axis=1) - 1) > SUM_ROUNDING)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InvalidInput(
+            f"Row {start + i} of y is {y[i].tolist()}; soft labels are probabilities, at least 0 "
+            "and 1 in sum. Divide each row by its sum, or give one label per row."
+        )
+
+
+def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:
+    """w₁ − w₀ and b₁ − b₀, which are all that two classes determine."""
+    return np.diff(fit.coef, axis=0), np.diff(fit.intercept)

@@ -1,0 +1,305 @@
+"""Softmax regression from rows at the door to one row of weights per class.
+
+    l1 = 0, few weights or few rows     Newton
+    l1 = 0, more                        L-BFGS in units in which the classes' common curvature is 1
+    l1 > 0, up to 5,000 weights         proximal Newton
+    l1 > 0, more                        FISTA
+
+The units of L-BFGS come in two steps.  ½XᵀX, which bounds the curvature everywhere, brings a tenth
+of the rows near their optimum; the curvature met there, the mean over classes of Σ p_k(1 − p_k)xxᵀ,
+serves the rest: a third of the passes that the bound alone would take.
+
+Where no penalty decides, weights are centred over classes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isfinite, log
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.compute.serial import Serial
+from likely.data.block import Blocks, first_rows
+from likely.errors import InvalidInput
+from likely.linear.divergence import Divergence, diverging
+from likely.linear.fitting import parts, refuse_if_not_finite, speak_up
+from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
+from likely.linear.reading import LinearRows, refuse_gaps
+from likely.linear.solving import Found, check_search, scaled
+from likely.linear.strengths import elastic_net
+from likely.names import lookup
+from likely.objectives.softmax import SoftmaxObjective
+from likely.penalties import ElasticNet
+from likely.solvers.base import State
+from likely.solvers.lbfgs import LBFGS
+from likely.solvers.minimise import Solution, search
+from likely.solvers.newton import Newton
+from likely.solvers.preconditioners import PerClass
+from likely.solvers.proximal import FISTA
+from likely.solvers.proximal_newton import ProximalNewton
+
+MOST_FOR_NEWTON = 1500  # weights of all classes: the Hessian is a matrix of that size
+ALWAYS_NEWTON = 200  # weights
+WORK_OF_NEWTON = 2e10  # multiplications in one Hessian: about a second
+MOST_FOR_WORKING_SETS = 5000  # weights
+MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
+FIRST_STEPS = 20  # on a tenth of the rows, by the bound
+FIRST_TOL = 1e-4  # relative gap there
+ROUND = 150  # steps of L-BFGS after which its units are measured anew
+MOVING = 1e-2  # of dᵀHd at the start: a step that is about 1 in η makes more
+LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
+
+
+class SoftmaxFit(NamedTuple):
+    """One row of weights per class, the reference class included."""
+
+    coef: Array  # (K, d)
+    intercept: Array  # (K,)
+    solution: Solution
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SoftmaxProblem:
+    """What is minimised, on which rows."""
+
+    n_classes: int
+    reference: int | None
+    penalty: ElasticNet  # one strength per weight, class by class
+    data: Framed
+    executor: Executor
+    tie: Array | None = None
+
+    def on(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
+        """The objective of a share of the rows, with that share of the penalty."""
+        tie = None if self.tie is None else share * self.tie
+        penalty = scaled(self.penalty, share)
+        return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
+
+    @property
+    def objective(self) -> SoftmaxObjective:
+        return self.on(self.data.blocks, 1.0, self.executor)
+
+    @property
+    def on_start_rows(self) -> SoftmaxObjective:
+        return self.on(self.data.start, self.data.share, Serial())
+
+    @property
+    def rough(self) -> bool:
+        return bool(np.any(self.penalty.l1))
+
+    @property
+    def free_columns(self) -> Array:
+        """The columns on which no penalty decides between weights that differ by a shift."""
+        strength = np.asarray(self.penalty.l1) + np.asarray(self.penalty.l2)
+        if self.reference is not None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~strength.reshape(self.n_classes, -1).any(axis=0))
+
+
+def fit_softmax(
+    estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
+) -> SoftmaxFit:
+    """Solve, warn of what a person should know, and centre what no penalty decides."""
+    check_search(estimator.tol, estimator.max_iter)
+    weighted = n_classes - (reference is not None)
+    name = _solver_name(estimator, weighted, rows.blocks)
+    data = framed(
+        rows.blocks,
+        rows.executor,
+        names=rows.coding.names(),
+        intercept=estimator.fit_intercept,
+        # a centred dense block is a copy, which costs as much as the product with ten classes
+        centre=not estimator.penalise_intercept and name != "lbfgs",
+    )
+    each = elastic_net(
+        estimator,
+        rows.coding,
+        data.framing,
+        l1=estimator.l1,
+        l2=estimator.l2,
+        intercept=estimator.penalise_intercept,
+    )
+    penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
+    problem = SoftmaxProblem(n_classes, reference, penalty, data, rows.executor)
+    start = _start(problem, rows)
+    problem = replace(problem, tie=_tie(problem))
+    found = SOLVERS[name](problem, start, estimator.tol, estimator.max_iter)
+    refuse_if_not_finite(found, rows)
+    _speak_up(estimator, problem, found, start, rows)
+    return _in_user_units(problem, found)
+
+
+def _solver_name(estimator: Any, weighted: int, blocks: Blocks) -> str:
+    size = weighted * (blocks.n_features + 1)
+    rough = bool(np.any(np.asarray(estimator.l1, dtype=object) != 0))
+    if estimator.solver == "auto":
+        if rough:
+            return "proximal-newton" if size <= MOST_FOR_WORKING_SETS else "fista"
+        work = (blocks.n_rows or np.inf) * size**2
+        small = size <= ALWAYS_NEWTON or (size <= MOST_FOR_NEWTON and work <= WORK_OF_NEWTON)
+        return "newton" if small else "lbfgs"
+    lookup("solver", estimator.solver, SOLVERS)
+    if rough and estimator.solver in ("newton", "lbfgs"):
+        raise InvalidInput(
+            f"solver={estimator.solver!r} needs a smooth objective; l1 > 0 has a corner at 0. "
+            "Use solver='proximal-newton', or leave it at 'auto'."
+        )
+    return str(estimator.solver)
+
+
+def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
+    """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
+    objective, K = problem.on_start_rows, problem.n_classes
+    start = np.zeros(objective.size)
+    here = objective.first_order(start)
+    if not isfinite(here.value) or not np.isfinite(here.gradient).all():
+        _refuse(rows)
+    if not problem.data.framing.intercept:
+        return start
+    total = here.value / log(K)
+    count = total / K - objective.classes.rows(here.gradient)[:, -1]
+    level = np.log(np.maximum(count, LEAST_COUNT))
+    if problem.reference is None:
+        level -= level.mean()
+    else:
+        level -= log(max(total - count.sum(), LEAST_COUNT))
+    objective.classes.rows(start)[:, -1] = level
+    return start
+
+
+def _tie(problem: SoftmaxProblem) -> Array | None:
+    """As strong as the bound on the curvature, on the free columns."""
+    free = problem.free_columns
+    if not free.size or len(free) > MOST_FOR_FACTOR:
+        return None
+    bound = problem.on_start_rows.curvature_bound(free) / problem.data.share
+    tie = np.zeros(problem.data.framing.n_parameters)
+    tie[free] = np.diag(bound)
+    return tie
+
+
+def _newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    if problem.data.share < 1:
+        some = problem.on_start_rows
+        solution, _ = search(Newton(), some, start, tol=FIRST_TOL, max_iter=FIRST_STEPS)
+        start = solution.theta if np.isfinite(solution.theta).all() else start
+    solution, state = search(Newton(), problem.objective, start, tol=tol, max_iter=max_iter)
+    return Found(state.theta, solution, state.hessian, state.held, state.direction)
+
+
+def _lbfgs(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    if problem.data.framing.n_parameters > MOST_FOR_FACTOR:
+        return _plain(LBFGS(), problem, start, tol, max_iter)
+    theta, objective = _near(problem, start), problem.objective
+    trace: tuple[float, ...] = ()
+    while True:
+        curvature = objective.shared_curvature(theta)
+        if not np.isfinite(curvature).all():
+            return _plain(LBFGS(), problem, theta, tol, max_iter)  # ends at once, and says why
+        solver = LBFGS(preconditioner=PerClass.of(curvature, objective.classes.weighted))
+        steps = min(ROUND, max_iter - max(len(trace) - 1, 0))
+        solution, state = search(solver, objective, theta, tol=tol, max_iter=steps)
+        theta, trace = state.theta, trace[:-1] + solution.trace
+        if solution.converged or state.stuck or len(trace) > max_iter:
+            return Found(theta, _whole(solution, state, trace, max_iter), None)
+
+
+def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter: int) -> Solution:
+    """A search in rounds, told as one."""
+    reason = solution.reason
+    if not solution.converged and not state.stuck:
+        reason = f"max_iter={max_iter} was reached with a gap of {solution.gap:.1e}"
+    return replace(solution, trace=trace, reason=reason)
+
+
+def _near(problem: SoftmaxProblem, start: Array) -> Array:
+    """A few steps on the rows to start from, in the units of the bound on some of them.
+
+    Rows that are few beside the weights would lead astray: too sure, and too little curved.
+    """
+    data = problem.data
+    some, share = data.start, data.share
+    if share == 1.0 and (data.blocks.n_rows or 0) >= FEWEST_TO_SHARE:
+        some, share = first_rows(data.blocks, START_SHARE), START_SHARE
+        data.passes[-1] = START_SHARE
+    bound = problem.on(some, share, problem.executor).curvature_bound() / share
+    objective = problem.on(data.start, data.share, problem.executor)
+    units = PerClass.of(data.share * bound, objective.classes.weighted)
+    solution, _ = search(
+        LBFGS(preconditioner=units), objective, start, tol=FIRST_TOL, max_iter=FIRST_STEPS
+    )
+    return np.asarray(solution.theta)
+
+
+def _plain(solver: Any, problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
+    return Found(state.theta, solution, None)
+
+
+def _proximal_newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    return _plain(ProximalNewton(), problem, start, tol, max_iter)
+
+
+def _fista(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    return _plain(FISTA(), problem, start, tol, max_iter)
+
+
+SOLVERS: dict[str, Callable[[SoftmaxProblem, Array, float, int], Found]] = {
+    "newton": _newton,
+    "lbfgs": _lbfgs,
+    "proximal-newton": _proximal_newton,
+    "fista": _fista,
+}
+
+
+def _speak_up(
+    estimator: Any, problem: SoftmaxProblem, found: Found, start: Array, rows: LinearRows
+) -> None:
+    """Warnings name columns, not the weights of a column in each class."""
+    width = problem.data.framing.n_parameters
+    infinite = _divergence(problem, found, start)
+    if infinite is not None:
+        infinite = infinite._replace(columns=_columns(infinite.columns, width))
+    speak_up(
+        estimator, found._replace(held=_columns(found.held, width)), rows.coding.names(), infinite
+    )
+
+
+def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(j % width for j in weights))
+
+
+def _divergence(problem: SoftmaxProblem, found: Found, start: Array) -> Divergence | None:
+    direction, hessian = found.direction, found.hessian
+    if direction is None or hessian is None or not np.isfinite(direction).all():
+        return None
+    if problem.penalty.value(direction) > 0:
+        return None
+    at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
+    if direction @ at_start @ direction < MOVING:
+        direction = np.zeros_like(direction)  # a search that has arrived points nowhere
+    return diverging(problem.objective.value, found.theta, direction, hessian, at_start)
+
+
+def _in_user_units(problem: SoftmaxProblem, found: Found) -> SoftmaxFit:
+    data, classes = problem.data, problem.objective.classes
+    theta = data.framing.to_user(classes.rows(found.theta))
+    free = problem.free_columns
+    theta[:, free] -= theta[:, free].mean(axis=0)
+    solution = replace(found.solution, theta=theta.ravel(), passes=float(sum(data.passes)))
+    if problem.reference is not None:
+        theta = np.insert(theta, problem.reference, 0.0, axis=0)
+    coef, intercept = parts(theta, data.framing)
+    return SoftmaxFit(np.array(coef), np.array(intercept), solution)
+
+
+def _refuse(rows: LinearRows) -> None:
+    refuse_gaps(rows.blocks, rows.coding.names())
+    raise InvalidInput(
+        "The objective is not finite where the search starts: some values are too large for double "
+        "precision. Divide the columns by a round number."
+    )

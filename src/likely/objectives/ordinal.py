@@ -1,0 +1,230 @@
+"""The objective of ordinal regression: coefficients and falling thresholds.
+
+    f(β, b) = Σ_i w_i nll(y_i, x_iᵀβ + o_i; b) + ½ Σ_j κ_j β_j²        b_0 > b_1 > … > b_{K−2}
+
+The thresholds are parameters as they are: f is convex in (β, b) for every link with a log-concave
+density, and inf where two thresholds meet or cross, so that a line search turns back there.
+
+    ∂²f/∂β∂β = Xᵀ diag(h) X      ∂²f/∂β∂b_j = Σ over the examples of the classes j and j + 1
+    ∂²f/∂b∂b tridiagonal
+
+An example touches two thresholds, so the observed Hessian costs no more than n·p·(p + K).  With
+the cauchit, which is not log-concave, it may be indefinite far from the optimum; there it is
+replaced by its expectation, which never is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import final
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.likelihoods.ordinal import Ordinal
+from likely.likelihoods.ordinal_curvature import OrdinalCurvature, ordinal_curvature
+from likely.objectives.linear import Total, block_eta, weighted, weighted_sum
+from likely.penalties import L1, Penalty
+from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.proximal_newton import L1Objective
+
+CHUNK_CELLS = 2**15  # rows × classes of a temporary: a quarter of a megabyte
+FEWEST_CHUNK_ROWS = 256
+
+Term = Callable[[Ordinal, Array, Block], SecondOrder]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrdinalObjective(SmoothObjective, L1Objective):
+    """θ = (β, b): p coefficients, then K − 1 thresholds."""
+
+    likelihood: Ordinal
+    penalty_on: Penalty  # one strength per entry of θ; 0 on the thresholds
+    blocks: Blocks
+    executor: Executor
+
+    @property
+    def n_parameters(self) -> int:
+        return self.blocks.n_features + self.likelihood.n_classes - 1
+
+    @property
+    def l1(self) -> Array:
+        rough = self.penalty_on.rough()
+        strengths = rough.l1 if isinstance(rough, L1) else 0.0
+        return np.broadcast_to(np.asarray(strengths, dtype=float), (self.n_parameters,))
+
+    def start(self, frequency: Array) -> Array:
+        """β = 0 and the thresholds that give these class frequencies."""
+        thresholds = self.likelihood.thresholds_of_frequencies(frequency)
+        return np.concatenate([np.zeros(self.blocks.n_features), thresholds])
+
+    def value(self, theta: Array) -> float:
+        if not self._falls(theta):
+            return inf
+        term = partial(block_value, self.likelihood, theta)
+        return float(self.executor.sum(term, self.blocks).value) + self._smooth(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        if not self._falls(theta):
+            return FirstOrder(inf, np.zeros_like(theta))
+        here = self.executor.sum(partial(block_first_order, self.likelihood, theta), self.blocks)
+        return FirstOrder(
+            here.value + self._smooth(theta), here.gradient + self.penalty_on.gradient(theta)
+        )
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        """With the observed Hessian, or its expectation where that one is not convex."""
+        here = self.observed(theta)
+        if self.likelihood.link.log_concave or _is_positive_definite(here.hessian):
+            return here
+        return self.expected(theta)
+
+    def observed(self, theta: Array) -> SecondOrder:
+        """With the observed Hessian for any link: what standard errors are read from."""
+        return self._second(theta, block_observed)
+
+    def expected(self, theta: Array) -> SecondOrder:
+        """With the expected Hessian, Fisher's information plus the penalty's curvature."""
+        return self._second(theta, block_expected)
+
+    def hessian_on(self, theta: Array, columns: Array) -> Array:
+        return self.second_order(theta).hessian[np.ix_(columns, columns)]
+
+    def penalty(self, theta: Array) -> float:
+        return self.penalty_on.rough().value(theta)
+
+    def prox(self, theta: Array, step: float) -> Array:
+        return self.penalty_on.rough().prox(theta, step)
+
+    def _second(self, theta: Array, term: Term) -> SecondOrder:
+        if not self._falls(theta):
+            return SecondOrder(inf, np.zeros_like(theta), np.eye(theta.size))
+        here = self.executor.sum(partial(term, self.likelihood, theta), self.blocks)
+        return SecondOrder(
+            here.value + self._smooth(theta),
+            here.gradient + self.penalty_on.gradient(theta),
+            here.hessian + np.diag(self.penalty_on.curvature(theta)),
+        )
+
+    def _falls(self, theta: Array) -> bool:
+        return bool((np.diff(theta[self.blocks.n_features :]) < 0).all())
+
+    def _smooth(self, theta: Array) -> float:
+        return self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
+
+
+def block_class_weight(likelihood: Ordinal, block: Block) -> Total:
+    """The weight of each class, (K,)."""
+    return Total(_class_sums(likelihood, block, np.ones(block.n_rows))[:, 0])
+
+
+def block_value(likelihood: Ordinal, theta: Array, block: Block) -> Total:
+    beta, thresholds = _parts(theta, block)
+    nll = likelihood.nll(block.target, block_eta(beta, block), thresholds)
+    return Total(weighted_sum(block.weight, nll))
+
+
+def block_first_order(likelihood: Ordinal, theta: Array, block: Block) -> FirstOrder:
+    here = _curvature(likelihood, theta, block)
+    sums = _class_sums(likelihood, block, here.upper, here.lower)
+    return FirstOrder(weighted_sum(block.weight, here.nll), _gradient(here, block, sums))
+
+
+def block_observed(likelihood: Ordinal, theta: Array, block: Block) -> SecondOrder:
+    here = _curvature(likelihood, theta, block)
+    p = block.X.n_features
+    sums = _class_sums(
+        likelihood, block, here.upper, here.lower, here.upper_eta, here.lower_eta, here.between
+    )
+    upper, lower, between = sums[:, 2] - sums[:, 4], sums[:, 3] - sums[:, 4], sums[:, 4]
+    hessian = np.empty((theta.size, theta.size))
+    hessian[:p, :p] = block.X.sandwich(weighted(block.weight, here.eta_eta))
+    hessian[:p, p:] = _cross(likelihood, here, block)
+    hessian[p:, :p] = hessian[:p, p:].T
+    hessian[p:, p:] = _tridiagonal(upper[1:] + lower[:-1], between[1:-1])
+    return SecondOrder(weighted_sum(block.weight, here.nll), _gradient(here, block, sums), hessian)
+
+
+def block_expected(likelihood: Ordinal, theta: Array, block: Block) -> SecondOrder:
+    here = _curvature(likelihood, theta, block)
+    beta, thresholds = _parts(theta, block)
+    p, eta = block.X.n_features, block_eta(beta, block)
+    hessian = np.zeros((theta.size, theta.size))
+    for rows in _chunks(block.n_rows, likelihood.n_classes):
+        weight = np.ones(rows.stop - rows.start) if block.weight is None else block.weight[rows]
+        information = likelihood.information(eta[rows], thresholds)
+        design = block.X.rows(rows.start, rows.stop)
+        hessian[:p, :p] += design.sandwich(weight * information.eta)
+        hessian[:p, p:] += design.rmatmat(weight[:, None] * information.cross)
+        diagonal = np.dot(weight, information.diagonal)
+        hessian[p:, p:] += _tridiagonal(diagonal, np.dot(weight, information.off_diagonal))
+    hessian[p:, :p] = hessian[:p, p:].T
+    sums = _class_sums(likelihood, block, here.upper, here.lower)
+    return SecondOrder(weighted_sum(block.weight, here.nll), _gradient(here, block, sums), hessian)
+
+
+def _parts(theta: Array, block: Block) -> tuple[Array, Array]:
+    return theta[: block.X.n_features], theta[block.X.n_features :]
+
+
+def _curvature(likelihood: Ordinal, theta: Array, block: Block) -> OrdinalCurvature:
+    beta, thresholds = _parts(theta, block)
+    eta = block_eta(beta, block)
+    return ordinal_curvature(likelihood, block.target, eta, thresholds=thresholds)
+
+
+def _gradient(here: OrdinalCurvature, block: Block, sums: Array) -> Array:
+    """(∂f/∂β, ∂f/∂b), with the slopes at both ends summed by class in the first two columns."""
+    on_coef = block.X.rmatmat(weighted(block.weight, here.eta))
+    return np.concatenate([on_coef, sums[1:, 0] + sums[:-1, 1]])
+
+
+def _cross(likelihood: Ordinal, here: OrdinalCurvature, block: Block) -> Array:
+    """∂²f/∂β∂b, (p, K − 1): Xᵀ times a matrix with two numbers in each row."""
+    n_ends = likelihood.n_classes + 1  # with the two infinite ones, dropped at last
+    out = np.zeros((block.X.n_features, n_ends))
+    upper = weighted(block.weight, here.upper_eta)
+    lower = weighted(block.weight, here.lower_eta)
+    for rows in _chunks(block.n_rows, n_ends):
+        code, row = block.target[rows], np.arange(rows.stop - rows.start)
+        ends = np.zeros((row.size, n_ends))
+        ends[row, code] = upper[rows]
+        ends[row, code + 1] = lower[rows]
+        out += block.X.rows(rows.start, rows.stop).rmatmat(ends)
+    return out[:, 1:-1]
+
+
+def _class_sums(likelihood: Ordinal, block: Block, *values: Array) -> Array:
+    """Σ w_i v_i over each class, (K, len(values)), by a product that frees the GIL."""
+    n = block.n_rows
+    weight = np.ones(n) if block.weight is None else block.weight
+    members = sparse.csc_array(
+        (weight, block.target.astype(np.int32), np.arange(n + 1, dtype=np.int32)),
+        shape=(likelihood.n_classes, n),
+    )
+    return np.asarray(members @ np.column_stack(values))
+
+
+def _is_positive_definite(hessian: Array) -> bool:
+    try:
+        cho_factor(hessian)
+    except LinAlgError:
+        return False
+    return True
+
+
+def _tridiagonal(diagonal: Array, off_diagonal: Array) -> Array:
+    return np.diag(diagonal) + np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1)
+
+
+def _chunks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Rows in runs whose n × K temporaries are small."""
+    size = max(FEWEST_CHUNK_ROWS, CHUNK_CELLS // n_columns)
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))

@@ -1,0 +1,101 @@
+"""The row door: logistic regression with an L2 penalty, for solvers that visit rows.
+
+    F(β, b) = Σ_i w_i nll(y_i, x_iᵀβ + b + o_i) + ½ κ ‖β‖²
+
+Rows are kept as a CSR matrix in memory, which is the design's own where it is one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast, final
+
+import numpy as np
+from scipy import sparse
+
+from likely._typing import Array, Matrix
+from likely.data.block import ArrayBlocks, Blocks
+from likely.data.design import Csr, Dense, Design
+from likely.errors import InvalidInput, UnsupportedAccess
+from likely.solvers.dual_coordinate_descent import RowObjective
+
+LAYOUTS: Mapping[type[Design], Callable[[Matrix], Matrix]] = {
+    Dense: lambda values: sparse.csr_array(values, dtype=np.float64),
+    Csr: lambda values: sparse.csr_array(values, dtype=np.float64),
+}
+
+
+def rows_of(blocks: Blocks) -> Matrix:
+    """X as CSR, or a refusal: a file's blocks come in order."""
+    design = blocks.X if isinstance(blocks, ArrayBlocks) else None
+    layout = LAYOUTS.get(type(design)) if design is not None else None
+    if design is None or layout is None:
+        what = type(blocks if design is None else design).__name__
+        raise UnsupportedAccess(
+            f"Dual coordinate descent reads rows in random order, which {what} cannot give. "
+            "Use solver='lbfgs', which needs only sums."
+        )
+    return layout(design.stored())
+
+
+def filled(values: Array | None, default: float, n: int) -> Array:
+    """One number per row; ``default`` where none were given."""
+    return np.full(n, default) if values is None else np.asarray(values, dtype=float)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows(RowObjective):
+    """X in memory, by rows; y in [0, 1]."""
+
+    X: Matrix  # CSR, float64
+    y: Array
+    weight: Array
+    offset: Array
+    ridge: float
+    intercept: bool
+
+    @classmethod
+    def of(cls, blocks: Blocks, *, ridge: float, intercept: bool = True) -> "Rows":
+        """From data in memory; the design comes without a column for the intercept."""
+        if not 0 < ridge < np.inf:
+            raise InvalidInput(
+                f"The L2 penalty is {ridge:g}, but dual coordinate descent needs one above 0. "
+                "Give an l2 > 0, or use solver='newton'."
+            )
+        X, data = rows_of(blocks), cast(ArrayBlocks, blocks)
+        return cls(
+            X=X,
+            y=np.asarray(data.y, dtype=float),
+            weight=filled(data.weight, 1.0, X.shape[0]),
+            offset=filled(data.offset, 0.0, X.shape[0]),
+            ridge=float(ridge),
+            intercept=intercept,
+        )
+
+    @cached_property
+    def squares(self) -> Array:
+        """‖x_i‖², one per row."""
+        X = self.X
+        squared = sparse.csr_array((np.square(X.data), X.indices, X.indptr), shape=X.shape)
+        return np.asarray(squared @ np.ones(X.shape[1]))
+
+    @property
+    def mean_square(self) -> float:
+        return float(self.squares.mean()) or 1.0
+
+    def times(self, beta: Array) -> Array:
+        return np.asarray(self.X @ beta)
+
+    def transposed_times(self, r: Array) -> Array:
+        return np.asarray(self.X.T @ r)
+
+    def sweep(
+        self, order: Array, logit: Array, beta: Array, b: float, s2: float
+    ) -> tuple[float, float]:
+        from likely.fast.dual import sweep_rows
+
+        X, w, o = self.X, self.weight, self.offset
+        return sweep_rows(
+            X.indptr, X.indices, X.data, w, o, self.squares, order, logit, beta, b, self.ridge, s2
+        )

@@ -1,0 +1,260 @@
+"""The objective of softmax regression: a penalised sum over examples, one predictor per class.
+
+    η_ik = x̃_iᵀθ_k        p_ik = e^{η_ik} / Σ_l e^{η_il}        x̃ = [x; 1]
+    f(Θ) = −Σ_i w_i Σ_k t_ik ln p_ik + ½ Σ κ_kj θ_kj²           F = f + Σ λ_kj |θ_kj|
+    ∂f/∂θ_k = Σ_i w_i (p_ik − t_ik) x̃_i + κ_k ∘ θ_k
+    ∂²f/∂θ_k∂θ_l = −Σ_i w_i p_ik p_il x̃_i x̃_iᵀ  (k ≠ l);        over l the blocks sum to 0
+    ∂²f  ≼  (I − 11ᵀ/K) ⊗ ½ Σ_i w_i x̃_i x̃_iᵀ + diag κ            at every Θ
+
+θ is flat, class by class: K rows of [coefficients…, intercept].  t is one-hot (y holds class
+numbers) or soft (y holds rows that sum to 1).
+
+A vector added to all θ_k changes no probability.  Where no penalty decides, ``tie`` does: it adds
+½ Σ_j τ_j (Σ_k θ_kj)² / K, which is 0 at the optimum that is centred over classes.  With a
+reference class, whose weights are 0, there are K − 1 rows and nothing to decide.
+
+References
+----------
+Böhning (1992), Multinomial logistic regression algorithm, §2 (the bound).
+Bishop, Pattern Recognition and Machine Learning, §4.3.4.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.likelihoods.categorical import Categorical
+from likely.objectives.linear import Total, weighted_sum
+from likely.penalties import L1, Penalty
+from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.proximal_newton import L1Objective
+from likely.special import logsumexp, softmax
+
+
+@final
+@dataclass(frozen=True)
+class Classes:
+    """How many classes there are, and which one, if any, has all weights 0."""
+
+    count: int
+    reference: int | None = None
+
+    @property
+    def weighted(self) -> int:
+        """How many classes have a row of θ."""
+        return self.count - (self.reference is not None)
+
+    def rows(self, theta: Array) -> Array:
+        """Θ, (K or K − 1, p)."""
+        return theta.reshape(self.weighted, -1)
+
+    def number(self, row: int) -> int:
+        """The class of a row of Θ."""
+        return row if self.reference is None or row < self.reference else row + 1
+
+    def widen(self, eta: Array) -> Array:
+        """The reference class has η = 0."""
+        return eta if self.reference is None else np.insert(eta, self.reference, 0.0, axis=1)
+
+    def narrow(self, slope: Array) -> Array:
+        return slope if self.reference is None else np.delete(slope, self.reference, axis=1)
+
+    def eta(self, theta: Array, block: Block) -> Array:
+        """XΘᵀ, (n, K)."""
+        return self.widen(block.X.matmat(self.rows(theta).T))
+
+    def flat_gradient(self, residual: Array, block: Block) -> Array:
+        """Xᵀ(P − T), class by class."""
+        return block.X.rmatmat(self.narrow(residual)).T.ravel()
+
+
+def cross_entropy(y: Array, eta: Array) -> Array:
+    """−Σ_k t_k ln p_k of each example, from class numbers or from rows of t; (n,)."""
+    if y.ndim == 1:
+        return Categorical(eta.shape[1]).nll(y, eta)
+    return y.sum(axis=1) * logsumexp(eta, axis=1) - np.einsum("ik,ik->i", y, eta)
+
+
+def cross_entropy_slope(y: Array, eta: Array) -> tuple[Array, Array]:
+    """The cross-entropy (n,) and its derivative p Σ_k t_k − t in η, (n, K)."""
+    if y.ndim == 1:
+        nll, slope, _ = Categorical(eta.shape[1]).derivatives(y, eta)
+        return nll, slope
+    return cross_entropy(y, eta), y.sum(axis=1, keepdims=True) * softmax(eta, axis=1) - y
+
+
+def row_weights(block: Block) -> Array:
+    """w_i Σ_k t_ik: what one example counts."""
+    total = np.ones(block.n_rows) if block.target.ndim == 1 else block.target.sum(axis=1)
+    return total if block.weight is None else block.weight * total
+
+
+def block_value(classes: Classes, theta: Array, block: Block) -> Total:
+    return Total(weighted_sum(block.weight, cross_entropy(block.target, classes.eta(theta, block))))
+
+
+def block_first_order(classes: Classes, theta: Array, block: Block) -> FirstOrder:
+    nll, slope = cross_entropy_slope(block.target, classes.eta(theta, block))
+    if block.weight is not None:
+        slope = slope * block.weight[:, None]
+    return FirstOrder(weighted_sum(block.weight, nll), classes.flat_gradient(slope, block))
+
+
+def block_second_order(classes: Classes, theta: Array, block: Block) -> SecondOrder:
+    here = block_first_order(classes, theta, block)
+    everything = np.arange(len(theta))
+    hessian = block_hessian_on(classes, theta, everything, block).value
+    return SecondOrder(here.value, here.gradient, np.asarray(hessian))
+
+
+def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Block) -> Total:
+    """The Hessian on some entries of θ: one sandwich for each pair of their classes.
+
+    The price is K(K + 1)/2 sandwiches at most.
+    """
+    probability = softmax(classes.eta(theta, block), axis=1)
+    weight = row_weights(block)
+    k, j = np.divmod(columns, len(theta) // classes.weighted)
+    features = np.unique(j)
+    place = np.searchsorted(features, j)
+    out = np.zeros((len(columns), len(columns)))
+    for a in np.unique(k):
+        for b in np.unique(k[k >= a]):
+            d = _curvature(probability, classes.number(a), classes.number(b))
+            part = block.X.sandwich(weight * d, features)
+            rows, others = np.flatnonzero(k == a), np.flatnonzero(k == b)
+            out[np.ix_(rows, others)] = part[np.ix_(place[rows], place[others])]
+            out[np.ix_(others, rows)] = out[np.ix_(rows, others)].T
+    return Total(out)
+
+
+def block_hessian_times(classes: Classes, theta: Array, direction: Array, block: Block) -> Total:
+    probability = softmax(classes.eta(theta, block), axis=1)
+    moved = probability * classes.eta(direction, block)
+    moved -= probability * moved.sum(axis=1, keepdims=True)
+    return Total(classes.flat_gradient(row_weights(block)[:, None] * moved, block))
+
+
+def block_gram(columns: Array | None, block: Block) -> Total:
+    """Σ w_i x̃_i x̃_iᵀ."""
+    return Total(block.X.sandwich(row_weights(block), columns))
+
+
+def block_shared_curvature(classes: Classes, theta: Array, block: Block) -> Total:
+    """The mean over classes of the diagonal blocks of the Hessian."""
+    probability = softmax(classes.eta(theta, block), axis=1)
+    curvature = classes.narrow(probability * (1.0 - probability)).mean(axis=1)
+    return Total(block.X.sandwich(row_weights(block) * curvature))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SoftmaxObjective(SmoothObjective, L1Objective):
+    """The executor totals the blocks; the penalty and the tie are added here."""
+
+    n_classes: int
+    penalty_on: Penalty  # one strength per entry of θ; 0 on the intercepts
+    blocks: Blocks
+    executor: Executor
+    reference: int | None = None
+    tie: Array | None = None  # τ, one per column; None is 0
+
+    @property
+    def classes(self) -> Classes:
+        return Classes(self.n_classes, self.reference)
+
+    @property
+    def size(self) -> int:
+        """The length of θ."""
+        return self.classes.weighted * self.blocks.n_features
+
+    @property
+    def l1(self) -> Array:
+        rough = self.penalty_on.rough()
+        strengths = rough.l1 if isinstance(rough, L1) else 0.0
+        return np.broadcast_to(np.asarray(strengths, dtype=float), (self.size,))
+
+    def value(self, theta: Array) -> float:
+        term = partial(block_value, self.classes, theta)
+        return float(self.executor.sum(term, self.blocks).value) + self._smooth(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        here = self.executor.sum(partial(block_first_order, self.classes, theta), self.blocks)
+        return FirstOrder(
+            here.value + self._smooth(theta), here.gradient + self._smooth_gradient(theta)
+        )
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        here = self.executor.sum(partial(block_second_order, self.classes, theta), self.blocks)
+        return SecondOrder(
+            here.value + self._smooth(theta),
+            here.gradient + self._smooth_gradient(theta),
+            here.hessian + self._smooth_hessian(theta, np.arange(self.size)),
+        )
+
+    def hessian_on(self, theta: Array, columns: Array) -> Array:
+        term = partial(block_hessian_on, self.classes, theta, columns)
+        total = np.asarray(self.executor.sum(term, self.blocks).value)
+        return total + self._smooth_hessian(theta, columns)
+
+    def hessian_times(self, theta: Array, direction: Array) -> Array:
+        term = partial(block_hessian_times, self.classes, theta, direction)
+        total = np.asarray(self.executor.sum(term, self.blocks).value)
+        tied = self._tied(direction)
+        return total + self.penalty_on.curvature(theta) * direction + tied
+
+    def curvature_bound(self, columns: Array | None = None) -> Array:
+        """½ Σ w x̃x̃ᵀ + κ on some columns, for any one class: no Hessian exceeds it anywhere."""
+        gram = self.executor.sum(partial(block_gram, columns), self.blocks).value
+        kappa = self._least_ridge()
+        return 0.5 * gram + np.diag(kappa if columns is None else kappa[columns])
+
+    def shared_curvature(self, theta: Array) -> Array:
+        """Σ w x̃x̃ᵀ Σ_k p_k(1 − p_k)/K + κ: what classes have in common at θ, (p, p)."""
+        term = partial(block_shared_curvature, self.classes, theta)
+        return self.executor.sum(term, self.blocks).value + np.diag(self._least_ridge())
+
+    def penalty(self, theta: Array) -> float:
+        return self.penalty_on.rough().value(theta)
+
+    def prox(self, theta: Array, step: float) -> Array:
+        return self.penalty_on.rough().prox(theta, step)
+
+    def _smooth(self, theta: Array) -> float:
+        ridge = self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
+        return ridge + 0.5 * float(np.dot(theta, self._tied(theta)))
+
+    def _smooth_gradient(self, theta: Array) -> Array:
+        return self.penalty_on.gradient(theta) + self._tied(theta)
+
+    def _smooth_hessian(self, theta: Array, columns: Array) -> Array:
+        ridge = np.diag(self.penalty_on.curvature(theta)[columns])
+        if self.tie is None:
+            return ridge
+        j = columns % self.blocks.n_features
+        return ridge + np.where(j[:, None] == j, self.tie[j] / self.classes.weighted, 0.0)
+
+    def _least_ridge(self) -> Array:
+        """κ of each column, the least over classes."""
+        kappa = self.penalty_on.curvature(np.zeros(self.size))
+        return np.asarray(self.classes.rows(kappa).min(axis=0))
+
+    def _tied(self, theta: Array) -> Array:
+        """τ_j Σ_l θ_lj / K for every class."""
+        if self.tie is None:
+            return np.zeros_like(theta)
+        rows = self.classes.rows(theta)
+        return np.broadcast_to(self.tie * rows.mean(axis=0), rows.shape).ravel()
+
+
+def _curvature(probability: Array, k: int, other: int) -> Array:
+    """∂²nll/∂η_k∂η_l of each example, (n,)."""
+    if k != other:
+        return -probability[:, k] * probability[:, other]
+    rest = np.delete(probability, k, axis=1).sum(axis=1)  # 1 − p_k would cancel
+    return probability[:, k] * rest

@@ -1,0 +1,271 @@
+"""Inference about linear models: by hand, under scalings, penalties, redundancy and weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from likely.compute.serial import Serial
+from likely.compute.threads import Threads
+from likely.data.block import ArrayBlocks, CountedBlocks
+from likely.data.design import Dense, Intercept
+from likely.errors import InvalidInput, UnknownName
+from likely.likelihoods.responses import likelihood_of
+from likely.linear.inference import COVARIANCES, infer, likelihood_ratio_test
+from likely.links import LINKS
+from likely.objectives.linear import LinearObjective
+from likely.penalties import L2, NoPenalty
+from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
+
+N = 80
+every_covariance = pytest.mark.parametrize("covariance", COVARIANCES)
+
+
+def data(seed=0, p=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, p))
+    y = rng.poisson(np.exp(X[:, 0] / 2 + 0.3)).astype(float)
+    return X, y, rng.integers(0, 12, N)
+
+
+def inferred(
+    X, y, *, response="poisson", l2=0.0, weight=None, group=None, held=(), passes=None,
+    executor=None, **options,
+):  # fmt: skip
+    likelihood, kept = likelihood_of(response), np.setdiff1d(np.arange(X.shape[1] + 1), held)
+    executor = executor or Serial()
+    blocks = ArrayBlocks(Intercept(Dense(X)), y, weight=weight, group=group, rows_per_block=16)
+    theta = solved(likelihood, X, y, l2, weight, kept)
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    return infer(
+        likelihood,
+        theta,
+        objective.second_order(theta).hessian,
+        np.append(np.full(X.shape[1], l2), 0.0),
+        (*(f"x{j}" for j in range(X.shape[1])), "intercept"),
+        blocks if passes is None else CountedBlocks(blocks, passes),
+        executor,
+        redundant=held,
+        **options,
+    )
+
+
+def solved(likelihood, X, y, l2, weight, kept):
+    columns = np.column_stack([X, np.ones(len(X))])[:, kept]
+    strengths = np.where(kept == X.shape[1], 0.0, l2)
+    blocks = ArrayBlocks(Dense(columns), y, weight=weight)
+    objective = LinearObjective(likelihood, L2(strengths), blocks, Serial())
+    start = np.zeros(kept.size)
+    start[-1] = likelihood.eta_of_mean(np.asarray(np.average(y, weights=weight)))
+    theta = np.zeros(X.shape[1] + 1)
+    theta[kept] = minimise(Newton(), objective, start, tol=1e-22, max_iter=30).theta
+    return theta
+
+
+def test_worked_example_log_odds_ratio_of_a_table():
+    """10 of 30 and 24 of 36: se = √(1/10 + 1/20 + 1/24 + 1/12), Woolf (1955)."""
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    fit = inferred(
+        X, np.array([1.0, 0, 1, 0]), response="bernoulli", weight=np.array([10.0, 20, 24, 12])
+    )
+    assert_allclose(fit.theta, [np.log(24 / 12) - np.log(10 / 20), np.log(10 / 20)])
+    assert_allclose(fit.standard_errors[0], np.sqrt(1 / 10 + 1 / 20 + 1 / 24 + 1 / 12))
+    assert (fit.n, fit.df_residual) == (66, 64)
+
+
+def test_worked_example_mean_of_a_sample():
+    """The intercept alone of 1, 2, 6: se = s/√n = √7/√3, t with 2 degrees of freedom."""
+    X, y = np.empty((3, 0)), np.array([1.0, 2.0, 6.0])
+    fit = inferred(X, y, response="gaussian", distribution="t")
+    assert_allclose(fit.standard_errors, np.sqrt(7 / 3))
+    assert_allclose(fit.interval()[0], 3 + np.array([-1, 1]) * 4.302653 * np.sqrt(7 / 3), rtol=1e-6)
+
+
+@every_covariance
+@given(seed=st.integers(0, 20), power=st.sampled_from([-8, 8]))
+def test_units_do_not_matter(covariance, seed, power):
+    X, y, group = data(seed)
+    units = np.array([10.0**power, 1.0, 1.0])
+    fit = inferred(X, y, group=group, covariance=covariance)
+    other = inferred(X * units, y, group=group, covariance=covariance)
+    # looser than rounding: 1e8 is seen by the search, which stops elsewhere
+    assert_allclose(other.standard_errors[:3] * units, fit.standard_errors[:3], rtol=1e-6)
+    assert_allclose(other.z, fit.z, rtol=1e-5, atol=1e-5)
+
+
+@every_covariance
+def test_a_weight_is_a_number_of_equal_rows(covariance):
+    X, y, group = data()
+    weight = np.random.default_rng(1).integers(0, 4, N)
+    fit = inferred(X, y, weight=weight.astype(float), group=group, covariance=covariance)
+    X, y, group = (np.repeat(part, weight, axis=0) for part in (X, y, group))
+    rows = inferred(X, y, group=group, covariance=covariance)
+    assert_allclose(fit.covariance, rows.covariance, rtol=1e-7, atol=1e-12)
+    assert_allclose(fit.log_likelihood, rows.log_likelihood)
+    assert_allclose([fit.aic, fit.bic], [rows.aic, rows.bic])
+    assert fit.n == rows.n == weight.sum()
+
+
+@every_covariance
+def test_centred_blocks_with_their_jacobian_give_the_errors_of_the_data(covariance):
+    X, y, group = data()
+    centre = np.array([50.0, -3.0, 0.0])
+    jacobian = np.eye(4)
+    jacobian[3, :3] = -centre
+    far = inferred(X + centre, y, group=group, covariance=covariance)
+    near = inferred(X, y, group=group, covariance=covariance, jacobian=jacobian)
+    assert_allclose(near.theta, far.theta, rtol=1e-6, atol=1e-9)
+    assert_allclose(near.covariance, far.covariance, rtol=1e-6, atol=1e-10)
+
+
+@every_covariance
+def test_executors_agree(covariance):
+    X, y, group = data()
+    fits = [
+        inferred(X, y, group=group, covariance=covariance, executor=executor)
+        for executor in (Serial(), Threads(2))
+    ]
+    assert_allclose(fits[0].covariance, fits[1].covariance, rtol=1e-9)
+
+
+@every_covariance
+@pytest.mark.parametrize("response", ["poisson", "gaussian", "gamma"])
+def test_model_errors_cost_one_pass_and_robust_ones_two(covariance, response):
+    X, y, group = data()
+    passes = []
+    inferred(X, y + 1, response=response, group=group, covariance=covariance, passes=passes)
+    one = covariance == "model" and response != "gamma"  # a gamma's constant needs ψ first
+    assert len(passes) == (1 if one else 2)
+
+
+def test_a_redundant_column_has_no_error_and_takes_none_from_the_others():
+    X, y, _ = data()
+    without = inferred(X, y)
+    fit = inferred(np.column_stack([X[:, 0] + 1, X]), y, held=(0,))
+    assert np.isnan(fit.standard_errors[0])
+    assert_allclose(fit.standard_errors[1:], without.standard_errors, rtol=1e-7)
+    assert fit.n_parameters == without.n_parameters
+    assert_allclose(fit.eta_standard_errors(Intercept(Dense(np.column_stack([X[:, 0] + 1, X])))),
+                    without.eta_standard_errors(Intercept(Dense(X))), rtol=1e-7)  # fmt: skip
+
+
+def test_columns_that_the_data_cannot_tell_apart_have_no_errors_though_nobody_said_so():
+    X, y, _ = data()
+    twice = np.column_stack([X, X[:, 0]])
+    theta = inferred(twice, y, held=(3,)).theta
+    blocks = ArrayBlocks(Intercept(Dense(twice)), y)
+    likelihood = likelihood_of("poisson")
+    hessian = LinearObjective(likelihood, NoPenalty(), blocks, Serial()).second_order(theta).hessian
+    fit = infer(likelihood, theta, hessian, np.zeros(5), "abcde", blocks, Serial())
+    assert list(np.isnan(fit.standard_errors)) == [True, False, False, True, False]
+    assert_allclose(fit.standard_errors[[1, 2, 4]], inferred(X, y).standard_errors[1:], rtol=1e-7)
+
+
+@given(l2=st.floats(0.01, 1e4))
+def test_ridge_errors_are_those_of_a_linear_estimator(l2):
+    """β̂ = (XᵀX + P)⁻¹Xᵀy has the covariance ψ(XᵀX + P)⁻¹XᵀX(XᵀX + P)⁻¹."""
+    X, y, _ = data()
+    fit = inferred(X, y, response="gaussian", l2=l2)
+    design = np.column_stack([X, np.ones(N)])
+    inverse = np.linalg.inv(design.T @ design + np.diag([l2, l2, l2, 0.0]))
+    hat = design @ inverse @ design.T
+    psi = np.square(y - hat @ y).sum() / (N - np.trace(hat))
+    assert_allclose(fit.n_parameters, np.trace(hat))
+    assert_allclose(fit.covariance, psi * inverse @ design.T @ design @ inverse, atol=1e-14)
+    assert fit.penalised
+
+
+def test_a_lasso_that_drops_a_column_gives_it_no_error():
+    X, y, _ = data()
+    fit = inferred(X, y, held=(1,))
+    again = infer(
+        likelihood_of("poisson"),
+        fit.theta,
+        np.eye(4),
+        np.zeros(4),
+        fit.names,
+        ArrayBlocks(Intercept(Dense(X)), y),
+        Serial(),
+        l1=np.array([1.0, 1.0, 1.0, 0.0]),
+    )
+    assert again.penalised and again.excluded == (1,)
+    assert list(np.isnan(again.standard_errors)) == [False, True, False, False]
+
+
+def test_as_many_parameters_as_examples_leave_no_error():
+    fit = inferred(np.array([[0.0], [1.0]]), np.array([1.0, 3.0]), response="gaussian")
+    assert np.isnan(fit.dispersion)
+    assert np.isnan(fit.standard_errors).all()
+
+
+def test_a_wald_test_of_one_coefficient_is_its_z_squared():
+    X, y, _ = data()
+    fit = inferred(X, y)
+    test = fit.wald_test("x1")
+    assert_allclose([test.statistic, test.p], [fit.z[1] ** 2, fit.p[1]])
+    assert str(test).startswith("χ²(1) = ")
+    student = replace(fit, distribution="t").wald_test("x1")
+    assert_allclose(student.p, replace(fit, distribution="t").p[1])
+    assert str(student).startswith(f"F(1, {N - 4}) = ")
+
+
+def test_wald_tests_refuse_what_they_cannot_test():
+    X, y, _ = data()
+    fit = inferred(X, y, held=(2,))
+    with pytest.raises(UnknownName, match="no coefficient 'x9'"):
+        fit.wald_test(["x0", "x9"])
+    with pytest.raises(InvalidInput, match="'x2' was not estimated"):
+        fit.wald_test(["x0", "x2"])
+    with pytest.raises(InvalidInput, match="2 constraints were given, of which 1"):
+        fit.wald_test(["x0", "x0"])
+    with pytest.raises(InvalidInput, match="have 2 columns; the model has 4"):
+        fit.wald_test(np.eye(2))
+
+
+def test_a_likelihood_ratio_needs_nested_fits_of_the_same_data():
+    X, y, _ = data()
+    small, large = inferred(X[:, :1], y), inferred(X, y)
+    assert likelihood_ratio_test(small, large).df == 2
+    with pytest.raises(InvalidInput, match="Pass the smaller one first"):
+        likelihood_ratio_test(large, small)
+    with pytest.raises(InvalidInput, match="different data"):
+        likelihood_ratio_test(inferred(X[:, :1], y + 1), large)
+    with pytest.raises(InvalidInput, match="penalised"):
+        likelihood_ratio_test(small, inferred(X, y, l2=1.0))
+
+
+def test_a_likelihood_ratio_is_about_the_wald_test_when_examples_are_many():
+    X, y, _ = data()
+    weight = np.full(N, 50.0)
+    small, large = inferred(X[:, [0, 2]], y, weight=weight), inferred(X, y, weight=weight)
+    ratio, wald = likelihood_ratio_test(small, large), large.wald_test("x1")
+    assert_allclose(ratio.statistic, wald.statistic, rtol=0.02)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_a_level_is_a_probability(level):
+    X, y, _ = data()
+    with pytest.raises(InvalidInput, match=r"between 0 and 1.*Use 0\.95"):
+        inferred(X, y).interval(level)
+
+
+def test_intervals_of_the_mean_stay_valid_and_in_order():
+    X, y, _ = data()
+    fit, eta, se = inferred(X, y), np.array([0.1, 2.0]), np.array([1.0, 0.1])
+    interval = fit.mean_interval(eta, se, link=LINKS["inverse"])
+    assert interval[0, 1] == np.inf  # 1/η as η falls to 0
+    assert (interval[:, 0] < 1 / eta).all() and (1 / eta < interval[:, 1]).all()
+
+
+def test_unknown_covariances_and_missing_clusters_are_refused():
+    X, y, group = data()
+    with pytest.raises(UnknownName, match=r"'HC5'.*HC3"):
+        inferred(X, y, covariance="HC5")
+    with pytest.raises(InvalidInput, match="needs two clusters or more; found 0"):
+        inferred(X, y, covariance="clustered", n_groups=0)
+    with pytest.raises(InvalidInput, match="needs two or more"):
+        inferred(X, y, covariance="clustered", group=np.zeros_like(group))
