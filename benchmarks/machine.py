@@ -12,7 +12,21 @@ from threadpoolctl import threadpool_info
 from likely import __version__
 from likely.compute.threads import usable_cores
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "pandas")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pyarrow",
+    "pandas",
+    "glum",
+    "statsmodels",
+    "adelie",
+    "celer",
+    "snapml",
+    "liblinear-official",
+    "skordinal",
+)
 CPUINFO = Path("/proc/cpuinfo")
 
 

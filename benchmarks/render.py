@@ -21,6 +21,10 @@ the machine, and the ratios of one run are what is promised.
 * **our answer**, **their answer**: the objective reached, computed from the fitted parameters by
   one function for both (`objectives.py`), the higher the better; and how far they differ. A goal
   counts as met only if they agree to 1e-9.
+* **our gap**, **their gap** (linear models): how far that objective lies above the best that any
+  system reached there, relative to it. Each peer has the loosest of its tolerances whose gap is
+  within the target, else its tightest; a goal counts as met only if our gap is within the target.
+* **passes**: how often ours went over all the data.
 * **peak**: how far the memory of a process rises in one fit above what it held just before: the
   data, and everything loaded and compiled (the kernel's VmHWM, set back before the fit).
 * **first call**: what the first fit of a process takes longer than the next, with nothing
@@ -31,7 +35,54 @@ the machine, and the ratios of one run are what is promised.
 
 def page(results: Sequence[Result]) -> str:
     """The whole of RESULTS.md."""
-    return "\n".join([INTRO, *(section(result) for result in results)])
+    return "\n".join([INTRO, *glance(results), *(section(result) for result in results)])
+
+
+def glance(results: Sequence[Result]) -> list[str]:
+    """Where there are several peers: ours against the fastest that reached the target."""
+    lines = [_glance_cells(rows) for result in results for rows in _contests(result)]
+    if not lines:
+        return []
+    heads = list(lines[0])
+    return [
+        "## Linear models at a glance",
+        "",
+        "The best peer is the fastest whose gap is within the target; all of them are below.",
+        "",
+        _line(heads),
+        _line(["---"] * len(heads)),
+        *(_line(list(cells.values())) for cells in lines),
+        "",
+    ]
+
+
+def _contests(result: Result) -> list[list[Result]]:
+    """The rows with a peer, together by their work."""
+    works: dict[str, list[Result]] = {}
+    for row in result["rows"]:
+        if row.get("peer"):
+            works.setdefault(f"{result['title']}: {row['work']}", []).append(row)
+    return [[{**row, "work": work} for row in rows] for work, rows in works.items()]
+
+
+def _glance_cells(rows: Sequence[Result]) -> dict[str, str]:
+    timed = [row for row in rows if row["theirs"] is not None]
+    reached = [row for row in timed if row["their_gap"] <= row["target"]]
+    row = min(reached or timed or rows, key=lambda each: each["theirs"] or 0.0)
+    goals = [each for each in rows if each["goal"]]
+    return {
+        "work": row["work"],
+        "goal": ", ".join(f"{each['goal']['text']} {each['peer']}" for each in goals),
+        "ours": _figure(row["ours"], row["unit"]),
+        "best peer": row["peer"] if timed else "none",
+        "theirs": _figure(row["theirs"], row["unit"]),
+        "ratio": _ratio(row),
+        "our gap": _gap(row["our_gap"]),
+        "their gap": _gap(row["their_gap"]),
+        "target": _gap(row["target"]),
+        "passes": _passes(row),
+        "met": ", ".join(filter(None, map(_met, goals))),
+    }
 
 
 def section(result: Result) -> str:
@@ -71,20 +122,42 @@ def _cells(row: Mapping[str, Any], theirs: str, answer: str) -> dict[str, str]:
     goal = row["goal"]
     return {
         "work": row["work"],
+        "peer": row.get("peer", ""),
         "ours": _figure(row["ours"], row["unit"]),
-        f"theirs ({theirs})": _figure(row["theirs"], row["unit"]),
-        "ratio": "" if row["ratio"] is None else f"{row['ratio']:.3g}×",
+        f"theirs ({theirs})" if theirs else "theirs": _figure(row["theirs"], row["unit"]),
+        "ratio": _ratio(row),
         f"our answer ({answer})": _answer(row["our_answer"]),
         "their answer": _answer(row["their_answer"]),
         "difference": "" if row["difference"] is None else f"{row['difference']:.1e}",
+        "our gap": _gap(row.get("our_gap")),
+        "their gap": _gap(row.get("their_gap")),
+        "target": _gap(row.get("target")),
+        "passes": _passes(row),
         "our peak": _megabytes(row["our_peak"]),
         "their peak": _megabytes(row["their_peak"]),
         "our first call": _figure(row["our_first_call"], "s"),
         "their first call": _figure(row["their_first_call"], "s"),
         "goal": "" if goal is None else goal["text"],
-        "met": "" if row["met"] is None else ("met" if row["met"] else "**missed**"),
+        "met": _met(row),
         "note": row["note"],
     }
+
+
+def _ratio(row: Result) -> str:
+    return "" if row["ratio"] is None else f"{row['ratio']:.3g}×"
+
+
+def _gap(value: float | None) -> str:
+    return "" if value is None else f"{value:.0e}"
+
+
+def _passes(row: Result) -> str:
+    passes = row.get("passes")
+    return "" if passes is None else f"{passes:.3g}"
+
+
+def _met(row: Result) -> str:
+    return "" if row["met"] is None else ("met" if row["met"] else "**missed**")
 
 
 def _figure(value: float | None, unit: str) -> str:

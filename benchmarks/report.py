@@ -35,14 +35,23 @@ def at_most(bound: float, unit: str) -> Goal:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One measurement.  Answers are objective values, the higher the better, in nats per row."""
+    """One measurement.  Answers are objective values; gaps are how far they lie above the best.
+
+    With a ``target`` our answer counts if its gap is within it.  Without, both answers have to
+    agree.
+    """
 
     work: str
+    peer: str = ""  # where a benchmark has several
     ours: float
     theirs: float | None = None
     unit: str = "s"
     our_answer: float | None = None
     their_answer: float | None = None
+    our_gap: float | None = None  # (f − f*) / max(1, |f*|)
+    their_gap: float | None = None
+    target: float | None = None  # for the gaps
+    passes: float | None = None  # of ours over all the data
     our_peak: float | None = None  # bytes
     their_peak: float | None = None
     our_first_call: float | None = None  # seconds, nothing compiled on disk
@@ -65,14 +74,19 @@ class Row:
 
     @property
     def same_answer(self) -> bool:
+        if self.target is not None:
+            return self.our_gap is not None and self.our_gap <= self.target
         if self.difference is None or self.their_answer is None:
             return True
         return abs(self.difference) <= AGREEMENT * max(1.0, abs(self.their_answer))
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is reached; an answer to an easier problem never reaches it."""
-        if self.goal is None:
+        """Whether the goal is reached; an answer to an easier problem never reaches it.
+
+        None where there is nothing to compare with.
+        """
+        if self.goal is None or (self.goal.on == "ratio" and self.theirs is None):
             return None
         return self.same_answer and self.goal.reached(self.ours, self.ratio)
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
 
 import likely
+from likely import likelihoods, links
 from tests.event_models import flat
 
 
@@ -72,6 +74,74 @@ def half_labelled(rng, n):
     return X, np.where(rng.random(n) < 0.5, -1, y)
 
 
+def measured(rng, n):
+    """Columns of several scales, far from 0, and a linear predictor of moderate size."""
+    X = rng.normal(size=(n, 3)) * [1.0, 0.1, 20.0] + [5.0, -1.0, 100.0]
+    return X, 0.4 * (X[:, 0] - 5) - 3 * (X[:, 1] + 1) + 0.02 * (X[:, 2] - 100)
+
+
+def amounts(rng, n):
+    X, eta = measured(rng, n)
+    return X, 3 + 2 * eta + rng.normal(size=n)
+
+
+def events(rng, n):
+    X, eta = measured(rng, n)
+    return X, rng.poisson(np.exp(0.5 + eta))
+
+
+def waits(rng, n):
+    X, eta = measured(rng, n)
+    return X, rng.gamma(2.0, np.exp(eta))
+
+
+def sides(rng, n):
+    X, eta = measured(rng, n)
+    return X, (eta + 0.8 * rng.logistic(size=n) > 0).astype(int)
+
+
+def ratings(rng, n):
+    X, eta = measured(rng, n)
+    return X, np.digitize(eta + 0.8 * rng.logistic(size=n), [-0.8, 0.8])
+
+
+def described(rng, n):
+    """A frame of numbers, words and Booleans without a gap, and its linear predictor."""
+    X, eta = measured(rng, n)
+    words = np.array(["red", "green", "blue"], dtype=object)
+    colour, sold = rng.integers(0, 3, n), rng.random(n) < 0.4
+    frame = pd.DataFrame(
+        {"size": X[:, 0], "colour": words[colour], "sold": sold, "weight of it": X[:, 2]}
+    )
+    return frame, eta + 0.5 * (colour == 1) - 0.7 * sold
+
+
+def described_events(rng, n):
+    X, eta = described(rng, n)
+    return X, rng.poisson(np.exp(0.5 + eta))
+
+
+def described_sides(rng, n):
+    X, eta = described(rng, n)
+    return X, (eta + 0.8 * rng.logistic(size=n) > 0).astype(int)
+
+
+def described_ratings(rng, n):
+    X, eta = described(rng, n)
+    return X, np.digitize(eta + 0.8 * rng.logistic(size=n), [-0.8, 0.8])
+
+
+def sparse_sides(rng, n):
+    X = rng.poisson(0.7, (n, 5)).astype(float)
+    eta = 0.8 * X[:, 0] - 0.6 * X[:, 1]
+    return sparse.csr_array(X), (eta + rng.logistic(size=n) > 0.3).astype(int)
+
+
+def sparse_events(rng, n):
+    X = rng.poisson(0.7, (n, 5)).astype(float)
+    return sparse.csr_array(X), rng.poisson(np.exp(0.4 * X[:, 0] - 0.3 * X[:, 1]))
+
+
 @dataclass(frozen=True)
 class Fit:
     """An estimator, and how to draw rows and labels for it."""
@@ -102,6 +172,24 @@ def mixture(event="auto", n_components=2, **options):
 
 
 ROOMS = {"rooms": "poisson"}
+TIGHT = {"tol": 1e-14}  # so that two searches agree in θ, not only in the objective, to 1e-9
+
+
+def logistic(link="logit", **options):
+    return likely.LogisticRegression(link, **{**TIGHT, **options})
+
+
+def glm(response, link=None, **options):
+    return likely.GLM(response, link, **{**TIGHT, **options})
+
+
+def softmax(**options):
+    return likely.SoftmaxRegression(**{**TIGHT, **options})
+
+
+def ordinal(link="logit", **options):
+    return likely.OrdinalRegression(link, **{**TIGHT, **options})
+
 
 FITS = {
     "nb-gaussian": Fit(naive_bayes(), numbers),
@@ -135,11 +223,49 @@ FITS = {
     "mm-mixed": Fit(mixture(ROOMS), mixed),
     "mm-sparse": Fit(mixture(n_components=3), sparse_counts),
     "mm-poisson": Fit(mixture("poisson"), counts),
+    "lin-plain": Fit(likely.LinearRegression(), amounts),
+    "lin-ridge": Fit(likely.LinearRegression(l2=2.0), amounts),
+    "lin-lasso": Fit(likely.LinearRegression(l1=5.0, **TIGHT), amounts),
+    "lin-robust": Fit(likely.LinearRegression(covariance="HC3", solver="qr"), amounts),
+    "lin-sparse": Fit(likely.LinearRegression(), sparse_events),
+    "lin-mixed": Fit(likely.LinearRegression(), described_events),
+    "glm-gaussian": Fit(glm("gaussian"), amounts),
+    "glm-poisson": Fit(glm("poisson"), events),
+    "glm-gamma": Fit(glm("gamma", "log", l2=0.5), waits),
+    "glm-elastic": Fit(glm("poisson", l1=2.0, l2=1.0), events),
+    "glm-sparse": Fit(glm("poisson", l2=1.0), sparse_events),
+    "glm-mixed": Fit(glm(likelihoods.NegativeBinomial(0.5), links.Log()), described_events),
+    "log-logit": Fit(logistic(), sides),
+    "log-plain": Fit(logistic(l2=0.0, covariance="HC1"), sides),
+    "log-probit": Fit(logistic("probit"), sides),
+    "log-cloglog": Fit(logistic("cloglog", l2=0.1), sides),
+    "log-lasso": Fit(logistic(l1=1.0, l2=0.0), sides),
+    "log-firth": Fit(logistic(firth=True), sides),
+    "log-sparse": Fit(logistic(), sparse_sides),
+    "log-mixed": Fit(logistic(l2={"size": 1.0, "colour": 2.0}), described_sides),
+    "soft-ridge": Fit(softmax(), numbers),
+    "soft-two": Fit(softmax(l2=2.0), sides),
+    "soft-lasso": Fit(softmax(l1=1.0, l2=0.5), ratings),
+    "soft-sparse": Fit(softmax(), sparse_counts),
+    "soft-mixed": Fit(softmax(), described_ratings),
+    "ord-logit": Fit(ordinal(), ratings),
+    "ord-plain": Fit(ordinal("probit", l2=0.0), ratings),
+    "ord-mixed": Fit(ordinal("cloglog"), described_ratings),
+    "max-indicators": Fit(likely.MaxEntropy(**TIGHT), ratings),
+    "hall-logistic": Fit(likely.FrankHall(logistic()), ratings),
+    "cal-platt": Fit(likely.PlattScaling(naive_bayes()), sides),
+    "cal-temperature": Fit(likely.TemperatureScaling(softmax()), ratings),
+    "cal-isotonic": Fit(likely.IsotonicScaling(logistic()), sides),
+    "map-polynomial": Fit(likely.PolynomialFeatures(2), amounts),
+    "map-radial": Fit(likely.BasisFunctions("radial", centres=4, random_state=0), amounts),
+    "map-spline": Fit(likely.BasisFunctions("spline", centres=4), amounts),
     "bins-quantile": Fit(likely.Discretizer("quantile"), gappy_numbers),
     "bins-uniform": Fit(likely.Discretizer("uniform"), gappy_numbers),
     "bins-entropy": Fit(likely.Discretizer("entropy"), gappy_numbers),
 }
-CLASSIFIERS = [name for name in FITS if name.startswith(("nb", "da"))]
+CLASSIFIERS = [name for name in FITS if is_classifier(FITS[name].estimator)]
+REGRESSORS = [name for name in FITS if is_regressor(FITS[name].estimator)]
+FOLDED = [name for name in FITS if name.startswith("cal-")]  # rows are put in folds by their index
 MIXTURES = [name for name in FITS if name.startswith(("gm", "mm"))]
 
 
@@ -147,10 +273,35 @@ def rows(X, index):
     return X.iloc[index].reset_index(drop=True) if isinstance(X, pd.DataFrame) else X[index]
 
 
+LEARNED = (
+    "components_",
+    "edges_",
+    "coef_",
+    "intercept_",
+    "thresholds_",
+    "levels_",
+    "a_",
+    "b_",
+    "temperature_",
+    "powers_",
+    "centres_",
+    "width_",
+)
+
+
 def learned(model):
-    """All numbers that the fit found."""
-    parts = (model.components_,) if hasattr(model, "components_") else tuple(model.edges_)
-    return [np.asarray(number, dtype=float) for number in flat(parts)]
+    """All numbers that the fit found, also those of the models inside."""
+    found = [getattr(model, name) for name in LEARNED if getattr(model, name, None) is not None]
+    parts = [tuple(value) if isinstance(value, list) else value for value in found]
+    own = [np.asarray(number, dtype=float) for number in flat(tuple(parts))]
+    inner = [*getattr(model, "estimators_", ()), *filter(None, [vars(model).get("estimator_")])]
+    return [*own, *(number for each in inner for number in learned(each))]
+
+
+def answers(model, X):
+    """What a fitted model says about rows, as one array."""
+    method = next(m for m in ("transform", "predict_proba", "predict") if hasattr(model, m))
+    return np.asarray(getattr(model, method)(X))
 
 
 def assert_same_fit(one, other, rtol=1e-9, atol=1e-9):

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from likely.generative.gaussian_mixture import GaussianMixture
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
-    from likely.generative.warmup import warmup
+    from likely.compiling import warmup
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
+    from likely.linear.inference import likelihood_ratio_test
     from likely.linear.logistic import LogisticRegression
     from likely.linear.maxent import MaxEntropy
     from likely.linear.ordinal import OrdinalRegression
+    from likely.linear.path import PenaltyPath
     from likely.linear.regression import LinearRegression
     from likely.linear.separability import separability
     from likely.linear.softmax import SoftmaxRegression
@@ -58,6 +60,7 @@ __all__ = [
     "MixtureModel",
     "NaiveBayes",
     "OrdinalRegression",
+    "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
     "SoftmaxRegression",
@@ -67,6 +70,7 @@ __all__ = [
     "differences",
     "distributions",
     "information",
+    "likelihood_ratio_test",
     "likelihoods",
     "links",
     "load",
@@ -105,15 +109,17 @@ _HOME = {  # public name: the module that defines it
     "MixtureModel": "likely.generative.mixture",
     "NaiveBayes": "likely.generative.naive_bayes",
     "OrdinalRegression": "likely.linear.ordinal",
+    "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
     "SoftmaxRegression": "likely.linear.softmax",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
     "read": "likely.data.sources",
     "save": "likely.persist",
     "separability": "likely.linear.separability",
-    "warmup": "likely.generative.warmup",
+    "warmup": "likely.compiling",
 }
 
 

@@ -8,18 +8,27 @@ import pytest
 
 import likely as lk
 from likely.cli import tables
-from likely.cli.held_out import Mean
+from likely.cli.comparing import Mean
 from likely.cli.registry import MODELS
+
+SUITED = {  # data, a column of them, and rows
+    "number": ("diabetes", "bmi", 442),
+    "two classes": ("breast-cancer", "mean_radius", 569),
+}
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_trains_explains_and_predicts(likely, model):
-    assert likely("train", "iris", model).exit == 0
+    data, column, n = SUITED.get(MODELS[model].target, ("iris", "petal_length", 150))
+    trained = likely("train", data, model)
+    assert trained.exit == 0
+    assert "Next: likely explain @last" in trained.out
     explained = likely("explain", "@last")
     assert explained.exit == 0
-    assert "petal_length" in explained.out
-    predicted = likely("predict", "@last", "iris")
-    assert len(predicted.out.splitlines()) == 151
+    assert column in explained.out
+    predicted = likely("predict", "@last", data)
+    assert predicted.exit == 0
+    assert len(predicted.out.splitlines()) == n + 1
 
 
 def test_a_run_holds_the_model_and_the_facts(likely, table):

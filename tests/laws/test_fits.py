@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -21,6 +22,8 @@ from tests.fits import (
     CLASSIFIERS,
     FITS,
     MIXTURES,
+    REGRESSORS,
+    answers,
     assert_same_fit,
     gaussians,
     mixture,
@@ -43,12 +46,12 @@ def fitted(name, X=None, y=None, **options):
 def test_any_cut_and_any_executor_give_the_same_fit(name, rows_per_block, monkeypatch):
     X, y = FITS[name].data()
     whole = fitted(name, X, y, executor=Serial())
-    proba = whole.predict_proba(X)
+    said = answers(whole, X)
     monkeypatch.setattr(block, "block_rows", lambda *shape: rows_per_block)
     for executor in (Serial(), Threads(2), Threads(3)):
         model = fitted(name, X, y, executor=executor)
         assert_same_fit(model, whole)
-        assert_allclose(model.predict_proba(X), proba, rtol=1e-7, atol=1e-9)
+        assert_allclose(answers(model, X), said, rtol=1e-7, atol=1e-9)
 
 
 def test_a_temperature_does_not_depend_on_the_cut_or_the_executor(monkeypatch):
@@ -71,8 +74,8 @@ class Travelling(Executor):
         self.sent = []
 
     def map(self, term, blocks):
-        assert isinstance(term, partial)
-        self.sent.append(term.func.__qualname__)
+        function = term.func if isinstance(term, partial) else term
+        self.sent.append(function.__qualname__)
         return map(pickle.loads(pickle.dumps(term)), blocks)
 
 
@@ -81,7 +84,7 @@ def test_every_term_travels(name):
     X, y = FITS[name].data()
     executor = Travelling()
     model = fitted(name, X, y, executor=executor)
-    model.predict_proba(X)
+    answers(model, X)
     if hasattr(model, "partial_fit") and name not in ("nb-unlabelled", "nb-bins"):
         model.partial_fit(X, y)
     assert executor.sent
@@ -96,7 +99,7 @@ WRITERS = {
         path, orient="records", lines=True, double_precision=15
     ),
 }
-IN_MEMORY = {"nb-bins", "nb-sparse", "nb-complement", "nb-laplace", "mm-sparse"}
+IN_MEMORY = {"nb-bins", "nb-laplace"} | {n for n in FITS if sparse.issparse(FITS[n].data()[0])}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -108,16 +111,17 @@ def test_a_fit_from_a_file_equals_one_in_memory(name, suffix, tmp_path):
     path = str(tmp_path / f"rows.{suffix}")
     WRITERS[suffix](frame.assign(target=y, weight=weight), path)
     here = clone(FITS[name].estimator).fit(frame, y, sample_weight=weight)
-    if name in CLASSIFIERS:
+    if name in CLASSIFIERS + REGRESSORS:
         there = clone(FITS[name].estimator).fit(path, y="target", sample_weight="weight")
-        assert_array_equal(there.classes_, here.classes_)
     else:
         features = likely.read(path).drop(["target"])
         there = clone(FITS[name].estimator).fit(features, sample_weight="weight")
+    if name in CLASSIFIERS:
+        assert_array_equal(there.classes_, here.classes_)
     assert there.feature_names_in_.tolist() == list(frame.columns)
     tolerance = 1e-6 if suffix == "jsonl" and name in MIXTURES else 1e-9  # 15 digits are written
     assert_same_fit(there, here, rtol=tolerance, atol=tolerance)
-    assert_allclose(there.predict_proba(frame), here.predict_proba(frame), atol=1e-6)
+    assert_allclose(answers(there, frame), answers(here, frame), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["nb-gaussian", "da-full"])
@@ -132,7 +136,11 @@ def test_rows_of_weight_zero_in_a_file_are_absent(name, tmp_path):
     assert_same_fit(there, here)
 
 
-@pytest.mark.parametrize("name", ["nb-mixed", "nb-unlabelled", "da-tied-gaps", "gm-full-gaps"])
+LARGE_FILES = ["nb-mixed", "nb-unlabelled", "da-tied-gaps", "gm-full-gaps"]
+LARGE_FILES += ["lin-mixed", "glm-mixed", "log-mixed", "soft-mixed", "ord-mixed", "lin-lasso"]
+
+
+@pytest.mark.parametrize("name", LARGE_FILES)
 def test_a_file_of_many_blocks_on_threads_equals_memory(name, tmp_path, monkeypatch):
     X, y = FITS[name].data()
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=["a", "b", "c"])
@@ -141,7 +149,8 @@ def test_a_file_of_many_blocks_on_threads_equals_memory(name, tmp_path, monkeypa
     monkeypatch.setattr(source_blocks, "block_rows", lambda *shape: 7)
     data = likely.read(tmp_path / "rows.csv")
     model = clone(FITS[name].estimator).set_params(executor=Threads(3))
-    there = model.fit(data, "target") if name in CLASSIFIERS else model.fit(data.drop(["target"]))
+    supervised = name in CLASSIFIERS + REGRESSORS
+    there = model.fit(data, "target") if supervised else model.fit(data.drop(["target"]))
     assert_same_fit(there, here)
 
 
@@ -151,6 +160,48 @@ def test_single_precision_agrees_to_four_digits(name):
     double, single = fitted(name, X, y), fitted(name, X.astype(np.float32), y)
     assert_allclose(single.distribution_.log_prob(X), double.distribution_.log_prob(X), rtol=1e-4)
     assert_allclose(single.predict_proba(X.astype(np.float32)), double.predict_proba(X), atol=1e-4)
+
+
+LINEAR = [n for n in TOTALLED if n.startswith(("lin", "glm", "log", "soft", "ord", "max"))]
+DENSE = [n for n in LINEAR if isinstance(FITS[n].data()[0], np.ndarray)]
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_linear_models_of_single_precision_agree_to_four_digits(name):
+    X, y = FITS[name].data()
+    options = {"tol": 1e-8}  # the default; sums of single precision reach no 1e-14
+    double, single = (fitted(name, kind(X), y, **options) for kind in (np.float64, np.float32))
+    size = np.abs(answers(double, X)).max()
+    said = answers(single, X.astype(np.float32))
+    assert_allclose(said, answers(double, X), rtol=1e-4, atol=1e-4 * size)
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_dense_and_sparse_columns_give_the_same_linear_model(name):
+    X, y = FITS[name].data()
+    X = np.where(np.abs(X - X.mean(axis=0)) < 0.5 * X.std(axis=0), 0.0, X)  # a third of them 0
+    assert_same_fit(fitted(name, sparse.csr_array(X), y), fitted(name, X, y), 1e-8, 1e-8)
+
+
+MIXED = [n for n in LINEAR if n.endswith("mixed")]
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_codes_give_the_linear_model_of_columns_of_indicators(name):
+    X, y = FITS[name].data()
+    model = fitted(name, X, y)
+    columns = X.assign(sold=X["sold"].astype(float))
+    words = sorted(set(X["colour"]))[int(model.coding_.reference) :]
+    for word in words:
+        columns[f"colour[{word}]"] = (X["colour"] == word).astype(float)
+    del columns["colour"]
+    options = {}
+    if isinstance(getattr(model, "l2", None), dict):
+        others = {f"colour[{word}]": model.l2["colour"] for word in words}
+        options = {"l2": {"size": model.l2["size"], **others}}
+    expanded = fitted(name, columns, y, **options)
+    assert list(model.terms_) == list(expanded.terms_)
+    assert_same_fit(model, expanded, 1e-8, 1e-8)
 
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])

@@ -10,13 +10,16 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from pandas.testing import assert_frame_equal
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.linear_model import LogisticRegression as SklearnLogisticRegression
 from sklearn.utils import get_tags
 
 import likely
+from likely import likelihoods, links
 from likely.compute.threads import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
-from tests.estimators import public_estimators
+from likely.errors import InvalidInput
+from tests.estimators import made, public_estimators
 
 ANSWERS = (
     "predict",
@@ -25,6 +28,8 @@ ANSWERS = (
     "predict_joint_log_proba",
     "score_samples",
     "decision_function",
+    "expected_rank",
+    "predict_interval",
     "transform",
 )
 
@@ -44,6 +49,22 @@ VARIANTS = {  # beside the defaults
         {"edges": {0: [1.0, 2.0]}},
         {"edges": [np.array([0.5]), [0.5], (1, 2)]},
     ],
+    "LinearRegression": [
+        {"l2": np.array([1.0, 2.0, 0.5])},
+        {"l1": {0: 0.5}, "covariance": None},
+        {"covariance": "HC2", "solver": "qr"},
+    ],
+    "GLM": [
+        {"response": likelihoods.NegativeBinomial(0.5), "link": links.Power(0.5), "l2": 1.0},
+        {"response": likelihoods.Tweedie(1.5), "link": "log", "l2": {1: 2.0}},
+        {"response": "bernoulli", "link": links.CLogLog(), "l2": 1.0, "executor": Threads(2)},
+    ],
+    "LogisticRegression": [{"link": links.Cauchit()}, {"firth": True}, {"l1": [1.0, 0.5, 0.1]}],
+    "SoftmaxRegression": [{"reference": 1, "l1": 0.5}],
+    "OrdinalRegression": [{"link": links.Probit(), "order": [1, 0]}],
+    "FrankHall": [{"estimator": likely.NaiveBayes(), "order": (1, 0)}],
+    "PlattScaling": [{"estimator": likely.SoftmaxRegression(), "cv": 3}],
+    "BasisFunctions": [{"basis": "spline", "centres": 5}],
 }
 
 
@@ -74,7 +95,7 @@ def data(kind):
 def cases():
     for kind in public_estimators():
         for number, arguments in enumerate([{}, *VARIANTS.get(kind.__name__, [])]):
-            tags = get_tags(kind(**arguments)).input_tags
+            tags = get_tags(made(kind, **arguments)).input_tags
             yield pytest.param(kind, arguments, "dense", id=f"{kind.__name__}-{number}-dense")
             if number == 0:
                 yield pytest.param(kind, arguments, "frame", id=f"{kind.__name__}-frame")
@@ -85,10 +106,11 @@ def cases():
 
 
 def fitted(kind, arguments, data_kind):
-    model = kind(**arguments)
+    model = made(kind, **arguments)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     X, y = data(data_kind)
+    y = np.searchsorted(np.unique(y), y) if is_regressor(model) else y
     if arguments.get("unlabelled") is not None:
         y = np.where(np.arange(len(y)) % 5 == 0, arguments["unlabelled"], y)
     with warnings.catch_warnings():
@@ -115,9 +137,15 @@ def assert_same(ours, theirs):
 
 def answers(model, X):
     """Whatever the model can say about rows, and what it draws."""
-    said = {name: getattr(model, name)(X) for name in ANSWERS if hasattr(model, name)}
+    able = [name for name in ANSWERS if hasattr(model, name)]
+    if getattr(model, "inference_", True) is None:
+        able.remove("predict_interval")  # it needs standard errors
+    said = {name: getattr(model, name)(X) for name in able}
     if hasattr(model, "sample"):
-        said["sample"] = model.sample(7, random_state=3)
+        rows = X if is_regressor(model) else 7  # a response for each row, or rows
+        said["sample"] = model.sample(rows, random_state=3)
+    if getattr(model, "inference_", None) is not None:
+        said["summary"] = str(model.summary())
     assert said
     return said
 
@@ -173,3 +201,31 @@ def test_models_load_in_a_fresh_process(tmp_path):
     subprocess.run(command, check=True, timeout=120, env=environment)
     for (path, _), answer in expected.items():
         assert_array_equal(np.load(path + ".npy"), answer)
+
+
+def test_a_frame_of_words_and_strengths_by_name_come_back(tmp_path):
+    frame, labels = data("mixed")
+    frame = frame.fillna({"text": "none", "number": 0.0})
+    y = (labels == "yes").astype(float) + frame["count"]
+    for model, target in [
+        (likely.GLM("poisson", l2={"count": 1.0, "text": 2.0}), y),
+        (likely.LinearRegression(), y),
+        (likely.LogisticRegression(l2={"number": 0.5, "text": 1.0, "bit": 1.0}), labels),
+        (likely.SoftmaxRegression(), frame["text"].where(frame["text"] != "none", "a")),
+        (likely.OrdinalRegression(order=["yes", "no"]), labels),
+        (likely.FrankHall(likely.LogisticRegression()), labels),
+        (likely.PlattScaling(likely.LogisticRegression(), cv=3), labels),
+    ]:
+        model.fit(frame, target)
+        likely.save(model, tmp_path / "m.likely")
+        loaded = likely.load(tmp_path / "m.likely")
+        assert_same(answers(loaded, frame), answers(model, frame))
+        assert_same(loaded.get_params(deep=False), model.get_params(deep=False))
+
+
+@pytest.mark.parametrize("wrap", [likely.FrankHall, likely.PlattScaling, likely.IsotonicScaling])
+def test_a_model_around_another_librarys_is_refused_before_writing(wrap, tmp_path):
+    X, y = data("dense")
+    with pytest.raises(InvalidInput, match=r"estimator.*LogisticRegression"):
+        likely.save(wrap(SklearnLogisticRegression()).fit(X, y), tmp_path / "m.likely")
+    assert list(tmp_path.iterdir()) == []

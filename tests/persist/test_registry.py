@@ -1,10 +1,13 @@
 """The registry: complete, without doubles, and closed to everything else."""
 
 import likely
+from likely import distributions, penalties
 from likely.compute.threads import Threads
 from likely.distributions.base import Distribution
 from likely.distributions.exponential_family import ExponentialFamily
 from likely.features.discretize import Discretizer
+from likely.likelihoods.responses import RESPONSES
+from likely.links import LINKS
 from likely.persist.registry import (
     argument_names,
     defined_parts,
@@ -19,8 +22,9 @@ from tests.estimators import public_estimators
 
 
 def test_no_two_parts_have_the_same_name():
-    names = [part.__name__ for module in part_modules() for part in defined_parts(module)]
+    names = [part_name(part) for module in part_modules() for part in defined_parts(module)]
     assert len(names) > 30
+    assert None not in names
     assert len(names) == len(set(names))
 
 
@@ -28,6 +32,18 @@ def test_every_distribution_and_executor_is_a_part():
     ours = [kind for kind in Distribution.__subclasses__() if kind.__module__.startswith("likely.")]
     assert len(ours) >= 10
     assert all(part_name(kind) == kind.__name__ for kind in [*ours, Threads])
+
+
+def test_every_response_link_and_penalty_is_a_part_under_its_package():
+    assert part_name(RESPONSES["poisson"].__class__) == "likelihoods.Poisson"
+    assert part_class("Poisson") is distributions.Poisson
+    for name, values in [("likelihoods", RESPONSES), ("links", LINKS)]:
+        for value in values.values():
+            assert part_name(type(value)) == f"{name}.{type(value).__name__}"
+            likelihood = value.with_link(LINKS[value.canonical]) if name == "likelihoods" else value
+            assert part_name(type(likelihood)) is not None
+    assert part_name(penalties.ElasticNet) == "penalties.ElasticNet"
+    assert part_class("linear.Coding") is not None
 
 
 def test_every_public_estimator_can_be_named():

@@ -14,7 +14,7 @@ from likely.cli.settings import Settings, global_options
 from likely.cli.show import heading, number, table, wrapped
 
 if TYPE_CHECKING:
-    from likely.cli.held_out import Scores
+    from likely.cli.comparing import Compared, Scores
     from likely.data.source import Source
 
 DATA = "breast-cancer"
@@ -58,6 +58,14 @@ class Scored(NamedTuple):
     model: Any
     scores: "Scores"
 
+    @property
+    def loss(self) -> "Compared":
+        return self.scores["log loss"]
+
+    @property
+    def accuracy(self) -> float:
+        return self.scores["accuracy"].model.mean
+
 
 def _compare(seed: int) -> Chapter:
     """Three models of the same rows, and what naive Bayes looks at."""
@@ -79,8 +87,8 @@ def _compare(seed: int) -> Chapter:
         ),
         _scored("discriminant", likely.DiscriminantAnalysis, data.source, data.target, seed),
     ]
-    plain, calibrated, discriminant = (one.scores.model.mean for one in tried)
-    best = min(tried, key=lambda one: one.scores.model.mean)
+    plain, calibrated, discriminant = (one.loss.model.mean for one in tried)
+    best = min(tried, key=lambda one: one.loss.model.mean)
     told, _ = explanation(tried[1].model, seed, top=4)
     paragraphs = [
         heading("1. Is it benign?"),
@@ -92,8 +100,8 @@ def _compare(seed: int) -> Chapter:
     ]
     facts = {
         "data": DATA,
-        "scores": {one.name: one.scores.model.mean for one in tried},
-        "best_constant": tried[0].scores.baseline.mean,
+        "scores": {one.name: one.loss.model.mean for one in tried},
+        "best_constant": tried[0].loss.baseline.mean,
         "best": best.name,
     }
     return Chapter("compare", "\n\n".join(paragraphs), facts)
@@ -111,13 +119,15 @@ def _moral(plain: float, calibrated: float, discriminant: float) -> str:
 
 
 def _scored(name: str, make: Callable[[], Any], source: "Source", target: str, seed: int) -> Scored:
-    from likely.cli.held_out import class_counts, fitted, log_loss, split
+    from likely.cli.held_out import class_shares, fitted, split
+    from likely.cli.measures import class_scores
+    from likely.cli.roles import Roles
 
     seen, held_out = split(source, seed)
-    counts = class_counts(seen, target)
-    share = {label: n / sum(counts.values()) for label, n in counts.items()}
-    model = fitted(make(), seen, target, in_memory=True)
-    scores = log_loss(model, held_out, target, share)
+    roles = Roles(target)
+    model = fitted(make(), seen, roles, in_memory=True)
+    share = class_shares(seen, roles, model.classes_.tolist())
+    scores = class_scores(model, held_out, roles, share)
     assert scores is not None  # the built-in data have rows on both sides
     return Scored(name, model, scores)
 
@@ -126,16 +136,16 @@ def _score_table(tried: list[Scored]) -> str:
     rows = [
         [
             one.name,
-            number(one.scores.model.mean),
-            " to ".join(number(max(end, 0.0)) for end in one.scores.model.interval),
-            f"{one.scores.right / one.scores.model.n:.3f}",
+            number(one.loss.model.mean),
+            " to ".join(number(max(end, 0.0)) for end in one.loss.model.interval),
+            f"{one.accuracy:.3f}",
         ]
         for one in tried
     ]
-    constant = tried[0].scores.baseline
+    constant = tried[0].loss.baseline
     interval = " to ".join(number(end) for end in constant.interval)
     rows.append(["best constant", number(constant.mean), interval, ""])
-    header = [f"on {tried[0].scores.model.n} held-out rows", "log loss", "95 %", "accuracy"]
+    header = [f"on {tried[0].scores.rows} held-out rows", "log loss", "95 %", "accuracy"]
     return table(header, rows)
 
 
@@ -156,11 +166,11 @@ def _erased(seed: int) -> Chapter:
     )
     text = wrapped(
         f"With {ERASED:.0%} of all cells erased, calibrated naive Bayes pays "
-        f"{number(scored.scores.model.mean)} and is right about "
-        f"{scored.scores.right / scored.scores.model.n:.0%} of the rows. Nothing was filled in: a "
+        f"{number(scored.loss.model.mean)} and is right about "
+        f"{scored.accuracy:.0%} of the rows. Nothing was filled in: a "
         "missing cell is summed out."
     )
-    facts = {"erased": ERASED, "log_loss": scored.scores.model.mean}
+    facts = {"erased": ERASED, "log_loss": scored.loss.model.mean}
     return Chapter("missing", f"{heading('3. What if cells are missing?')}\n\n{text}", facts)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 10  # shown; JSON has all
 MOST_PER_CLASS = 4  # where there are too many classes for a table
 LONGEST_CELL = 18
+OUTPUT = ("-o", "predictions.csv")
 
 READING = {  # what the numbers of an event model are
     "bernoulli": "the share of true",
@@ -36,7 +37,11 @@ READING = {  # what the numbers of an event model are
 @global_options
 @click.pass_obj
 def explain(settings: Settings, run: str, top: int) -> Answer:
-    """Show what RUN (a folder, or @last) has learned: the telling columns of each class."""
+    """Show what RUN (a folder, or @last) has learned.
+
+    The telling columns of each class or component, or the coefficients of a linear model with
+    their standard errors.
+    """
     from likely.cli.runs import open_run
 
     opened = open_run(run)
@@ -46,15 +51,30 @@ def explain(settings: Settings, run: str, top: int) -> Answer:
     return Answer(
         text=told,
         result=result,
-        next=shlex.join(["likely", "predict", run, data, "--proba", "-o", "predictions.csv"]),
+        next=shlex.join(["likely", "predict", run, data, *_proba(opened.model), *OUTPUT]),
     )
 
 
 def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, dict[str, Any]]:
     """The explanation of a fitted model, for a person and for a program."""
+    from likely.cli.registry import kebab
+
+    name = kebab(model)
+    if getattr(model, "coding_", None) is not None:
+        from likely.cli.coefficients import of_linear
+
+        return of_linear(model, name, top)
+    return _of_components(model, name, seed, top)
+
+
+def _proba(model: Any) -> list[str]:
+    return ["--proba"] if callable(getattr(model, "predict_proba", None)) else []
+
+
+def _of_components(model: Any, name: str, seed: int, top: int) -> tuple[str, dict[str, Any]]:
+    """Of classes or clusters with distributions."""
     import numpy as np
 
-    from likely.cli.registry import kebab
     from likely.cli.telling import tellings
     from likely.opening import feature_names
 
@@ -64,7 +84,6 @@ def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, di
     groups = _groups(model, len(log_prior))
     weights = _weights(model, names)
     share = np.exp(log_prior)
-    name = kebab(model)
     result = {
         "model": name,
         "groups": [{"name": g, "share": s} for g, s in zip(groups, share.tolist(), strict=True)],

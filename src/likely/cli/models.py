@@ -7,6 +7,13 @@ from likely.cli.registry import MODELS, Model, model_named, parameters
 from likely.cli.settings import Settings, global_options
 from likely.cli.show import heading, table, width, wrapped
 
+NEEDS = {
+    "none": "no target",
+    "class": "classes",
+    "two classes": "two classes",
+    "ordered": "ordered classes",
+    "number": "a number",
+}
 NARROWEST = 30  # columns left for what a parameter is for
 
 
@@ -20,12 +27,9 @@ def models(settings: Settings, name: str | None) -> Answer:
 
 
 def _all() -> Answer:
-    rows = [
-        [model.name, "a target" if model.supervised else "no target", model.summary]
-        for model in MODELS.values()
-    ]
+    rows = [[model.name, NEEDS[model.target], model.summary] for model in MODELS.values()]
     return Answer(
-        text=table(["model", "needs", ""], rows, left=3, indent=0),
+        text=table(["model", "target", ""], rows, left=3, indent=0),
         result={"models": [_facts(model) for model in MODELS.values()]},
         next="likely models naive-bayes",
     )
@@ -60,6 +64,7 @@ def _facts(model: Model) -> dict[str, object]:
         "name": model.name,
         "estimator": model.estimator,
         "needs_target": model.supervised,
+        "target": model.target,
         "summary": model.summary,
     }
 

@@ -49,6 +49,8 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         )
     opened = open_run(run)
     _refuse_own_input(run, data, output)
+    if proba:
+        _refuse_no_classes(opened.model, run, data)
     names = _columns(opened.model, proba)
     findings: tuple[str, ...] = ()
     try:
@@ -100,26 +102,55 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
 
 def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list[Any]]]:
     """Columns of predictions, chunk by chunk."""
+    from likely.cli.roles import roles_of
     from likely.cli.tables import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
 
-    model = run.model
+    model, roles, start = run.model, roles_of(run.facts), 0
     names = list(map(str, model.feature_names_in_))
-    labels = _labels(model)
-    for table in chunks(data.source.select(names), CHUNK_ROWS):
-        probability = model.predict_proba(_as_trained(table, model))
-        best = probability.argmax(axis=1).tolist()
-        columns: dict[str, list[Any]] = {"prediction": [labels[k] for k in best]}
+    for table in chunks(data.source.select([*names, *roles.at_prediction()]), CHUNK_ROWS):
+        asked = _as_trained(table.select(names), model)
+        _refuse_gaps(run, table, start)
+        given = roles.to_predict(table)
+        columns: dict[str, list[Any]] = {"prediction": model.predict(asked, **given).tolist()}
         if proba:
-            for k, label in enumerate(labels):
+            probability = model.predict_proba(asked, **given)
+            for k, label in enumerate(_labels(model)):
                 columns[f"p_{label}"] = probability[:, k].tolist()
         yield columns
+        start += table.num_rows
         report("rows", table.num_rows)
 
 
+def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
+    """A linear model needs every cell; say which one is missing, by its row of the table."""
+    from likely.cli.suitable import first_gap
+
+    if getattr(run.model, "coding_", None) is None:
+        return
+    gap = first_gap(table, start)
+    if gap is not None:
+        raise Refusal(
+            f"Column {gap.column!r} has a missing cell in row {gap.row}; a linear model needs a "
+            "value in every cell. Fill it, or drop the row.",
+            Exit.DATA,
+            "likely predict --help",
+        )
+
+
+def _refuse_no_classes(model: Any, run: str, data: str) -> None:
+    if not callable(getattr(model, "predict_proba", None)):
+        raise Refusal(
+            f"{run} predicts a number, which has no class probabilities; --proba is for classes. "
+            "Leave it out.",
+            Exit.DATA,
+            shlex.join(["likely", "predict", run, data]),
+        )
+
+
 def _columns(model: Any, proba: bool) -> list[str]:
-    return ["prediction", *(f"p_{label}" for label in _labels(model) if proba)]
+    return ["prediction", *(f"p_{label}" for label in (_labels(model) if proba else ()))]
 
 
 def _labels(model: Any) -> list[Any]:
@@ -136,8 +167,10 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
 
     from likely.data.frames import kinds_of
 
+    coding = getattr(model, "coding_", None)
+    schema = model.schema_ if coding is None else coding.schema
     found = kinds_of(table).kinds
-    for j, (kind, trained) in enumerate(zip(found, model.schema_.kinds, strict=True)):
+    for j, (kind, trained) in enumerate(zip(found, schema.kinds, strict=True)):
         if trained == "category" and kind in ("number", "boolean"):
             table = table.set_column(j, table.column_names[j], table.column(j).cast(pa.string()))
     return table
@@ -145,6 +178,8 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
 
 def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
+
+    from likely.cli.roles import roles_of
 
     wanted = getattr(run.model, "feature_names_in_", None)
     if wanted is None:
@@ -154,6 +189,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
             Exit.DATA,
             "likely train --help",
         )
+    wanted = [*wanted, *roles_of(run.facts).at_prediction()]
     missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return

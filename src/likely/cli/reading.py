@@ -1,10 +1,12 @@
 """How a trained model read its columns, and what a person should know about it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from likely.data.schema import Schema
 from likely.distributions import Categorical, DiagonalGaussian, Product
 from likely.opening import feature_names
 
@@ -21,7 +23,9 @@ class Reading(NamedTuple):
 
 
 def reading(model: Any, n_rows: int | None) -> Reading:
-    """Of a model with one event model per column; empty for others."""
+    """Of a model with one event model per column, or of a linear one; empty for others."""
+    if getattr(model, "coding_", None) is not None:
+        return _of_linear(model.coding_.schema, feature_names(model), n_rows)
     member = model.distribution_
     if not isinstance(member, Product):
         return Reading({}, ())
@@ -33,10 +37,17 @@ def reading(model: Any, n_rows: int | None) -> Reading:
         own = [names[j] for j in selection.features]
         events[_event(part)] += len(own)
         if isinstance(part, Categorical):
-            many += _with_many_values(part, own, n_rows)
+            many += _many_values(part.sizes, own, n_rows)
         if isinstance(part, DiagonalGaussian):
             flat += _hardly_varying(part, own, model.components_.log_mixing)
     return Reading(dict(events), (*_about_many(many), *_about_flat(flat)))
+
+
+def _of_linear(schema: Schema, names: tuple[str, ...], n_rows: int | None) -> Reading:
+    """Numbers have one coefficient each, categories one for every value."""
+    events = Counter("categories" if coded else "numbers" for coded in schema.as_codes)
+    coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
+    return Reading(dict(events), tuple(_about_many(_many_values(schema.sizes, coded, n_rows))))
 
 
 def in_words(events: dict[str, int]) -> str:
@@ -49,9 +60,9 @@ def _event(part: Any) -> str:
     return "gaussian" if isinstance(part, DiagonalGaussian) else type(part).__name__.lower()
 
 
-def _with_many_values(part: Categorical, names: list[str], n_rows: int | None) -> list[str]:
+def _many_values(sizes: Sequence[int], names: list[str], n_rows: int | None) -> list[str]:
     least = max(MANY_VALUES, MANY_SHARE * (n_rows or 0))
-    pairs = zip(names, part.sizes, strict=True)
+    pairs = zip(names, sizes, strict=True)
     return [f"{name!r} ({size:,} values)" for name, size in pairs if size > least]
 
 

@@ -9,11 +9,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn, final
+from typing import Any, Literal, NamedTuple, NoReturn, final
 
 import likely
 from likely.cli.exits import Exit, Refusal
 from likely.errors import UnknownName
+
+Target = Literal["none", "class", "two classes", "ordered", "number"]
 
 
 @final
@@ -23,9 +25,15 @@ class Model:
 
     name: str
     estimator: str  # its name in ``likely``
-    supervised: bool  # whether it needs a target
+    target: Target  # what it predicts
     summary: str
     defaults: dict[str, Any] = field(default_factory=dict)  # where they differ from Python's
+    gaps: bool = False  # whether cells may be missing
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it needs a target."""
+        return self.target != "none"
 
     def load(self) -> type[Any]:
         found: type[Any] = getattr(likely, self.estimator)
@@ -38,21 +46,54 @@ MODELS = {
         Model(
             "naive-bayes",
             "NaiveBayes",
-            True,
+            "class",
             "Columns independent given the class: any types, missing cells, any size.",
+            gaps=True,
         ),
         Model(
             "discriminant",
             "DiscriminantAnalysis",
-            True,
+            "class",
             "A Gaussian per class: numbers that depend on one another.",
+            gaps=True,
         ),
         Model(
             "mixture",
             "MixtureModel",
-            False,
+            "none",
             "Soft clusters and a density, by EM; needs no target.",
             {"n_components": "auto"},
+            gaps=True,
+        ),
+        Model(
+            "linear",
+            "LinearRegression",
+            "number",
+            "Least squares, ridge and lasso: a number, with standard errors.",
+        ),
+        Model(
+            "glm",
+            "GLM",
+            "number",
+            "Counts, amounts, shares, times: a response (response=poisson) and a link.",
+        ),
+        Model(
+            "logistic",
+            "LogisticRegression",
+            "two classes",
+            "The log-odds of two classes, by coefficients with standard errors.",
+        ),
+        Model(
+            "softmax",
+            "SoftmaxRegression",
+            "class",
+            "Logistic regression for any number of classes.",
+        ),
+        Model(
+            "ordinal",
+            "OrdinalRegression",
+            "ordered",
+            'Classes with an order (order=["low","high"]): one predictor, with thresholds.',
         ),
     )
 }

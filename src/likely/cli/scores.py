@@ -1,25 +1,30 @@
 """The held-out scores of a model, as facts, as text and as findings."""
 
-from collections.abc import Callable
-from math import inf
+from collections.abc import Callable, Sequence
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
-from likely.cli.held_out import (
-    Mean,
-    Scores,
-    class_counts,
-    fitted,
-    log_likelihood,
-    log_loss,
-    split,
+from likely.cli.comparing import Compared, Estimate, Scores
+from likely.cli.held_out import class_shares, fitted, split
+from likely.cli.measures import (
+    ABSOLUTE,
+    ACCURACY,
+    DEVIANCE,
+    LOG_LIKELIHOOD,
+    LOG_LOSS,
+    RANK_ERROR,
+    SQUARED,
+    best_constant,
+    class_scores,
+    density_scores,
+    number_scores,
 )
+from likely.cli.registry import Target
+from likely.cli.roles import Roles
 from likely.cli.show import count, number, table, wrapped
 from likely.data.source import Source
-from likely.errors import InvalidInput
 
 FEWEST_ROWS = 20  # below this nothing is held out
-MANY_CLASSES = 20  # more of them need …
-FEW_ROWS = 5  # … at least this many rows each
 
 
 class Told(NamedTuple):
@@ -30,59 +35,42 @@ class Told(NamedTuple):
     findings: tuple[str, ...]
 
 
+class Line(NamedTuple):
+    """A measure of the model, and the same of the best constant."""
+
+    name: str
+    model: Estimate
+    constant: float | None = None  # None where it is 0 by definition
+
+
 def held_out_scores(
-    make: Callable[[], Any], source: Source, target: str | None, seed: int, *, in_memory: bool
+    make: Callable[[], Any],
+    source: Source,
+    roles: Roles,
+    seed: int,
+    *,
+    target: Target,
+    in_memory: bool,
 ) -> Told:
     """Fit on four fifths of the rows, score on the rest."""
-    if target is not None:
-        _refuse_no_class(source, target)
-    seen, held_out = split(source, seed)
     if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
         return _no_score(source.n_rows)
-    if target is None:
-        scores = _likelihood(make, seen, held_out, in_memory)
-    else:
-        scores = _loss(make, seen, held_out, target, in_memory)
-    if scores is None:
+    seen, held_out = split(source, seed)
+    if not any(batch.num_rows for batch in seen):
         return _no_score(source.n_rows)
-    return _told_likelihood(scores) if target is None else _told_loss(scores)
-
-
-def _loss(
-    make: Callable[[], Any], seen: Source, held_out: Source, target: str, in_memory: bool
-) -> Scores | None:
-    counts = class_counts(seen, target)
-    if not counts:
-        return None
-    model = fitted(make(), seen, target, in_memory=in_memory)
-    known = {label: counts.get(label, 0) for label in model.classes_.tolist()}
-    total = sum(known.values())
-    share = {label: n / total for label, n in known.items()}
-    return log_loss(model, held_out, target, share)
-
-
-def _likelihood(
-    make: Callable[[], Any], seen: Source, held_out: Source, in_memory: bool
-) -> Scores | None:
-    model = fitted(make(), seen, None, in_memory=in_memory)
-    one = fitted(make().set_params(n_components=1), seen, None, in_memory=in_memory)
-    return log_likelihood(model, one, held_out)
-
-
-def _refuse_no_class(source: Source, target: str) -> None:
-    """A number that is measured is no class; nor is a column where nearly every value differs."""
-    counts = class_counts(source, target)
-    labels = [label for label in counts if label is not None]
-    if not labels:
-        raise InvalidInput(f"Column {target!r} is empty; labels were expected. Choose another.")
-    fractions = [x for x in labels if isinstance(x, float) and x == x and not x.is_integer()]
-    lonely = len(labels) > MANY_CLASSES and len(labels) * FEW_ROWS > sum(counts.values())
-    if fractions or lonely:
-        found = f"such as {fractions[0]:g}" if fractions else f"{len(labels):,} different values"
-        raise InvalidInput(
-            f"Column {target!r} holds measurements or names ({found}); classes with several rows "
-            "each were expected. Choose another --target, or cut the column into classes first."
-        )
+    model = fitted(make(), seen, roles, in_memory=in_memory)
+    if target == "none":
+        one = fitted(make().set_params(n_components=1), seen, roles, in_memory=in_memory)
+        scores, tell = density_scores(model, one, held_out, roles), _told_density
+    elif target == "number":
+        constant = best_constant(model, seen, roles)
+        scores = number_scores(model, held_out, roles, constant)
+        tell = _told_fit if constant.response.name == "gaussian" else _told_deviance
+    else:
+        share = class_shares(seen, roles, model.classes_.tolist())
+        scores = class_scores(model, held_out, roles, share, ordered=target == "ordered")
+        tell = _told_classes
+    return _no_score(source.n_rows) if scores is None else tell(scores)
 
 
 def _no_score(n_rows: int | None) -> Told:
@@ -91,64 +79,127 @@ def _no_score(n_rows: int | None) -> Told:
     return Told(None, ["The model was fitted on all rows."], (finding,))
 
 
-def _told_loss(scores: Scores) -> Told:
-    n = scores.model.n
+def _told_classes(scores: Scores) -> Told:
+    loss = scores[LOG_LOSS]
+    lines = [
+        Line(LOG_LOSS, _within(loss, 0.0), loss.baseline.mean),  # it is never negative
+        Line(ACCURACY, _within(scores[ACCURACY], 0.0, 1.0), scores[ACCURACY].baseline.mean),
+    ]
+    if RANK_ERROR in scores.measures:
+        error = scores[RANK_ERROR]
+        lines.append(Line(RANK_ERROR, _within(error, 0.0), error.baseline.mean))
+    gain = Estimate(loss.excess.mean, loss.excess.interval)
     facts = {
-        "name": "log loss",
+        **_facts(scores.rows, lines, gain),
+        "best_constant": loss.baseline.mean,
+        "accuracy": scores[ACCURACY].model.mean,
+    }
+    rows = [
+        [LOG_LOSS, number(loss.model.mean), _range(lines[0].model)],
+        ["best constant", number(loss.baseline.mean), _range(_within(loss, of="baseline"))],
+        ["gain", number(gain.value), _range(gain)],
+        *([line.name, number(line.model.value), _range(line.model)] for line in lines[1:]),
+    ]
+    text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
+    return Told(facts, text, _unseen(scores) + _no_gain(gain, "the class shares alone"))
+
+
+def _told_fit(scores: Scores) -> Told:
+    return _told_number(scores, "R²")
+
+
+def _told_deviance(scores: Scores) -> Told:
+    return _told_number(scores, "deviance explained")
+
+
+def _told_number(scores: Scores, explained: str) -> Told:
+    likelihood, absolute, squared = (scores[name] for name in (LOG_LIKELIHOOD, ABSOLUTE, SQUARED))
+    lines = [
+        Line(LOG_LIKELIHOOD, _within(likelihood), likelihood.baseline.mean),
+        Line(explained, scores[DEVIANCE].explained(), 0.0),
+        Line(ABSOLUTE, _within(absolute, 0.0), absolute.baseline.mean),
+        Line("root mean squared error", _root(squared), sqrt(squared.baseline.mean)),
+    ]
+    gain = Estimate(-likelihood.excess.mean, _mirrored(likelihood.excess.interval))
+    facts = {**_facts(scores.rows, lines, gain), "best_constant": likelihood.baseline.mean}
+    rows = [
+        [line.name, number(line.model.value), _range(line.model), number(line.constant or 0.0)]
+        for line in lines
+    ]
+    rows.append(["gain in nats per row", number(gain.value), _range(gain), ""])
+    header = ["on held-out rows", "", "95 % interval", "best constant"]
+    text = [table(header, rows), _scored(scores.rows)]
+    return Told(facts, text, _no_gain(gain, "a constant"))
+
+
+def _told_density(scores: Scores) -> Told:
+    likelihood = scores[LOG_LIKELIHOOD]
+    line = Line(LOG_LIKELIHOOD, _within(likelihood))
+    gain = Estimate(-likelihood.excess.mean, _mirrored(likelihood.excess.interval))
+    facts = {**_facts(scores.rows, [line], gain), "one_component": likelihood.baseline.mean}
+    rows = [
+        [LOG_LIKELIHOOD, number(likelihood.model.mean), _range(line.model)],
+        [
+            "one component",
+            number(likelihood.baseline.mean),
+            _range(_within(likelihood, of="baseline")),
+        ],
+        ["gain", number(gain.value), _range(gain)],
+    ]
+    text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
+    return Told(facts, text, _no_gain(gain, "one component"))
+
+
+def _facts(n: int, lines: Sequence[Line], gain: Estimate) -> dict[str, Any]:
+    """The first measure by itself, and all of them."""
+    first = lines[0]
+    return {
+        "name": first.name,
         "rows": n,
-        "value": scores.model.mean,
-        "interval": _interval(scores.model, 0.0),  # a log loss is never negative
-        "best_constant": scores.baseline.mean,
-        "gain": scores.gain.mean,
-        "gain_interval": scores.gain.interval,
-        "accuracy": scores.right / n,
+        "value": first.model.value,
+        "interval": first.model.interval,
+        "gain": gain.value,
+        "gain_interval": gain.interval,
+        "measures": [
+            {
+                "name": line.name,
+                "value": line.model.value,
+                "interval": line.model.interval,
+                "best_constant": line.constant,
+            }
+            for line in lines
+        ],
     }
-    rows = [
-        ["log loss", number(scores.model.mean), _range(scores.model, 0.0)],
-        ["best constant", number(scores.baseline.mean), _range(scores.baseline)],
-        ["gain", number(scores.gain.mean), _range(scores.gain)],
-        ["accuracy", number(scores.right / n), ""],
-    ]
-    findings = _unseen(scores) + _no_gain(scores, "the class shares alone")
-    return Told(facts, _paragraphs(n, rows), findings)
 
 
-def _told_likelihood(scores: Scores) -> Told:
-    facts = {
-        "name": "log-likelihood per row",
-        "rows": scores.model.n,
-        "value": scores.model.mean,
-        "interval": scores.model.interval,
-        "one_component": scores.baseline.mean,
-        "gain": scores.gain.mean,
-        "gain_interval": scores.gain.interval,
-    }
-    rows = [
-        ["log-likelihood per row", number(scores.model.mean), _range(scores.model)],
-        ["one component", number(scores.baseline.mean), _range(scores.baseline)],
-        ["gain", number(scores.gain.mean), _range(scores.gain)],
-    ]
-    return Told(facts, _paragraphs(scores.model.n, rows), _no_gain(scores, "one component"))
+def _scored(n: int) -> str:
+    return wrapped(
+        f"Scored on {count(n, 'row')} that this fit did not see. The model was then fitted "
+        "again on all rows."
+    )
 
 
-def _paragraphs(n: int, rows: list[list[str]]) -> list[str]:
-    return [
-        table(["on held-out rows, in nats", "", "95 % interval"], rows),
-        wrapped(
-            f"Scored on {count(n, 'row')} that this fit did not see. The model was then fitted "
-            "again on all rows."
-        ),
-    ]
-
-
-def _range(mean: Mean, lowest: float = -inf) -> str:
-    low, high = _interval(mean, lowest)
-    return f"{number(low)} to {number(high)}"
-
-
-def _interval(mean: Mean, lowest: float) -> tuple[float, float]:
+def _within(
+    compared: Compared, lowest: float = -inf, highest: float = inf, *, of: str = "model"
+) -> Estimate:
+    """A mean, and its interval as far as it makes sense."""
+    mean = getattr(compared, of)
     low, high = mean.interval
-    return max(low, lowest), high
+    return Estimate(mean.mean, (max(low, lowest), min(high, highest)))
+
+
+def _root(squared: Compared) -> Estimate:
+    value, (low, high) = _within(squared, 0.0)
+    return Estimate(sqrt(value), (sqrt(low), sqrt(high)))
+
+
+def _mirrored(interval: tuple[float, float]) -> tuple[float, float]:
+    return -interval[1], -interval[0]
+
+
+def _range(estimate: Estimate) -> str:
+    low, high = estimate.interval
+    return f"{number(low)} to {number(high)}"
 
 
 def _unseen(scores: Scores) -> tuple[str, ...]:
@@ -158,8 +209,7 @@ def _unseen(scores: Scores) -> tuple[str, ...]:
     return (f"{rows} had no label, or one that the fit had not seen; the score leaves them out.",)
 
 
-def _no_gain(scores: Scores, baseline: str) -> tuple[str, ...]:
-    low, _ = scores.gain.interval
-    if low > 0:
+def _no_gain(gain: Estimate, baseline: str) -> tuple[str, ...]:
+    if gain.interval[0] > 0:
         return ()
     return (f"On these rows the model is not shown to be better than {baseline}.",)

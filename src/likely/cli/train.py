@@ -6,15 +6,21 @@ from typing import Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
 from likely.cli.registry import Model, arguments, model_named
+from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
+
+MOST_NAMED = 6  # classes in a note
 
 
 @click.command()
 @click.argument("data")
 @click.argument("model")
 @click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@click.option("--weight", metavar="COL", help="How much each row counts; 2 is the row twice.")
+@click.option("--offset", metavar="COL", help="Added to each row's linear predictor.")
+@click.option("--exposure", metavar="COL", help="Multiplies each row's mean, as time at risk does.")
+@click.option("--groups", metavar="COL", help="Rows that belong together, for clustered errors.")
 @click.option(
     "--set",
     "assignments",
@@ -30,6 +36,10 @@ def train(
     data: str,
     model: str,
     target: str | None,
+    weight: str | None,
+    offset: str | None,
+    exposure: str | None,
+    groups: str | None,
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
@@ -43,7 +53,8 @@ def train(
     chosen = model_named(model)
     given = arguments(chosen, assignments, settings.seed)
     with place_for_run(model, output) as (draft, place), using_jobs(settings.jobs):
-        trained = train_on(settings, data, chosen, given, target)
+        roles = Roles(target, weight, offset, exposure, groups)
+        trained = train_on(settings, data, chosen, given, roles)
         write_run(draft, trained.model, run_facts(settings, chosen, given, trained))
     name = "@last" if output is None else shlex.quote(str(place))
     return Answer(
@@ -66,71 +77,66 @@ class Trained(NamedTuple):
 
 
 def train_on(
-    settings: Settings, name: str, chosen: Model, given: dict[str, Any], target: str | None
+    settings: Settings, name: str, chosen: Model, given: dict[str, Any], roles: Roles
 ) -> Trained:
     """Open the data, score on held-out rows, fit on all of them."""
     from likely.cli.held_out import fitted
     from likely.cli.reading import in_words, reading
     from likely.cli.scores import held_out_scores
+    from likely.cli.suitable import Wish, check_suitable
     from likely.cli.tables import open_data
     from likely.cli.watch import watched
 
     data = open_data(name)
-    target = data.target if target is None else target
-    check_target(settings, data.source.names, target, needed=chosen.supervised)
+    roles = roles._replace(target=data.target if roles.target is None else roles.target)
+    check_roles(settings, data.source.names, chosen, roles)
     source = data.source
     findings: tuple[str, ...] = ()
-    if not chosen.supervised and target is not None:
-        findings = (f"Column {target!r} is left out: {chosen.name} needs no target.",)
-        source, target = source.drop([target]), None
+    if not chosen.supervised and roles.target is not None:
+        findings = (f"Column {roles.target!r} is left out: {chosen.name} needs no target.",)
+        source, roles = source.drop([roles.target]), roles._replace(target=None)
+    check_suitable(source, Wish(name, chosen, roles))
     make = chosen.load()
     with watched(settings, f"scoring {chosen.name}", source.n_rows):
         scores = held_out_scores(
-            lambda: make(**given), source, target, settings.seed, in_memory=data.in_memory
+            lambda: make(**given),
+            source,
+            roles,
+            settings.seed,
+            target=chosen.target,
+            in_memory=data.in_memory,
         )
     with watched(settings, f"fitting {chosen.name}", source.n_rows):
-        model = fitted(make(**given), source, target, in_memory=data.in_memory)
+        model = fitted(make(**given), source, roles, in_memory=data.in_memory)
     read = reading(model, source.n_rows)
     facts = {
         "model": chosen.name,
         "data": data.label,
         "rows": source.n_rows,
         "columns": [str(feature) for feature in model.feature_names_in_],
-        "target": target,
-        "classes": model.classes_.tolist() if chosen.supervised else None,
+        "target": roles.target,
+        "beside": roles.beside(),
+        "classes": model.classes_.tolist() if _has_classes(chosen) else None,
         "events": read.events,
         "scores": scores.facts,
     }
+    findings += _about_order(chosen, facts["classes"], given) + read.findings + scores.findings
     opening = " ".join(filter(None, [_opening(facts), in_words(read.events)]))
-    text = "\n\n".join([opening, *scores.text])
-    return Trained(model, facts, text, findings + read.findings + scores.findings, data.digest)
+    return Trained(model, facts, "\n\n".join([opening, *scores.text]), findings, data.digest)
 
 
-def check_target(
-    settings: Settings, names: tuple[str, ...], target: str | None, *, needed: bool
-) -> None:
-    """Refuse a target that is not there, and suggest the nearest column."""
-    from difflib import get_close_matches
+def _has_classes(chosen: Model) -> bool:
+    return chosen.target not in ("none", "number")
 
-    if target is None and needed:
-        raise Refusal(
-            "No target was given; this model needs to know which column to predict. Add --target "
-            f"with one of the columns {_listed(names)}.",
-            Exit.DATA,
-            f"{settings.command} --target {shlex.quote(names[-1])}",
-        )
-    if target is None or target in names:
-        return
-    near = {name.lower(): name for name in names}
-    close = get_close_matches(target.lower(), near, n=1)
-    nearest = near[close[0]] if close else names[-1]
-    hint = f" Did you mean {nearest!r}?" if close else ""
-    words = [nearest if word == target else word for word in shlex.split(settings.command)]
-    words = [f"--target={nearest}" if word == f"--target={target}" else word for word in words]
-    raise Refusal(
-        f"There is no column {target!r}; the columns are {_listed(names)}.{hint}",
-        Exit.DATA,
-        shlex.join(words),
+
+def _about_order(chosen: Model, classes: Any, given: dict[str, Any]) -> tuple[str, ...]:
+    """Words have no order of their own: say which one was taken."""
+    if chosen.target != "ordered" or "order" in given or not isinstance(classes[0], str):
+        return ()
+    return (
+        f"The classes are taken in alphabetical order: {' < '.join(classes[:MOST_NAMED])}"
+        f"{' < …' if len(classes) > MOST_NAMED else ''}. Give another with "
+        '--set order=["…","…"], from lowest to highest.',
     )
 
 
@@ -150,6 +156,7 @@ def run_facts(
         "model": chosen.name,
         "parameters": {name: _written(value) for name, value in given.items()},
         "target": facts["target"],
+        "beside": facts["beside"],
         "columns": facts["columns"],
         "classes": facts["classes"],
         "data": {"name": facts["data"], "sha256": trained.digest, "rows": facts["rows"]},
@@ -168,11 +175,8 @@ def _opening(facts: dict[str, Any]) -> str:
 
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
-        classes = count(len(facts["classes"]), "class", "classes")
-        text += f", target {facts['target']} ({classes})"
+        classes = facts["classes"]
+        what = "a number" if classes is None else count(len(classes), "class", "classes")
+        text += f", target {facts['target']} ({what})"
+    text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
-
-
-def _listed(names: tuple[str, ...], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

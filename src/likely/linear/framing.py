@@ -77,6 +77,7 @@ class Framed(NamedTuple):
     share: float  # of the rows that ``start`` has
     framing: Framing
     passes: list[float]  # grows with every pass over the data
+    rows: Blocks  # as they came, for solvers that read rows or columns in their own order
 
 
 @final
@@ -125,6 +126,7 @@ def framed(
         share=share,
         framing=framing,
         passes=passes,
+        rows=blocks,
     )
 
 

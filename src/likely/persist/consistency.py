@@ -2,6 +2,7 @@
 
     names, schema and distributions describe n_features_in_ columns
     priors, counts and distributions have one entry for each of classes_
+    a linear model has one coefficient for each column or category of its coding
 
 A checksum shows that a file is what was written; these checks stop a file that was written by
 another hand from reaching compiled loops, which trust their arguments.
@@ -17,12 +18,18 @@ from likely.data.schema import Schema
 from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
+from likely.likelihoods.ordinal import Ordinal
+from likely.linear.inference import Inference
+from likely.linear.reading import Coding
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.decode import same_count
+from likely.persist.registry import Estimator
 
 
 def check_consistent(model: Any) -> None:
-    """Refuse a model whose attributes do not fit together."""
+    """Refuse a model whose attributes do not fit together, or one that holds such a model."""
+    for inner in _models_in(list(vars(model).values())):
+        check_consistent(inner)
     learned = {name: value for name, value in vars(model).items() if name.endswith("_")}
     parts = [part for value in learned.values() for part in _parts_of(value)]
     for part in parts:
@@ -31,6 +38,8 @@ def check_consistent(model: Any) -> None:
         _check_columns(learned, parts)
     if "classes_" in learned:
         _check_classes(learned, parts)
+    if "coding_" in learned:
+        _check_linear(learned)
 
 
 def _check_columns(learned: dict[str, Any], parts: list[Any]) -> None:
@@ -63,6 +72,21 @@ def _check_classes(learned: dict[str, Any], parts: list[Any]) -> None:
             same_count("log_mixing", len(part.log_mixing), len(classes))
         if isinstance(part, ComponentTotals):
             same_count("The counts of classes", len(part.count), len(classes))
+        if isinstance(part, Ordinal):
+            same_count("The likelihood", part.n_classes, len(classes))
+
+
+def _check_linear(learned: dict[str, Any]) -> None:
+    """One finite-sized number for each coefficient, and one intercept for each predictor."""
+    coding, coef = learned["coding_"], learned.get("coef_")
+    if not isinstance(coding, Coding) or not isinstance(coef, np.ndarray) or coef.dtype != float:
+        raise InvalidInput("coef_ must be numbers with a coding_. Save the model again.")
+    same_count("A row of coef_", coef.shape[-1:], (coding.n_coefficients,))
+    if "intercept_" in learned:
+        same_count("intercept_", np.shape(learned["intercept_"]), coef.shape[:-1])
+    if "thresholds_" in learned:
+        expected = (len(learned["classes_"]) - 1,)
+        same_count("thresholds_", np.shape(learned["thresholds_"]), expected)
 
 
 def _check_part(part: Any) -> None:
@@ -75,6 +99,12 @@ def _check_part(part: Any) -> None:
         described = {len(part.kinds), len(part.as_codes), len(part.categories)}
         described |= set() if part.names is None else {len(part.names)}
         same_count("A schema", sorted(described), [len(part.kinds)])
+        coded = tuple(values is not None for values in part.categories)
+        same_count("The categories of a schema", coded, part.as_codes)
+    if isinstance(part, Inference):
+        p = len(part.names)
+        same_count("The estimates", np.shape(part.theta), (p,))
+        same_count("Their covariance", np.shape(part.covariance), (p, p))
     if isinstance(part, Categorical):
         same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
     if isinstance(part, CategoricalStatistics):
@@ -104,3 +134,14 @@ def _parts_of(value: Any) -> Iterator[Any]:
             yield from _parts_of(item)
     elif isinstance(value, dict):
         yield from _parts_of(list(value.values()))
+
+
+def _models_in(value: Any) -> Iterator[Any]:
+    """The estimators within a value."""
+    if isinstance(value, Estimator) and not isinstance(value, type):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _models_in(item)
+    elif isinstance(value, dict):
+        yield from _models_in(list(value.values()))

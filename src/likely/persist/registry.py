@@ -1,8 +1,10 @@
 """The classes a model file may name: a fixed list, so that loading imports nothing else.
 
 *Estimators* are the public ones of ``likely.__all__``.  *Parts* are the frozen values they may
-hold: those of ``likely.distributions`` and ``likely.generative``, the executors, and those of
-the modules listed here.
+hold: those of ``likely.distributions``, ``likely.generative`` and ``likely.likelihoods``, the
+executors, and those of the modules listed here.  A part is known by the name of its class; where
+two families use the same words (a Poisson distribution, a Poisson response), those of the left
+side of a linear model are known with their package: ``likelihoods.Poisson``.
 """
 
 from collections.abc import Iterator
@@ -14,16 +16,21 @@ from pkgutil import iter_modules
 from typing import Any, Protocol, runtime_checkable
 
 import likely
-from likely import distributions, generative
+from likely import distributions, generative, likelihoods
 from likely.compute.executor import EXECUTORS
 from likely.distributions.exponential_family import ExponentialFamily
 
 PART_MODULES = (
     "likely.data.schema",
+    "likely.linear.inference",
+    "likely.linear.reading",
+    "likely.links",
     "likely.objectives.components",
+    "likely.penalties",
     "likely.quantiles",
     "likely.solvers.minimise",
 )
+WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 
 
 @runtime_checkable
@@ -54,7 +61,8 @@ def part_class(name: str) -> type[Any] | None:
 
 def part_name(part: type[Any]) -> str | None:
     """The name a part is registered under; None if it is not."""
-    return part.__name__ if part_class(part.__name__) is part else None
+    name = _registered_name(part)
+    return name if part_class(name) is part else None
 
 
 def field_names(part: type[Any]) -> tuple[str, ...]:
@@ -66,14 +74,21 @@ def field_names(part: type[Any]) -> tuple[str, ...]:
 
 @cache
 def _parts() -> dict[str, type[Any]]:
-    return {part.__name__: part for module in part_modules() for part in defined_parts(module)}
+    found = (part for module in part_modules() for part in defined_parts(module))
+    return {_registered_name(part): part for part in found}
+
+
+def _registered_name(part: type[Any]) -> str:
+    """``Threads``, ``likelihoods.Poisson``, ``links.Log``."""
+    package = part.__module__.removeprefix("likely.").partition(".")[0]
+    return f"{package}.{part.__name__}" if package in WITH_PACKAGE else part.__name__
 
 
 def part_modules() -> list[str]:
     """The modules whose values are registered."""
     inside = [
         f"{package.__name__}.{module.name}"
-        for package in (distributions, generative)
+        for package in (distributions, generative, likelihoods)
         for module in iter_modules(package.__path__)
     ]
     executors = [entry.partition(":")[0] for entry in EXECUTORS.values()]
@@ -84,6 +99,8 @@ def defined_parts(module: str) -> Iterator[type[Any]]:
     """The values among a module's own classes; a family of functions is known by name instead."""
     for value in vars(import_module(module)).values():
         if not isinstance(value, type) or value.__module__ != module or isabstract(value):
+            continue
+        if value.__name__.startswith("_"):
             continue
         if value is not ExponentialFamily and (is_dataclass(value) or issubclass(value, tuple)):
             yield value

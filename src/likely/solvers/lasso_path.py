@@ -196,18 +196,19 @@ class Held:
 
 
 def minimise_gram(
-    G: Array, q: Array, y2: float, l1: Array, l2: Array, beta: Array, tol: float
+    gram: Array, q: Array, y2: float, l1: Array, l2: Array, beta: Array, tol: float
 ) -> Array:
     """argmin ½βᵀGβ − qᵀβ + Σ l1|β| + ½Σ l2β², to a duality gap of ``tol`` where rounding allows.
 
     A few sweeps find signs; conjugate gradients then go on with these, and a coefficient that would
-    turn ends at 0.
+    turn ends at 0.  ``gram`` may be larger than β.
     """
     from likely.fast.columns import descend_gram
 
+    G = gram[: len(q), : len(q)]
     c = q - np.dot(G, beta)
     for _ in range(ROUNDS):
-        if descend_gram(G, q, c, beta, l1, l2, y2, tol, SWEEPS) <= SWEEPS:
+        if descend_gram(gram, q, c, beta, l1, l2, y2, tol, SWEEPS) <= SWEEPS:
             break
         signs = np.sign(beta)
         on = signs != 0
@@ -312,7 +313,7 @@ class _Search:
     def _descend(self, batch: Array) -> Array:
         """β on A at each penalty."""
         held, m = self.held, len(self.held.index)
-        model = held.gram[:m, :m], held.moments[held.index], held.y2
+        model = held.gram, held.moments[held.index], held.y2
         f = self.factors[held.index]
         for i, penalty in enumerate(batch, start=self.done):
             l1, l2 = penalty * f * self.l1_ratio, penalty * f * (1 - self.l1_ratio)

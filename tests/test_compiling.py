@@ -6,14 +6,15 @@ import sys
 CHECK = """
 import likely
 likely.warmup()
-import likely.fast.counts, likely.fast.mixture
+import importlib, pkgutil
+import likely.fast
 loops = {
-    f"{module.__name__}.{name}": loop
-    for module in (likely.fast.counts, likely.fast.mixture)
-    for name, loop in vars(module).items()
+    f"{module.name}.{name}": loop
+    for module in pkgutil.iter_modules(likely.fast.__path__)
+    for name, loop in vars(importlib.import_module(f"likely.fast.{module.name}")).items()
     if hasattr(loop, "signatures")
 }
-assert len(loops) >= 6, loops
+assert len(loops) >= 20, loops
 cold = [name for name, loop in loops.items() if not loop.signatures and "._" not in name]
 assert not cold, cold
 """

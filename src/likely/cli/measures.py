@@ -1,0 +1,183 @@
+"""What a fitted model is worth on rows it has not seen, row by row beside the best constant.
+
+log loss             −log p(yᵢ | xᵢ)           constant: the class shares of the fit
+rank error           |rank − predicted rank|   constant: the median class
+log-likelihood       log p(yᵢ | xᵢ)            constant: the mean of the fit, at its own spread
+deviance             2 (log p(yᵢ | yᵢ) − log p(yᵢ | μᵢ))
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import pairwise_total
+from likely.cli.comparing import Compared, Scores
+from likely.cli.roles import Roles
+from likely.cli.tables import CHUNK_ROWS
+from likely.data.source import Source
+from likely.data.source_blocks import chunks
+from likely.likelihoods.base import Response
+from likely.likelihoods.gaussian import Gaussian
+
+LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
+LOG_LIKELIHOOD, DEVIANCE = "log-likelihood per row", "deviance"
+ABSOLUTE, SQUARED = "mean absolute error", "mean squared error"
+
+
+def class_scores(
+    model: Any, rows: Source, roles: Roles, share: dict[Any, float], *, ordered: bool = False
+) -> Scores | None:
+    """Of class probabilities; rows whose class the fit had not seen are left out."""
+    labels = model.classes_.tolist()
+    constant = np.array([share[label] for label in labels])
+    place = {label: k for k, label in enumerate(labels)}
+    parts = []
+    for table in _chunks(model, rows, roles):
+        given = table.column(roles.target).to_pylist()
+        known = np.array([label in place for label in given])
+        if not known.any():
+            continue
+        code = np.array([place[label] for label in given if label in place])
+        asked = table.select(list(model.feature_names_in_))
+        log_proba = model.predict_log_proba(asked, **roles.to_predict(table))[known]
+        weight = _weight(table, roles)
+        measures = _of_classes(log_proba, constant, code, _rows(weight, known), ordered=ordered)
+        parts.append(Scores(measures, len(code), int((~known).sum())))
+    return pairwise_total(parts) if parts else None
+
+
+def _of_classes(
+    log_proba: Array, share: Array, code: Array, weight: Array | None, *, ordered: bool
+) -> dict[str, Compared]:
+    best = log_proba.argmax(axis=1)
+    with np.errstate(divide="ignore"):  # a class that only rows of weight 0 have
+        constant = -np.log(share[code])
+    found = {
+        LOG_LOSS: Compared.of(-log_proba[np.arange(len(code)), code], constant, weight),
+        ACCURACY: Compared.of(1.0 * (best == code), 1.0 * (share.argmax() == code), weight),
+    }
+    if ordered:
+        median = int(np.searchsorted(np.cumsum(share), 0.5))
+        found[RANK_ERROR] = Compared.of(1.0 * abs(best - code), 1.0 * abs(median - code), weight)
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class Constant:
+    """The model without features: one mean, moved by offsets as its link moves it."""
+
+    response: Response
+    link: str
+    level: float  # the mean where offsets are 0
+    dispersion: float = 1.0
+
+    def mean(self, table: Any, roles: Roles) -> Array:
+        offset = _offset(table, roles)
+        if self.link == "log":
+            return self.level * np.exp(offset)
+        return self.level + (offset if self.link == "identity" else np.zeros_like(offset))
+
+
+def best_constant(model: Any, seen: Source, roles: Roles) -> Constant:
+    """The constant that fits the rows of the fit best, from two passes over their targets."""
+    likelihood = getattr(model, "likelihood_", None)
+    response: Response = Gaussian() if likelihood is None else likelihood.response
+    link = "identity" if likelihood is None else likelihood.link.name
+    only = seen.select([name for name in roles.columns if name != roles.groups])
+    n = total = base = 0.0
+    for table in chunks(only, CHUNK_ROWS):
+        y, weight, offset = _target(table, roles), _weights(table, roles), _offset(table, roles)
+        n += weight.sum()
+        total += np.dot(weight, y - offset if link == "identity" else y)
+        base += np.dot(weight, np.exp(offset)) if link == "log" else weight.sum()
+    constant = Constant(response, link, float(total / base))
+    if response.dispersion_is_known:
+        return constant
+    chi2 = 0.0
+    for table in chunks(only, CHUNK_ROWS):
+        mean = constant.mean(table, roles)
+        error = (_target(table, roles) - mean) ** 2 / response.variance(mean)
+        chi2 += float(np.dot(_weights(table, roles), error))
+    return replace(constant, dispersion=chi2 / max(n - 1, 1.0))
+
+
+def number_scores(model: Any, rows: Source, roles: Roles, constant: Constant) -> Scores | None:
+    """Of predicted means, beside those of the constant."""
+    spread = getattr(model, "variance_", None)
+    dispersion = model.dispersion_ if spread is None else spread
+    parts = []
+    for table in _chunks(model, rows, roles):
+        y, weight = _target(table, roles), _weight(table, roles)
+        asked = table.select(list(model.feature_names_in_))
+        mean = model.predict(asked, **roles.to_predict(table))
+        plain = constant.mean(table, roles)
+        response = constant.response
+        values = {
+            LOG_LIKELIHOOD: (
+                response.log_prob(y, mean, dispersion),
+                response.log_prob(y, plain, constant.dispersion),
+            ),
+            DEVIANCE: (response.deviance(y, mean), response.deviance(y, plain)),
+            ABSOLUTE: (abs(y - mean), abs(y - plain)),
+            SQUARED: ((y - mean) ** 2, (y - plain) ** 2),
+        }
+        measures = {name: Compared.of(*pair, weight) for name, pair in values.items()}
+        parts.append(Scores(measures, len(y)))
+    return pairwise_total(parts) if parts else None
+
+
+def density_scores(model: Any, one: Any, rows: Source, roles: Roles) -> Scores | None:
+    """log p(x) per row, beside that of a model with one component."""
+    parts = []
+    for table in _chunks(model, rows, roles):
+        asked = table.select(list(model.feature_names_in_))
+        ours, theirs = model.score_samples(asked), one.score_samples(asked)
+        compared = Compared.of(ours, theirs, _weight(table, roles))
+        parts.append(Scores({LOG_LIKELIHOOD: compared}, len(ours)))
+    return pairwise_total(parts) if parts else None
+
+
+def _chunks(model: Any, rows: Source, roles: Roles) -> Any:
+    """The rows that count, piece by piece."""
+    import pyarrow.compute as pc
+
+    beside = [name for name in roles.columns if name != roles.groups]
+    for table in chunks(rows.select([*model.feature_names_in_, *beside]), CHUNK_ROWS):
+        if roles.weight is not None:
+            table = table.filter(pc.greater(table.column(roles.weight), 0))
+        if table.num_rows:
+            yield table
+
+
+def _target(table: Any, roles: Roles) -> Array:
+    return _numbers(table, roles.target)
+
+
+def _weight(table: Any, roles: Roles) -> Array | None:
+    return None if roles.weight is None else _numbers(table, roles.weight)
+
+
+def _weights(table: Any, roles: Roles) -> Array:
+    weight = _weight(table, roles)
+    return np.ones(table.num_rows) if weight is None else weight
+
+
+def _offset(table: Any, roles: Roles) -> Array:
+    """o of each row: an offset, and the logarithm of an exposure."""
+    total = np.zeros(table.num_rows)
+    if roles.offset is not None:
+        total = total + _numbers(table, roles.offset)
+    if roles.exposure is not None:
+        total = total + np.log(_numbers(table, roles.exposure))
+    return total
+
+
+def _numbers(table: Any, name: str | None) -> Array:
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+
+
+def _rows(values: Array | None, kept: Array) -> Array | None:
+    return None if values is None else values[kept]

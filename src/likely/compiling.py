@@ -1,0 +1,88 @@
+"""Compile the loops ahead of time, so that the first large fit does not wait for it."""
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.block import ArrayBlocks
+from likely.data.design import Centred, Csr, Dense, Design, Mixed
+from likely.data.loops import FAST_CELLS as FAST_DESIGN_CELLS
+from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
+from likely.distributions.responsibility import FAST_CELLS, weighted_sums
+from likely.distributions.whitened import whitened_sums
+from likely.likelihoods.responses import likelihood_of
+from likely.objectives.columns import Columns, LeastSquaresColumns
+from likely.objectives.rows import Rows
+from likely.objectives.value_counts import CAP, PADDING
+from likely.solvers.coordinate_descent import CoordinateDescent
+from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
+from likely.solvers.lasso_path import lasso_path
+from likely.solvers.minimise import minimise
+from likely.solvers.proximal_newton import minimise_model
+
+
+def warmup() -> None:
+    """Run every compiled loop once, on data just large enough to choose it."""
+    _statistics()
+    _designs()
+    _descents()
+
+
+def _statistics() -> None:
+    """The loops of generative models."""
+    from scipy import sparse
+
+    from likely.fast.counts import count_small_values
+
+    n, d = FAST_CELLS // 8 + 1, 8
+    labels = Labels(np.zeros(n, dtype=np.int64), 1)
+    X = np.zeros((n, d))
+    DiagonalFamily().statistics(X, labels)
+    weighted_sums(labels, sparse.csr_array(X + 1.0))
+    for dtype in (np.int32, np.int64):
+        codes = np.zeros((n, d), dtype=dtype)
+        CategoricalFamily((1,) * d).statistics(codes, labels)
+        counts = np.zeros((1, d * (CAP + PADDING)), dtype=np.uint32)
+        count_small_values(codes, labels.codes, CAP, CAP + PADDING, counts)
+    member = FullGaussian(np.zeros((1, d)), np.eye(d)[None])
+    whitened_sums(member.mean, member.factors, X[:1], np.zeros(1), None)
+
+
+def _designs() -> None:
+    """The verbs of the layouts."""
+    from scipy import sparse
+
+    n, p = FAST_DESIGN_CELLS // 4 + 1, 4
+    X = np.ones((n, p))
+    codes = np.zeros((n, 2), dtype=np.int32)
+    designs: list[Design] = [
+        Centred(X, np.zeros(p)),
+        Mixed(X, codes, (2, 2), np.zeros(p)),
+        Csr(sparse.csr_array(X)),
+    ]
+    for design in designs:
+        _every_verb(design, np.ones(n))
+
+
+def _every_verb(design: Design, d: Array) -> None:
+    columns = np.ones((design.n_features, 2))
+    design.matmat(columns[:, 0].copy())
+    design.matmat(columns)
+    design.rmatmat(d)
+    design.rmatmat(np.ones((len(d), 2)))
+    design.sandwich(d)
+    design.row_quadratic(np.eye(design.n_features))
+
+
+def _descents() -> None:
+    """The loops that walk along rows and columns."""
+    from scipy import sparse
+
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y = (X[:, 0] > 0).astype(float)
+    dense, csr = ArrayBlocks(Dense(X), y), ArrayBlocks(Csr(sparse.csr_array(X)), y)
+    minimise(DualCoordinateDescent(), Rows.of(csr, ridge=1.0), np.zeros(4), max_iter=2)
+    for blocks in (dense, csr):
+        logistic = Columns.of(likelihood_of("bernoulli"), blocks, l1=0.1)
+        minimise(CoordinateDescent(), logistic, np.zeros(4), max_iter=2)
+    lasso_path(LeastSquaresColumns.of(dense), n_penalties=3)
+    minimise_model(np.eye(2), np.ones(2), np.ones(2), np.zeros(2), 1e-9)

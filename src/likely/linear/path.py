@@ -1,0 +1,300 @@
+"""A linear model along a sequence of penalties, chosen by cross-validation.
+
+    λ_1 > λ_2 > … > λ_L        β(λ) = argmin −Σ_i w_i log p(y_i | x_i) + penalty(λ, β)
+
+Penalties are against the *sum* over rows.  A fold that learns from a share of the rows is given
+that share of λ, so that a penalty means the same for one row everywhere.
+
+References
+----------
+Friedman, Hastie & Tibshirani, Regularization paths for generalized linear models via coordinate
+descent, Journal of Statistical Software 33, 2010.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import Tags, get_tags, indexable
+from sklearn.utils import _safe_indexing as rows_at
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples as n_rows_of
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.calibrate.wrapped import take_columns
+from likely.data.frames import frame_of, library_of
+from likely.data.source import Source
+from likely.errors import InvalidInput
+from likely.linear.path_choice import check_folds, check_rule, choose, folds_of
+from likely.linear.path_fitting import Grid, Rows, Walked, fitted_at, walk, warn_of_unfinished
+from likely.linear.path_models import path_model
+from likely.linear.path_penalties import Moved, moved_along
+from likely.opening import own_columns
+from likely.validate import check_weight
+
+SMALLEST = 1e-3  # of the first penalty: there most columns have entered
+SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    """Whether the model inside answers it."""
+
+    def check(path: Any) -> bool:
+        return callable(getattr(path.model, name, None))
+
+    return check
+
+
+class PenaltyPath(BaseEstimator):
+    """One of the linear models, with its penalty chosen by cross-validation.
+
+    Parameters
+    ----------
+    model : LinearRegression, GLM, LogisticRegression, SoftmaxRegression or OrdinalRegression
+        What is fitted.  Its other settings stay as they are: along ``l1``, a ridge in ``l2`` too
+        (1 by default for classes; give l2=0.0 for the lasso).
+    along : {"l1", "l2", "both"}, default="l1"
+        Which strength moves.  A number in the model is replaced by λ; one per column, or by name,
+        is multiplied by it: columns of factor 0 are free.  ``both`` multiplies the model's own l1
+        and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
+    n_penalties : int, default=100
+        How many, equally spaced in their logarithm.
+    smallest : float, default=None
+        The last penalty, relative to the first; None is 1e-3, and 1e-7 along ``l2``.
+    penalties : array, default=None
+        Penalties to use instead, all above 0.
+    cv : int, splitter, iterable or None, default=5
+        Folds: shuffled, and stratified for classes.  None computes the path and chooses nothing.
+    rule : {"one-standard-error", "best"}, default="one-standard-error"
+        The largest penalty whose held-out deviance is within one standard error of the least, or
+        that of the least.
+    random_state : int, RandomState or Generator, default=None
+        Shuffles the folds; None is always the same shuffle.
+
+    Attributes
+    ----------
+    penalties_ : array of shape (n_penalties,)
+        λ, falling.  Along ``l1`` the first is the least at which all penalised coefficients are
+        0; along ``l2`` it leaves less than 1 % of a degree of freedom for each column.
+    coefs_ : array of shape (n_penalties, …)
+        ``coef_`` of the model at each.
+    intercepts_ : array of shape (n_penalties, …)
+        ``intercept_`` at each; of an ordinal model the thresholds.
+    n_nonzero_ : array of shape (n_penalties,)
+        How many coefficients are not 0.
+    deviance_ : array of shape (n_penalties, n_folds)
+        Of held-out rows, their mean: the squared error of LinearRegression, the deviance of a
+        GLM, −2 log p(y | x) of classes.
+    mean_deviance_, standard_error_ : array of shape (n_penalties,)
+        Over folds.
+    best_index_, index_ : int
+        Of the least mean deviance, and of the penalty chosen by the rule.
+    penalty_ : float
+        The chosen one.
+    model_ : the model fitted to all rows there
+        With standard errors, if it is set to have them; they take the penalty as given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely import LinearRegression, PenaltyPath
+    >>> X = np.random.default_rng(0).normal(size=(80, 5))
+    >>> y = 2 * X[:, 0] + np.random.default_rng(1).normal(size=80)
+    >>> path = PenaltyPath(LinearRegression()).fit(X, y)
+    >>> np.flatnonzero(path.model_.coef_)
+    array([0])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        along: str = "l1",
+        n_penalties: int = 100,
+        smallest: float | None = None,
+        penalties: Any = None,
+        cv: Any = 5,
+        rule: str = "one-standard-error",
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.along = along
+        self.n_penalties = n_penalties
+        self.smallest = smallest
+        self.penalties = penalties
+        self.cv = cv
+        self.rule = rule
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Walk the path on all rows and in every fold, choose, and fit the model there.
+
+        X is an array, a CSR array or a data frame, whose columns y and sample_weight may name;
+        with cv=None also a file.
+        """
+        path_model(self.model)
+        check_rule(self.rule)
+        check_folds(self.cv)
+        _refuse_firth(self.model)
+        moved, grid = moved_along(self.along, self.model), self._grid()
+        rows = self._rows(X, y, sample_weight)
+        walked = walk(self.model, moved, grid, rows)
+        warn_of_unfinished(f"PenaltyPath of {type(self.model).__name__}", walked)
+        self.penalties_, self.coefs_, self.intercepts_ = walked[:3]
+        each = self.coefs_.reshape(len(self.penalties_), -1)
+        self.n_nonzero_ = np.count_nonzero(each, axis=1)
+        self.library_ = library_of(rows.X)
+        if self.cv is not None:
+            self._choose(moved, walked, rows)
+        return self
+
+    def _choose(self, moved: Moved, walked: Walked, rows: Rows) -> None:
+        """Walk the path without each fold, and take the penalty by the rule."""
+        folds = folds_of(
+            self.cv,
+            rows.X,
+            rows.y,
+            present=_present(rows),
+            classes=is_classifier(self.model),
+            random_state=self.random_state,
+        )
+        parts = [(_at(rows, learn), _at(rows, held)) for learn, held in folds]
+        total = _weight_of(rows)
+        columns = []
+        for learn, held in parts:
+            share = _weight_of(learn) / total
+            grid = Grid(share * self.penalties_, len(self.penalties_), SMALLEST)
+            columns.append(walk(self.model, moved, grid, learn, held).deviance)
+        self.deviance_ = np.column_stack(columns)
+        fold_weight = np.array([_weight_of(held) for _, held in parts])
+        choice = choose(self.deviance_, fold_weight, self.rule)
+        self.mean_deviance_, self.standard_error_, self.best_index_, self.index_ = choice
+        self.penalty_ = float(self.penalties_[self.index_])
+        self.model_ = fitted_at(self.model, moved, walked, self.index_, rows)
+        take_columns(self, self.model_)
+        if is_classifier(self.model):
+            self.classes_ = self.model_.classes_
+
+    def _grid(self) -> Grid:
+        smallest = self.smallest
+        if smallest is None:
+            smallest = SMALLEST_RIDGE if self.along == "l2" else SMALLEST
+        if not 0 < smallest < 1:
+            raise InvalidInput(
+                f"smallest is {smallest!r}; it is the last penalty relative to the first, between "
+                "0 and 1. Use 1e-3."
+            )
+        if not isinstance(self.n_penalties, int | np.integer) or self.n_penalties < 1:
+            raise InvalidInput(
+                f"n_penalties is {self.n_penalties!r}; expected a whole number from 1 up. Use 100."
+            )
+        return Grid(_given(self.penalties), int(self.n_penalties), float(smallest))
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Rows in memory, in a form whose rows can be taken; a file as it is."""
+        if isinstance(X, str | Path | Source):
+            if self.cv is not None:
+                raise InvalidInput(
+                    f"X is a file, and cv={self.cv!r} needs rows in memory to cut into folds. "
+                    "Read it into a frame, or use cv=None for the path alone."
+                )
+            return Rows(X, y, sample_weight)
+        X, y, weight = own_columns(X, y, sample_weight)
+        if weight is None and self.cv is None:
+            return Rows(X, y)
+        probe = clone(self.model)
+        path_model(self.model).open(probe, X, y, weight)  # every check, before rows are taken
+        X, y = indexable(X, y)
+        return Rows(X, y, check_weight(weight, X, n_rows=n_rows_of(X)))
+
+    def path_frame(self) -> Any:
+        """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
+        check_is_fitted(self)
+        columns: dict[str, Array] = {"penalty": self.penalties_}
+        if "deviance_" in vars(self):
+            columns |= {"deviance": self.mean_deviance_, "standard_error": self.standard_error_}
+        return frame_of(columns | {"nonzero": self.n_nonzero_}, self.library_)
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> Array:
+        """By the model at the chosen penalty."""
+        return np.asarray(self._chosen().predict(X))
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x) by the model at the chosen penalty."""
+        return np.asarray(self._chosen().predict_proba(X))
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x) by the model at the chosen penalty."""
+        return np.asarray(self._chosen().predict_log_proba(X))
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """The scores of the model at the chosen penalty."""
+        return np.asarray(self._chosen().decision_function(X))
+
+    @available_if(_has("score"))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """As the model scores itself: the share of right classes, R², or D² of a GLM."""
+        return float(self._chosen().score(X, y, sample_weight=sample_weight))
+
+    def _chosen(self) -> Any:
+        check_is_fitted(self)
+        if "model_" not in vars(self):
+            raise InvalidInput(
+                "This path has no chosen model: cv=None computes the path alone. Give cv=5, or fit "
+                "the model at one of penalties_."
+            )
+        return self.model_
+
+    def __sklearn_tags__(self) -> Tags:
+        inner = get_tags(self.model)
+        return replace(
+            super().__sklearn_tags__(),
+            estimator_type=inner.estimator_type,
+            classifier_tags=inner.classifier_tags,
+            regressor_tags=inner.regressor_tags,
+            input_tags=inner.input_tags,
+            target_tags=replace(inner.target_tags, multi_output=False),
+        )
+
+
+def _given(penalties: Any) -> Array | None:
+    """Given penalties, from the largest down."""
+    if penalties is None:
+        return None
+    values = np.asarray(penalties, dtype=np.float64)
+    if values.ndim != 1 or not len(values) or not ((values > 0) & np.isfinite(values)).all():
+        raise InvalidInput(
+            f"penalties is {penalties!r}; expected one or more finite numbers above 0. Fit the "
+            "model itself for a penalty of 0."
+        )
+    return np.asarray(np.sort(values)[::-1])
+
+
+def _at(rows: Rows, index: Array) -> Rows:
+    weight = None if rows.weight is None else rows.weight[index]
+    return Rows(rows_at(rows.X, index), rows_at(rows.y, index), weight)
+
+
+def _present(rows: Rows) -> Array:
+    """The rows that count: weight 0 is the row absent."""
+    return np.ones(n_rows_of(rows.X), dtype=bool) if rows.weight is None else rows.weight > 0
+
+
+def _weight_of(rows: Rows) -> float:
+    return float(n_rows_of(rows.X) if rows.weight is None else rows.weight.sum())
+
+
+def _refuse_firth(model: Any) -> None:
+    if model.get_params(deep=False).get("firth", False):
+        raise InvalidInput(
+            "The model has firth=True, which takes the place of l1 and l2, so there is no penalty "
+            "to move. Use firth=False."
+        )

@@ -1,0 +1,213 @@
+"""A model at one penalty after another: from the largest down, each search from the last answer.
+
+Least squares in memory goes by ``solvers.lasso_path``, which solves many penalties with one pass
+over X; every other model is fitted again and again from where it was.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from likely._typing import Array
+from likely.data.block import ArrayBlocks
+from likely.errors import LikelyWarning, warn_user
+from likely.linear.framing import Framing
+from likely.linear.path_models import PathModel, path_model
+from likely.linear.path_penalties import Moved, first_penalty, null_model
+from likely.linear.reading import LinearRows, new_rows, refuse_gaps
+from likely.linear.regression import LinearRegression
+from likely.linear.strengths import elastic_net
+from likely.objectives.columns import STORES, LeastSquaresColumns
+from likely.opening import check_response
+from likely.solvers.lasso_path import PathSolution, lasso_path
+from likely.solvers.minimise import Solution
+
+SAME_RATIO = 1e-12  # of l2 to l1 over columns, relative: one elastic net
+
+
+class Grid(NamedTuple):
+    """Which penalties: given, or so many from the first down to a part of it."""
+
+    penalties: Array | None
+    n_penalties: int
+    smallest: float
+
+    def from_first(self, first: float) -> Array:
+        if self.penalties is not None:
+            return self.penalties
+        return first * np.geomspace(1.0, self.smallest, self.n_penalties)
+
+
+class Rows(NamedTuple):
+    """Data as the caller gave them; ``weight`` is an array, a name, or None."""
+
+    X: Any
+    y: Any
+    weight: Any = None
+
+
+class Walked(NamedTuple):
+    """A model at every penalty."""
+
+    penalties: Array
+    coefs: Array  # (n_penalties, …)
+    intercepts: Array
+    solutions: list[Solution]
+    deviance: Array  # (n_penalties,) mean over held-out rows; empty where there are none
+
+
+def walk(model: Any, moved: Moved, grid: Grid, rows: Rows, held: Rows | None = None) -> Walked:
+    """Fit at every penalty; ``held`` are rows to be predicted on the way."""
+    probe = without_errors(model).set_params(**moved.at(1.0))
+    opened = path_model(model).open(probe, *rows)
+    net = one_net(probe, moved, opened)
+    if net is None:
+        return step_by_step(model, moved, grid, rows, opened, held)
+    return all_at_once(probe, net, grid, opened, held)
+
+
+def without_errors(model: Any) -> Any:
+    """A copy that starts from its last fit and computes no standard errors, where it can choose."""
+    wanted = {"warm_start": True, "covariance": None}
+    known = model.get_params(deep=False)
+    return clone(model).set_params(**{k: v for k, v in wanted.items() if k in known})
+
+
+def step_by_step(
+    model: Any, moved: Moved, grid: Grid, rows: Rows, opened: LinearRows, held: Rows | None
+) -> Walked:
+    """One fit after another."""
+    kind, walker = path_model(model), without_errors(model)
+    with silently():
+        if grid.penalties is None:
+            null = null_model(walker, moved, *rows)
+            walker.solution_ = null.solution_
+            penalties = grid.from_first(first_penalty(kind, null, moved, opened))
+        else:
+            penalties = grid.penalties
+        seen = []
+        for penalty in penalties:
+            walker.set_params(**moved.at(float(penalty))).fit(*rows)
+            deviance = [] if held is None else [held_out(kind, walker, held)]
+            seen.append((walker.coef_, kind.intercepts(walker), walker.solution_, deviance))
+    coefs, intercepts, solutions, deviances = zip(*seen, strict=True)
+    return Walked(
+        penalties,
+        np.stack(coefs),
+        np.stack(intercepts),
+        list(solutions),
+        np.concatenate([np.asarray(each, dtype=float) for each in deviances]),
+    )
+
+
+def held_out(kind: PathModel, model: Any, rows: Rows) -> float:
+    """The mean deviance of rows that the model has not seen."""
+    return float(np.average(kind.deviance(model, rows.X, rows.y), weights=rows.weight))
+
+
+class Net(NamedTuple):
+    """An elastic net λ f (ρ|β| + ½(1 − ρ) β²), as ``lasso_path`` has it."""
+
+    factors: Array
+    l1_ratio: float
+
+
+def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
+    """The net that a path of least squares in memory is, if it is one."""
+    if not isinstance(model, LinearRegression) or model.solver != "auto" or moved.l1 is None:
+        return None
+    if not isinstance(opened.blocks, ArrayBlocks) or type(opened.blocks.X) not in STORES:
+        return None
+    if (model.fit_intercept and model.penalise_intercept) or np.ptp(opened.blocks.target) == 0:
+        return None
+    framing = Framing(opened.coding.n_coefficients, False, None)
+    net = elastic_net(model, opened.coding, framing, l1=model.l1, l2=model.l2, intercept=False)
+    l1, l2 = np.asarray(net.l1), np.asarray(net.l2)
+    if moved.l2 is None and l2.any():
+        return None
+    ratio = float(l1.sum() / (l1 + l2).sum())
+    if not np.allclose(l1, ratio * (l1 + l2), rtol=SAME_RATIO, atol=0.0):
+        return None
+    return Net(l1 + l2, ratio)
+
+
+def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows | None) -> Walked:
+    """Least squares at all penalties; ``probe`` knows the columns."""
+    objective = LeastSquaresColumns.of(opened.blocks)
+    if not np.isfinite(objective.pulls(np.ones((len(objective.y), 1)))).all():
+        refuse_gaps(opened.blocks, opened.coding.names())
+    path = lasso_path(
+        objective,
+        penalties=grid.penalties,
+        n_penalties=grid.n_penalties,
+        ratio=grid.smallest,
+        l1_ratio=net.l1_ratio,
+        factors=net.factors,
+        intercept=probe.fit_intercept,
+        tol=probe.tol,
+        max_passes=probe.max_iter,
+    )
+    deviance: Array = np.empty(0)
+    if held is not None:
+        with silently():
+            design = new_rows(probe, opened.coding, held.X)
+        eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
+        y = check_response(held.y, n_rows=len(eta), estimator=probe)
+        deviance = np.average((y[:, None] - eta) ** 2, axis=0, weights=held.weight)
+    solutions = _solutions(path, probe)
+    return Walked(path.penalties, path.coefficients, path.intercepts, solutions, deviance)
+
+
+def _solutions(path: PathSolution, probe: Any) -> list[Solution]:
+    """How each penalty ended; the passes over the data are those of the whole path."""
+
+    def one(beta: Array, b: float, gap: float) -> Solution:
+        return Solution(
+            theta=np.append(beta, b) if probe.fit_intercept else beta,
+            converged=gap <= probe.tol,
+            reason=f"the gap of the path is {gap:.1e}",
+            trace=(float("nan"),),
+            gap=float(gap),
+            solver="lasso path",
+            passes=float(path.passes),
+        )
+
+    return [one(*each) for each in zip(path.coefficients, path.intercepts, path.gaps, strict=True)]
+
+
+def warn_of_unfinished(name: str, walked: Walked) -> None:
+    """One warning for the path, not one for each penalty."""
+    short = [i for i, solution in enumerate(walked.solutions) if not solution.converged]
+    if short:
+        worst = max(walked.solutions[i].gap for i in short)
+        warn_user(
+            f"{name} did not converge at {len(short)} of {len(walked.solutions)} penalties, from "
+            f"{walked.penalties[short[0]]:.3g} down; the largest gap is {worst:.1e}. Raise the "
+            "model's max_iter, loosen its tol, or stop earlier with a larger `smallest`.",
+            ConvergenceWarning,
+        )
+
+
+def fitted_at(model: Any, moved: Moved, walked: Walked, index: int, rows: Rows) -> Any:
+    """The model at one penalty, with its own settings, from where the path was."""
+    chosen = clone(model).set_params(**moved.at(float(walked.penalties[index])))
+    known = chosen.get_params(deep=False)
+    if "warm_start" not in known:
+        return chosen.fit(*rows)
+    chosen.solution_ = walked.solutions[index]
+    chosen.set_params(warm_start=True).fit(*rows)
+    return chosen.set_params(warm_start=known["warm_start"])
+
+
+@contextmanager
+def silently() -> Iterator[None]:
+    """Without warnings that would be repeated at every penalty."""
+    with warnings.catch_warnings():
+        for category in (ConvergenceWarning, LikelyWarning):
+            warnings.simplefilter("ignore", category)
+        yield

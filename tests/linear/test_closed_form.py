@@ -1,0 +1,134 @@
+"""Least squares in closed form: three ways to the same line, and what each says of the columns."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+import likely
+from likely.errors import InvalidInput, RedundantColumns
+from likely.linear.closed_form import CLOSED_FORMS
+
+
+def data(seed=0, n=60, p=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, X @ np.linspace(1, -1, p) + 3 + rng.normal(size=n), rng.uniform(0.1, 2, n)
+
+
+def line(model):
+    return np.append(model.coef_, model.intercept_)
+
+
+every = pytest.mark.parametrize("solver", CLOSED_FORMS)
+
+
+@every
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("penalised", [True, False])
+@pytest.mark.parametrize("l2", [0.0, 1.5])
+def test_every_closed_form_solves_the_normal_equations(solver, intercept, penalised, l2):
+    X, y, weight = data()
+    model = likely.LinearRegression(
+        l2=l2, solver=solver, fit_intercept=intercept, penalise_intercept=penalised
+    ).fit(X, y, weight)
+    A = np.column_stack([X, np.ones(60)]) if intercept else X
+    ridge = np.full(A.shape[1], l2)
+    if intercept and not penalised:
+        ridge[-1] = 0
+    expected = np.linalg.solve(A.T * weight @ A + np.diag(ridge), A.T @ (weight * y))
+    found = line(model) if intercept else model.coef_
+    assert_allclose(found, expected, rtol=1e-10)
+    assert model.solution_.converged and model.solution_.gap == 0
+    squares = np.sum(weight * (y - A @ expected) ** 2)
+    assert_allclose(model.solution_.trace[-1], squares / 2 + np.sum(ridge * expected**2) / 2)
+
+
+@pytest.mark.parametrize("strengths", [[0.0, 1.0, 5.0, 100.0], {"x1": 1.0, "x3": 100.0}])
+def test_every_column_may_have_its_own_strength(strengths):
+    """REG-5."""
+    X, y, _ = data()
+    model = likely.LinearRegression(l2=strengths).fit(X, y)
+    K = np.diag([0, 1, 5, 100] if isinstance(strengths, list) else [0, 1, 0, 100])
+    centred = X - X.mean(axis=0)
+    assert_allclose(model.coef_, np.linalg.solve(centred.T @ centred + K, centred.T @ y))
+
+
+def test_a_tiny_ridge_solves_what_least_squares_cannot():
+    """REG-5: singular at l2 = 1e-8; REG-4: its limit is the pseudoinverse."""
+    X, y, _ = data()
+    doubled = np.column_stack([X, X[:, 0]])
+    tiny = likely.LinearRegression(l2=1e-8).fit(doubled, y)
+    shortest = likely.LinearRegression(solver="minimum-norm").fit(doubled, y)
+    assert_allclose(line(tiny), line(shortest), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (12, 30)])
+def test_the_shortest_solution_is_that_of_the_pseudoinverse(shape):
+    """REG-4, of the centred columns, and of all where there is no intercept."""
+    X, y, _ = data(n=shape[0], p=shape[1])
+    X[:, 1] = X[:, 0]
+    model = likely.LinearRegression(solver="minimum-norm").fit(X, y)
+    centred, rank = X - X.mean(axis=0), np.linalg.matrix_rank(X - X.mean(axis=0))
+    assert_allclose(model.coef_, np.linalg.pinv(centred) @ (y - y.mean()), rtol=1e-8, atol=1e-10)
+    assert model.rank_ == rank
+    free = likely.LinearRegression(solver="minimum-norm", fit_intercept=False).fit(X, y)
+    assert_allclose(free.coef_, np.linalg.pinv(X) @ y, rtol=1e-8, atol=1e-10)
+
+
+@every
+def test_rank_and_condition_are_those_of_columns_of_length_one(solver):
+    X, y, _ = data()
+    model = likely.LinearRegression(solver=solver).fit(X * [1, 1e3, 1, 1], y)
+    centred = X - X.mean(axis=0)
+    unit = centred / np.linalg.norm(centred, axis=0)
+    assert model.rank_ == 4
+    assert_allclose(model.condition_, np.linalg.cond(unit), rtol=0.5)  # of a factor, to its order
+
+
+def test_columns_that_nearly_depend_are_solved_by_qr():
+    """Exact to half the digits, where the normal equations keep none."""
+    X, _, _ = data()
+    X[:, 3] = X[:, 0] + 1e-6 * X[:, 3]
+    y = X @ [1.0, 2.0, 3.0, 4.0]
+    model = likely.LinearRegression().fit(X, y)
+    assert "QR" in model.solution_.solver.upper()
+    assert_allclose(model.coef_, [1, 2, 3, 4], rtol=1e-6)
+    plain = likely.LinearRegression().fit(X[:, :3], y)
+    assert "normal" in plain.solution_.solver
+
+
+def test_sparse_rows_are_not_written_out_but_give_the_same():
+    X, y, weight = data()
+    X[X < 0.3] = 0
+    for solver in CLOSED_FORMS:
+        model = likely.LinearRegression(solver=solver, l2=0.1)
+        dense = line(model.fit(X, y, weight))
+        assert_allclose(line(model.fit(sparse.csr_array(X), y, weight)), dense, rtol=1e-10)
+
+
+def test_a_lasso_has_no_closed_form():
+    X, y, _ = data()
+    with pytest.raises(InvalidInput, match=r"solver='qr' was given with l1 > 0.*Use solver='auto'"):
+        likely.LinearRegression(l1=1.0, solver="qr").fit(X, y)
+
+
+def test_redundant_columns_are_named_unless_the_shortest_solution_was_asked_for():
+    X, y, _ = data()
+    doubled = np.column_stack([X, X[:, 0] - X[:, 1]])
+    with pytest.warns(RedundantColumns, match="'x4' can be computed from other columns"):
+        warned = likely.LinearRegression().fit(doubled, y)
+    silent = likely.LinearRegression(solver="minimum-norm").fit(doubled, y)
+    assert_allclose(warned.predict(doubled), silent.predict(doubled), rtol=1e-9)
+
+
+def test_one_pass_is_enough_for_the_coefficients():
+    X, y, _ = data()
+    passes = likely.LinearRegression(covariance=None).fit(X, y).solution_.passes
+    assert passes <= 3  # the centre, the response's mean, the sums
+    assert likely.LinearRegression(covariance=None, solver="qr").fit(X, y).solution_.passes > passes
+
+
+def test_as_many_parameters_as_rows_leave_no_variance():
+    X, y, _ = data(n=5)
+    assert np.isnan(likely.LinearRegression().fit(X, y).variance_)
