@@ -17,6 +17,11 @@ def public_estimators() -> list[type[Any]]:
 
 
 def made(kind: type[Any], **arguments: Any) -> Any:
-    """An instance; one that wraps a classifier is given one of ours."""
-    wraps = "estimator" in signature(kind).parameters and "estimator" not in arguments
-    return kind(likely.LogisticRegression(), **arguments) if wraps else kind(**arguments)
+    """An instance; one that wraps a model is given one of ours."""
+    takes = signature(kind).parameters
+    if "estimator" in takes:
+        arguments.setdefault("estimator", likely.LogisticRegression())
+    if "model" in takes:
+        arguments.setdefault("model", likely.LinearRegression())
+        arguments.setdefault("n_penalties", 5)  # each is a search
+    return kind(**arguments)

@@ -256,6 +256,7 @@ FITS = {
     "cal-platt": Fit(likely.PlattScaling(naive_bayes()), sides),
     "cal-temperature": Fit(likely.TemperatureScaling(softmax()), ratings),
     "cal-isotonic": Fit(likely.IsotonicScaling(logistic()), sides),
+    "path-lasso": Fit(likely.PenaltyPath(likely.LinearRegression(), n_penalties=6), amounts),
     "map-polynomial": Fit(likely.PolynomialFeatures(2), amounts),
     "map-radial": Fit(likely.BasisFunctions("radial", centres=4, random_state=0), amounts),
     "map-spline": Fit(likely.BasisFunctions("spline", centres=4), amounts),
@@ -265,7 +266,9 @@ FITS = {
 }
 CLASSIFIERS = [name for name in FITS if is_classifier(FITS[name].estimator)]
 REGRESSORS = [name for name in FITS if is_regressor(FITS[name].estimator)]
-FOLDED = [name for name in FITS if name.startswith("cal-")]  # rows are put in folds by their index
+FOLDED = [
+    name for name in FITS if name.startswith(("cal-", "path-"))
+]  # rows are put in folds by their index
 MIXTURES = [name for name in FITS if name.startswith(("gm", "mm"))]
 
 
@@ -277,6 +280,7 @@ LEARNED = (
     "components_",
     "edges_",
     "coef_",
+    "coefs_",
     "intercept_",
     "thresholds_",
     "levels_",

@@ -51,12 +51,12 @@ VARIANTS = {  # beside the defaults
     ],
     "LinearRegression": [
         {"l2": np.array([1.0, 2.0, 0.5])},
-        {"l1": {0: 0.5}, "covariance": None},
+        {"l1": {"x0": 0.5}, "covariance": None},
         {"covariance": "HC2", "solver": "qr"},
     ],
     "GLM": [
         {"response": likelihoods.NegativeBinomial(0.5), "link": links.Power(0.5), "l2": 1.0},
-        {"response": likelihoods.Tweedie(1.5), "link": "log", "l2": {1: 2.0}},
+        {"response": likelihoods.Tweedie(1.5), "link": "log", "l2": {"x1": 2.0}},
         {"response": "bernoulli", "link": links.CLogLog(), "l2": 1.0, "executor": Threads(2)},
     ],
     "LogisticRegression": [{"link": links.Cauchit()}, {"firth": True}, {"l1": [1.0, 0.5, 0.1]}],
@@ -64,6 +64,10 @@ VARIANTS = {  # beside the defaults
     "OrdinalRegression": [{"link": links.Probit(), "order": [1, 0]}],
     "FrankHall": [{"estimator": likely.NaiveBayes(), "order": (1, 0)}],
     "PlattScaling": [{"estimator": likely.SoftmaxRegression(), "cv": 3}],
+    "PenaltyPath": [
+        {"model": likely.LogisticRegression(l2={"x0": 1.0, "x1": 0.5}), "along": "l2"},
+        {"cv": None},
+    ],
     "BasisFunctions": [{"basis": "spline", "centres": 5}],
 }
 

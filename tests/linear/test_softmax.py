@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from likely.errors import InvalidInput, RedundantColumns, Separation
+from likely.generative.naive_bayes import NaiveBayes
 from likely.linear.logistic import LogisticRegression
 from likely.linear.softmax import SoftmaxRegression
 
@@ -110,6 +111,30 @@ def test_an_unknown_reference_is_refused():
     X, y = overlapping()
     with pytest.raises(InvalidInput, match="no class for reference 7; choose one of 0, 1, 2"):
         SoftmaxRegression(reference=7).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "lbfgs"}, {"l1": 1.0}, {"reference": 2}])
+def test_a_search_from_the_optimum_ends_there(options):
+    X, y = overlapping(12)
+    X = X + 5.0
+    first = SoftmaxRegression(**options, tol=1e-9).fit(X, y)
+    again = SoftmaxRegression(
+        **options, tol=1e-7, start=(first.coef_, first.intercept_), max_iter=6
+    ).fit(X, y)
+    assert again.solution_.trace[0] == pytest.approx(first.solution_.trace[-1], rel=1e-8)
+    assert_allclose(again.coef_, first.coef_, atol=1e-3)
+
+
+def test_weights_of_naive_bayes_are_a_start():
+    X = np.random.default_rng(0).poisson(2.0, size=(300, 5))
+    score = X @ [1, -1, 0, 1, 0] + np.random.default_rng(1).normal(size=300)
+    y = np.digitize(score, [0, 3])
+    bayes = NaiveBayes("multinomial").fit(X, y)
+    start = (bayes.class_coef_, bayes.class_intercept_)
+    model = SoftmaxRegression(start=start, tol=1e-14).fit(X, y)
+    assert_allclose(model.coef_, SoftmaxRegression(tol=1e-14).fit(X, y).coef_, atol=1e-6)
+    with pytest.raises(InvalidInput, match=r"of shape \(3, 4\) and intercepts of shape \(3,\)"):
+        SoftmaxRegression(start=start).fit(X[:, :4], y)
 
 
 def test_soft_labels_are_weighted_labels():

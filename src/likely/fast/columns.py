@@ -1,6 +1,6 @@
 """Compiled coordinate descent over columns, and over a Gram matrix of the active ones.
 
-    soft(u, λ) = sign(u) max(|u| − λ, 0)
+    _soft(u, λ) = sign(u) max(|u| − λ, 0)
 
 All arrays are float64; positions int32 or int64.  The callers check; nothing is checked here.
 """
@@ -12,7 +12,7 @@ FLAT = 1e-13  # a curvature below this part of its terms is rounding
 
 
 @njit(cache=True, nogil=True)
-def soft(u, l1):
+def _soft(u, l1):
     if u > l1:
         return u - l1
     if u < -l1:
@@ -21,11 +21,11 @@ def soft(u, l1):
 
 
 @njit(cache=True, nogil=True)
-def moved(beta, gradient, h, l1, curvature):
+def _moved(beta, gradient, h, l1, curvature):
     """How far β_j goes; a column that the intercept explains, or of zeros, goes to 0."""
     if h <= FLAT * curvature or h == 0.0:
         return -beta if l1 > 0.0 else 0.0
-    return soft(h * beta - gradient, l1) / h - beta
+    return _soft(h * beta - gradient, l1) / h - beta
 
 
 @njit(cache=True, nogil=True)
@@ -42,7 +42,7 @@ def descend_gram(G, q, c, beta, l1, l2, y2, tol, max_sweeps):
             if h <= 0.0:
                 continue
             old = beta[j]
-            new = soft(c[j] + G[j, j] * old, l1[j]) / h
+            new = _soft(c[j] + G[j, j] * old, l1[j]) / h
             if new != old:
                 beta[j] = new
                 move = new - old
@@ -101,7 +101,7 @@ def descend_csc(starts, rows, values, columns, d, q, beta, l1, l2, centred, shar
             if whole < stop:
                 g0 += values[whole] * q[rows[whole]]
             h = curvature[k] - cross[k] * cross[k] / total + l2[k]
-            move = moved(beta[k], g0 + g1, h, l1[k], curvature[k])
+            move = _moved(beta[k], g0 + g1, h, l1[k], curvature[k])
             if move == 0.0 and beta[k] == 0.0:
                 continue
             order[left] = k
@@ -140,7 +140,7 @@ def descend_dense(X, columns, d, q, beta, l1, l2, centred, share, max_sweeps):
             x = X[columns[k]]
             gradient = np.dot(x, q) + cross[k] * t + l2[k] * beta[k]
             h = curvature[k] - cross[k] * cross[k] / total + l2[k]
-            move = moved(beta[k], gradient, h, l1[k], curvature[k])
+            move = _moved(beta[k], gradient, h, l1[k], curvature[k])
             if move == 0.0 and beta[k] == 0.0:
                 continue
             order[left] = k

@@ -14,7 +14,7 @@ ENOUGH = 1e-2  # a last step below this part of the whole move ends the search f
 
 
 @njit(cache=True, nogil=True)
-def sigmoid(z):
+def _sigmoid(z):
     if z >= 0.0:
         return 1.0 / (1.0 + np.exp(-z))
     e = np.exp(z)
@@ -22,7 +22,7 @@ def sigmoid(z):
 
 
 @njit(cache=True, nogil=True)
-def balanced_logit(z, p, a, eta):
+def _balanced_logit(z, p, a, eta):
     """The root z′ of z′ + a σ(z′) = η + a p, from z = logit p; it is within a below η + a p."""
     target = eta + a * p
     low, high, whole = target - a, target, abs(eta - z)
@@ -37,7 +37,7 @@ def balanced_logit(z, p, a, eta):
         if z < low or z > high:
             z = 0.5 * (low + high)
             step = high - low
-        p = sigmoid(z)
+        p = _sigmoid(z)
         if abs(step) <= ENOUGH * whole:
             break
     return z
@@ -69,11 +69,11 @@ def sweep_rows(starts, columns, values, weight, offset, squares, order, logit, b
             e0 += values[q] * beta[columns[q]]
         eta = offset[i] + b + ((e0 + e1) + (e2 + e3))
         z = logit[i]
-        p = sigmoid(z)
+        p = _sigmoid(z)
         gap += 0.5 * w * p * (1.0 - p) * (eta - z) ** 2
-        z = balanced_logit(z, p, w * (squares[i] + s2) / ridge, eta)
+        z = _balanced_logit(z, p, w * (squares[i] + s2) / ridge, eta)
         logit[i] = z
-        move = -w * (sigmoid(z) - p) / ridge
+        move = -w * (_sigmoid(z) - p) / ridge
         if move != 0.0:
             b += s2 * move
             for q in range(start, stop):

@@ -167,7 +167,7 @@ def _assembled(
     )
     coef = user[..., :-1] if data.framing.intercept else user
     intercept = user[..., -1] if data.framing.intercept else np.zeros(user.shape[:-1])
-    df = max(gram.weight - solved.rank - int(data.framing.intercept), 0.0)
+    df = max(gram.weight - solved.rank - int(theta.size > solved.theta.size), 0.0)
     variance = squares / df if df > 0 else np.full_like(squares, np.nan)
     return ClosedForm(
         coef, intercept[()], solution, inference, solved.rank, solved.condition, variance[()]

@@ -47,9 +47,14 @@ def diverging(
         before = float(d @ at_start @ d)
         if not before > 0 or float(d @ hessian @ d) > FADED * before:
             continue
+        columns = _strongest(d, at_start)
+        # a fit that is very good ends with a tiny step: as far again as it has come is far
+        reach = max(far, abs(float(theta[columns[0]] / d[columns[0]])))
         here = value(theta)
-        if value(theta + far * d) <= here + RISE * max(1.0, abs(here)):
-            return Divergence(d, _strongest(d, at_start))
+        with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
+            there = value(theta + reach * d)
+        if there <= here + RISE * max(1.0, abs(here)):
+            return Divergence(d, columns)
     return None
 
 

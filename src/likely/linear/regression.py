@@ -27,7 +27,7 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.fitting import fit_linear
 from likely.linear.inference import Inference
-from likely.linear.reading import Beside, open_linear
+from likely.linear.reading import Beside, new_offset, open_linear
 from likely.linear.strengths import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
@@ -152,9 +152,9 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """E[y | x] of each row."""
-        if offset is not None and self.coef_.ndim == 2:
-            offset = np.asarray(offset)[:, None]
-        return self.linear_predictor(X, offset=offset)
+        mean = self.linear_predictor(X)
+        moved = np.asarray(new_offset(offset, None, len(mean)))
+        return mean + (moved[:, None] if moved.ndim < mean.ndim and moved.ndim else moved)
 
     def predict_interval(
         self, X: Any, level: float = 0.95, *, offset: Any = None, of: str = "mean"

@@ -52,6 +52,9 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         A class whose weights are held at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
+    start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
+        Weights and intercepts to search from, such as ``class_coef_`` and ``class_intercept_`` of a
+        :class:`~likely.NaiveBayes`.  None is the constant model.  The optimum is the same.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
         and penalty; ``solution_.solver`` says which it was.
@@ -89,6 +92,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
+        start: tuple[Array, Array] | None = None,
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -99,6 +103,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.reference = reference
+        self.start = start
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

@@ -126,6 +126,8 @@ def fit_softmax(
     penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
     problem = SoftmaxProblem(n_classes, reference, penalty, data, rows.executor)
     start = _start(problem, rows)
+    if estimator.start is not None:
+        start = _given_start(problem, *estimator.start)
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         problem = replace(problem, tie=_tie(problem))
     found = SOLVERS[name](problem, start, estimator.tol, estimator.max_iter)
@@ -170,6 +172,28 @@ def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
         level -= log(max(total - count.sum(), LEAST_COUNT))
     objective.classes.rows(start)[:, -1] = level
     return start
+
+
+def _given_start(problem: SoftmaxProblem, coef: Array, intercept: Array) -> Array:
+    """θ of the framed design from weights of the data as they are.
+
+    It is centred over classes, but where an L1 penalty decides how.
+    """
+    framing, K = problem.data.framing, problem.n_classes
+    coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
+    if coef.shape != (K, framing.n_coefficients) or intercept.shape != (K,):
+        raise InvalidInput(
+            f"start holds arrays of shape {coef.shape} and {intercept.shape}; weights of shape "
+            f"{(K, framing.n_coefficients)} and intercepts of shape {(K,)} were expected. "
+            "Give one row of weights per class."
+        )
+    if framing.centre is not None:
+        intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
+    theta = np.column_stack([coef, intercept]) if framing.intercept else coef
+    if problem.reference is None:
+        rough = np.asarray(problem.penalty.l1).reshape(K, -1).any(axis=0)
+        return np.ravel(theta - np.where(rough, 0.0, theta.mean(axis=0)))
+    return np.ravel(np.delete(theta - theta[problem.reference], problem.reference, axis=0))
 
 
 def _tie(problem: SoftmaxProblem) -> Array | None:

@@ -40,7 +40,7 @@ from likely.solvers.coordinate_descent import conjugate_gradients
 MOST_AT_ONCE = 16  # penalties checked by one pass over X
 NEAR = 0.97  # of its bound: where an extrapolated pull makes its column join
 INNER = 0.3  # part of tol that the gap on A may take
-SWEEPS = 4  # between conjugate gradients
+SWEEPS = 100  # between conjugate gradients, which pay only where sweeps crawl
 ROUNDS = 100
 TIGHTER = 0.2
 FIRST_HELD = 256
@@ -200,7 +200,7 @@ def minimise_gram(
 ) -> Array:
     """argmin ½βᵀGβ − qᵀβ + Σ l1|β| + ½Σ l2β², to a duality gap of ``tol`` where rounding allows.
 
-    A few sweeps find signs; conjugate gradients then go on with these, and a coefficient that would
+    Where sweeps crawl, conjugate gradients go on with the signs found, and a coefficient that would
     turn ends at 0.  ``gram`` may be larger than β.
     """
     from likely.fast.columns import descend_gram

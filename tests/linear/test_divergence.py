@@ -1,0 +1,69 @@
+"""Whether a maximum of the likelihood exists, from the next Newton step."""
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from likely.compute.serial import Serial
+from likely.data.block import ArrayBlocks
+from likely.data.design import Dense, Intercept
+from likely.likelihoods import likelihood_of
+from likely.linear.divergence import diverging
+from likely.objectives.linear import LinearObjective
+from likely.penalties import NoPenalty
+from likely.solvers import Newton
+from likely.solvers.minimise import search
+
+
+def verdict(X, y, response="bernoulli"):
+    blocks = ArrayBlocks(Intercept(Dense(X)), y.astype(float))
+    objective = LinearObjective(likelihood_of(response), NoPenalty(), blocks, Serial())
+    start = np.zeros(X.shape[1] + 1)
+    _, state = search(Newton(), objective, start, tol=1e-8)
+    at_start = objective.second_order(start).hessian
+    return diverging(objective.value, state.theta, state.direction, state.hessian, at_start)
+
+
+def some(seed=0, n=100):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), rng
+
+
+def test_overlapping_classes_have_a_maximum():
+    X, rng = some()
+    assert verdict(X, X[:, 0] + rng.logistic(size=100) > 0) is None
+
+
+def test_a_very_good_fit_is_no_separation():
+    """Two of two thousand rows on the wrong side are enough for a maximum."""
+    X, _ = some(n=2000)
+    y = X[:, 0] > 0
+    wrong = np.argsort(np.abs(X[:, 0] - 0.4))[:2]
+    y[wrong] = ~y[wrong]
+    assert verdict(X, y) is None
+
+
+def test_the_column_that_separates_is_named_first():
+    X, _ = some()
+    found = verdict(X, X[:, 1] > 0)
+    assert found is not None
+    assert found.columns[0] == 1
+    assert found.direction[1] > 0
+
+
+def test_rows_that_one_column_decides_are_found_though_others_overlap():
+    X, rng = some()
+    X[:, 2] = np.arange(100) % 10 == 0
+    y = (X[:, 0] + rng.logistic(size=100) > 0) | (X[:, 2] == 1)
+    found = verdict(X, y)
+    assert found is not None
+    assert_array_equal(found.columns[:1], [2])
+
+
+def test_counts_that_are_0_wherever_a_column_is_set_have_no_rate_there():
+    X, rng = some()
+    X[:, 2] = np.arange(100) % 10 == 0
+    y = np.where(X[:, 2] == 1, 0, rng.poisson(3.0, 100))
+    found = verdict(X, y, "poisson")
+    assert found is not None
+    assert found.columns[0] == 2
+    assert found.direction[2] < 0

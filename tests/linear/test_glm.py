@@ -1,0 +1,160 @@
+"""Generalized linear models: what is particular to each family, and what a fitted one answers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import likely
+from likely.errors import InvalidInput, UnknownName
+from likely.likelihoods import NegativeBinomial
+from likely.likelihoods.responses import RESPONSES, likelihood_of
+
+TIGHT = 1e-14
+
+
+def data(response="poisson", link=None, seed=0, n=200):
+    rng = np.random.default_rng(seed)
+    likelihood = likelihood_of(response, link)
+    X = rng.uniform(-1, 1, (n, 3))
+    dispersion = 1.0 if likelihood.response.dispersion_is_known else 0.2
+    return X, likelihood.sample(X @ np.array([0.4, -0.3, 0.1]) + 1.2, rng, dispersion)
+
+
+def line(model):
+    return np.append(model.coef_, model.intercept_)
+
+
+def test_a_gaussian_response_is_linear_regression():
+    """GLM-1, GLM-2."""
+    X, y = data("gaussian")
+    glm, linear = likely.GLM(tol=TIGHT).fit(X, y), likely.LinearRegression().fit(X, y)
+    assert_allclose(line(glm), line(linear), rtol=1e-9)
+    assert_allclose(glm.dispersion_, linear.variance_, rtol=1e-9)
+    assert_allclose(glm.score(X, y), linear.score(X, y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+def test_a_bernoulli_response_is_logistic_regression(link):
+    """GLM-1, GLM-6."""
+    X, y = data("bernoulli", link)
+    glm = likely.GLM("bernoulli", link, tol=TIGHT).fit(X, y)
+    logistic = likely.LogisticRegression(link, l2=0.0, tol=TIGHT).fit(X, y)
+    assert_allclose(line(glm), line(logistic), rtol=1e-9)
+    assert_allclose(glm.predict(X), logistic.predict_proba(X)[:, 1], rtol=1e-9)
+
+
+def test_a_model_of_the_mean_alone_has_its_link_for_intercept():
+    """GLM-4: ln ȳ; a penalty so strong that nothing else is left."""
+    X, y = data()
+    alone = likely.GLM("poisson", l1=1e9, tol=TIGHT).fit(X, y)
+    assert not alone.coef_.any()
+    assert_allclose(alone.intercept_, np.log(y.mean()), rtol=1e-7)
+
+
+def test_swapped_labels_turn_one_log_log_into_the_other():
+    """GLM-5."""
+    X, y = data("bernoulli", "loglog")
+    one = likely.GLM("bernoulli", "loglog", tol=TIGHT).fit(X, y)
+    other = likely.GLM("bernoulli", "cloglog", tol=TIGHT).fit(X, 1 - y)
+    assert_allclose(line(one), -line(other), rtol=1e-7)
+
+
+def test_a_predictor_that_the_link_does_not_allow_is_stepped_back_from():
+    """GLM-3: 1/η is a mean for η > 0 only; Newton's first step would leave it."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    y = np.array([100.0, 30.0, 1.0, 0.3, 0.2, 0.1])
+    model = likely.GLM("gamma", "inverse").fit(X, y)
+    assert model.solution_.converged
+    assert (model.linear_predictor(X) > 0).all()
+    assert (np.diff(model.solution_.trace) <= 0).all()
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_what_a_fitted_model_answers_hangs_together(name):
+    X, y = data(name, "log" if name not in ("gaussian", "bernoulli") else None)
+    link = None if name in ("gaussian", "bernoulli") else "log"
+    model = likely.GLM(name, link, random_state=0).fit(X, y)
+    mean, response = model.predict(X), model.likelihood_.response
+    weight = np.arange(len(y)) % 3
+    assert_allclose(mean, model.likelihood_.link.inverse(model.linear_predictor(X)))
+    assert_allclose(model.deviance(X, y), response.deviance(y, mean).sum())
+    density = response.log_prob(y, mean, model.dispersion_)
+    assert_allclose(model.log_likelihood(X, y, weight), np.dot(weight, density))
+    null = response.deviance(y, np.full(len(y), y.mean())).sum()
+    assert_allclose(model.score(X, y), 1 - model.deviance(X, y) / null)
+    interval = model.predict_interval(X, 0.8)
+    assert (interval[:, 0] < mean).all() and (mean < interval[:, 1]).all()
+    response.check(model.sample(X))
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_the_dispersion_is_pearsons_or_one(name):
+    """GLM-8."""
+    link = None if name in ("gaussian", "bernoulli") else "log"
+    X, y = data(name, link)
+    model = likely.GLM(name, link).fit(X, y)
+    if model.likelihood_.response.dispersion_is_known:
+        assert model.dispersion_ == 1.0
+    else:
+        mean = model.predict(X)
+        pearson = np.sum((y - mean) ** 2 / model.likelihood_.response.variance(mean))
+        assert_allclose(model.dispersion_, pearson / (len(y) - 4))
+
+
+def test_samples_spread_as_the_variance_function_says():
+    """GLM-8: Var[y] = ψ V(μ), within sampling error."""
+    X, y = data("gamma", "log")
+    model = likely.GLM("gamma", "log").fit(X, y)
+    drawn = model.sample(np.repeat(X[:1], 40_000, axis=0), random_state=1)
+    mean = model.predict(X[:1])[0]
+    assert_allclose(drawn.mean(), mean, rtol=0.02)
+    assert_allclose(drawn.var(), model.dispersion_ * mean**2, rtol=0.05)
+
+
+def test_a_negative_binomial_goes_to_the_poisson():
+    X, y = data()
+    poisson = likely.GLM("poisson", tol=TIGHT).fit(X, y)
+    near = likely.GLM(NegativeBinomial(1e-7), tol=TIGHT).fit(X, y)
+    assert_allclose(line(near), line(poisson), rtol=1e-5)
+
+
+def test_an_exposure_is_an_offset_of_its_logarithm():
+    X, y = data()
+    exposure = np.linspace(0.5, 3, len(y))
+    one = likely.GLM("poisson", tol=TIGHT).fit(X, y, exposure=exposure)
+    other = likely.GLM("poisson", tol=TIGHT).fit(X, y, offset=np.log(exposure))
+    assert_allclose(line(one), line(other), rtol=1e-12)
+    both = likely.GLM("poisson", tol=TIGHT).fit(X, y, exposure=exposure, offset=0.3 * X[:, 0])
+    assert_allclose(both.coef_[0], one.coef_[0] - 0.3, rtol=1e-7)
+    twice = one.predict(X, exposure=2 * exposure)
+    assert_allclose(twice, 2 * one.predict(X, exposure=exposure))
+
+
+def test_an_exposure_needs_the_log_link():
+    X, y = data()
+    with pytest.raises(InvalidInput, match=r"exposure multiplies a mean.*the link is 'sqrt'"):
+        likely.GLM("poisson", "sqrt").fit(X, y, exposure=np.ones(len(y)))
+
+
+@pytest.mark.parametrize("exposure", [0.0, -1.0, np.nan])
+def test_an_exposure_is_above_zero(exposure):
+    X, y = data()
+    given = np.where(np.arange(len(y)) == 5, exposure, 1.0)
+    with pytest.raises(InvalidInput, match=r"exposure of row 5 is .*finite and above 0"):
+        likely.GLM("poisson").fit(X, y, exposure=given)
+
+
+def test_misspelt_names_are_answered_with_the_nearest():
+    X, y = data()
+    with pytest.raises(UnknownName, match="Did you mean 'poisson'"):
+        likely.GLM("poison").fit(X, y)
+    with pytest.raises(UnknownName, match="Did you mean 'log'"):
+        likely.GLM("poisson", "logg").fit(X, y)
+
+
+def test_without_a_covariance_there_are_no_errors_to_ask_for():
+    X, y = data()
+    model = likely.GLM("poisson", covariance=None).fit(X, y)
+    assert_allclose(model.coef_, likely.GLM("poisson").fit(X, y).coef_)
+    with pytest.raises(InvalidInput, match="Set covariance='model'"):
+        model.summary()
