@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 import likely
 from likely.errors import InvalidInput, RedundantColumns, Separation
@@ -265,3 +266,11 @@ def test_a_count_of_zero_throughout_is_named():
     """All counts 0: the estimate of the rate is 0, its logarithm −∞."""
     with pytest.warns(Separation, match="the intercept"):
         likely.GLM("poisson").fit(features(), np.zeros(N))
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-8, 1e-13])
+def test_classes_that_overlap_by_a_few_rows_are_not_called_separated(tol):
+    """Versicolor against virginica: strong coefficients, and a finite estimate."""
+    X, y = load_iris(return_X_y=True)
+    model = likely.LogisticRegression(l2=0.0, tol=tol).fit(X[50:], y[50:])
+    assert np.abs(model.coef_).max() < 20

@@ -20,6 +20,7 @@ import numpy as np
 from likely._typing import Array
 
 FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
+MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
 FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
 RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
 SHARE = 0.05  # of the strongest column: weaker ones are not named
@@ -38,14 +39,17 @@ def diverging(
     direction: Array,
     hessian: Array,
     at_start: Array,
+    *,
+    per_row: float = 1.0,
 ) -> Divergence | None:
     """The direction to infinity, if there is one; costs two or three values where it is suspected.
 
-    Where everything is separated no step may be left to compute; θ itself leads on then.
+    ``per_row`` is the curvature in η that an example has at the start.  Where everything is
+    separated no step may be left to compute; θ itself leads on then.
     """
     for d, far in ((direction, FAR), (theta, 1.0)):
         before = float(d @ at_start @ d)
-        if not before > 0 or float(d @ hessian @ d) > FADED * before:
+        if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
             continue
         columns = _strongest(d, at_start)
         # a fit that is very good ends with a tiny step: as far again as it has come is far

@@ -149,7 +149,15 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
     if not free or not np.isfinite(found.direction).all():
         return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
-    return diverging(problem.objective.value, found.theta, found.direction, found.hessian, at_start)
+    n_rows = (problem.data.start.n_rows or 1) / problem.data.share
+    return diverging(
+        problem.objective.value,
+        found.theta,
+        found.direction,
+        found.hessian,
+        at_start,
+        per_row=at_start[-1, -1] / n_rows if problem.data.framing.intercept else 1.0,
+    )
 
 
 def speak_up(

@@ -188,7 +188,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = not is_penalised(self.l1)  # a search fits one
         return tags
 
 

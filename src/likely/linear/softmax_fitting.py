@@ -28,7 +28,7 @@ from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
 from likely.linear.reading import LinearRows, refuse_gaps
-from likely.linear.solving import Found, check_search, scaled
+from likely.linear.solving import Found, check_search, held_from_the_start, scaled
 from likely.linear.strengths import elastic_net
 from likely.names import lookup
 from likely.objectives.softmax import SoftmaxObjective
@@ -49,7 +49,6 @@ MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound; of Newton as many
 FIRST_TOL = 1e-4  # relative gap there
 ROUND = 150  # steps of L-BFGS after which its units are measured anew
-MOVING = 1e-2  # of dᵀHd at the start: a step that is about 1 in η makes more
 LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
 
 
@@ -213,7 +212,8 @@ def _newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) ->
         solution, _ = search(Newton(), some, start, tol=FIRST_TOL, max_iter=FIRST_STEPS)
         start = solution.theta if np.isfinite(solution.theta).all() else start
     solution, state = search(Newton(), problem.objective, start, tol=tol, max_iter=max_iter)
-    return Found(state.theta, solution, state.hessian, state.held, state.direction)
+    held = held_from_the_start(problem, start, state.held)
+    return Found(state.theta, solution, state.hessian, held, state.direction)
 
 
 def _lbfgs(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
@@ -305,8 +305,6 @@ def _divergence(problem: SoftmaxProblem, found: Found, start: Array) -> Divergen
     if problem.penalty.value(direction) > 0:
         return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
-    if direction @ at_start @ direction < MOVING:
-        direction = np.zeros_like(direction)  # a search that has arrived points nowhere
     return diverging(problem.objective.value, found.theta, direction, hessian, at_start)
 
 

@@ -129,10 +129,10 @@ def solve(
         found = run(problem, begin, tol, max_iter)
         if begin is not start and not found.solution.converged and found.solution.n_iter < max_iter:
             found = run(problem, start, tol, max_iter)  # it was stuck: some rows are not like all
-    return found._replace(held=_held_from_the_start(problem, start, found.held))
+    return found._replace(held=held_from_the_start(problem, start, found.held))
 
 
-def _held_from_the_start(problem: Problem, start: Array, held: tuple[int, ...]) -> tuple[int, ...]:
+def held_from_the_start(problem: Problem, start: Array, held: tuple[int, ...]) -> tuple[int, ...]:
     """Of the columns held at the end those that were at the start: separation fades others."""
     if not held:
         return held

@@ -39,7 +39,8 @@ def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Arra
         for column in strength:
             if str(column) not in known:
                 raise UnknownName(f"column for {name}", column, known)
-        return np.array([float(strength.get(column, 0.0)) for column in known])
+        given = {str(column): float(value) for column, value in strength.items()}
+        return np.array([given.get(column, 0.0) for column in known])
     values = _numbers(strength, name)
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
         raise InvalidInput(
