@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+import likely
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -59,6 +61,30 @@ def test_a_script_of_the_gallery_draws_a_picture(script, monkeypatch):
     exec(compile(script.read_text(encoding="utf-8"), str(script), "exec"), {})
     assert pyplot.gcf().axes
     pyplot.close("all")
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^\.\. auto\w+:: likely\.(\w+)$", text, flags=re.MULTILINE))
+    assert {name for name in likely.__all__ if name not in ("__version__", "data")} <= shown
+
+
+def test_every_model_page_is_in_the_contents_and_shows_its_picture():
+    contents = (ROOT / "docs" / "index.rst").read_text(encoding="utf-8")
+    listed = re.findall(r"^   models/([\w-]+)$", contents, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(page.stem for page in PAGES)
+    scripts = {script.stem for script in GALLERY}
+    for page in PAGES:
+        shown = re.findall(r"sphx_glr_(\w+)_001\.png", page.read_text(encoding="utf-8"))
+        assert shown, page
+        assert set(shown) <= scripts, page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_equations_are_written_as_the_builder_reads_them(page):
+    r"""It takes \tfrac12 for 12 over nothing, and stops at \dots."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"\\[td]?frac[^{]|\\dots\b", text)
 
 
 def test_every_link_between_pages_leads_somewhere():

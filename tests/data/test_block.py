@@ -1,12 +1,24 @@
 """Blocks cover the rows once, in order, as often as they are asked."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from likely.data.block import BLOCK_BYTES, FEWEST_ROWS, MOST_ROWS, ArrayBlocks, block_rows
-from likely.data.design import Dense
+from likely.data.block import (
+    BLOCK_BYTES,
+    FEWEST_ROWS,
+    MOST_ROWS,
+    ArrayBlocks,
+    CheckedBlocks,
+    CountedBlocks,
+    Redesigned,
+    block_rows,
+    first_rows,
+)
+from likely.data.design import Dense, Intercept
+from likely.errors import InvalidInput
 
 
 def some_blocks(n, rows_per_block=None):
@@ -58,3 +70,58 @@ def test_block_sizes_follow_the_rule():
     assert block_rows(10**6, 5000, 10**6 * 40_000) == 5000  # a block is not wider than tall
     assert block_rows(16_000, 10, 16_000 * 80) == 2000  # an eighth, so that workers share
     assert block_rows(500, 2, 500 * 16) == FEWEST_ROWS
+
+
+def test_blocks_seen_in_another_way_have_everything_else_as_it_was():
+    blocks = some_blocks(10, 4)
+    seen = Redesigned(blocks, Intercept, 3)
+    assert (seen.n_features, seen.n_rows, seen.nbytes) == (3, 10, blocks.nbytes)
+    for ours, theirs in zip(seen, blocks, strict=True):
+        assert ours.X.n_features == 3
+        assert_array_equal(ours.X.matmat(np.eye(3))[:, :2], theirs.X.values)
+        for name in ("y", "weight", "offset", "group"):
+            assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        assert ours.start == theirs.start
+
+
+def test_a_pass_is_counted_when_it_begins():
+    passes = []
+    counted = CountedBlocks(some_blocks(10, 4), passes)
+    assert (counted.n_features, counted.n_rows, passes) == (2, 10, [])
+    next(iter(counted))
+    assert len(list(counted)) == 3
+    assert passes == [1.0, 1.0]
+
+
+def test_responses_are_checked_block_by_block():
+    def refuse_nine(y):
+        if (y == 9).any():
+            raise InvalidInput("found 9")
+
+    checked = CheckedBlocks(some_blocks(10, 4), refuse_nine)
+    assert (checked.n_features, checked.n_rows) == (2, 10)
+    reading = iter(checked)
+    assert [next(reading).start, next(reading).start] == [0, 4]
+    with pytest.raises(InvalidInput, match="found 9"):
+        next(reading)
+
+
+def test_the_first_rows_of_each_block_are_copies_of_all_there_is():
+    blocks = some_blocks(20, 8)
+    some = first_rows(blocks, 0.5)
+    assert (some.n_rows, some.n_features) == (10, 2)
+    kept = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17]
+    for name in ("y", "weight", "offset", "group"):
+        assert_array_equal(getattr(some, name), getattr(blocks, name)[kept])
+        assert not np.shares_memory(getattr(some, name), getattr(blocks, name))
+    assert_array_equal(some.X.values, blocks.X.values[kept])
+    assert not np.shares_memory(some.X.values, blocks.X.values)
+
+
+def test_a_small_share_still_has_a_row_of_each_block():
+    assert_array_equal(first_rows(some_blocks(10, 4), 0.01).y, [0, 4, 8])
+
+
+def test_what_was_not_given_is_not_given_of_the_first_rows():
+    some = first_rows(ArrayBlocks(Dense(np.zeros((6, 1))), rows_per_block=2), 0.5)
+    assert some.y is some.weight is some.offset is some.group is None

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
@@ -82,3 +82,46 @@ def test_negative_weights_are_refused_with_their_row(tmp_path):
     blocks = SourceBlocks(source, find_schema(source.select(["a"]), [False], Serial()), weight="w")
     with pytest.raises(InvalidInput, match="Row 1 has the weight -3"):
         list(blocks)
+
+
+def beside(tmp_path, text, **columns):
+    (tmp_path / "rows.csv").write_text(text)
+    source = read(tmp_path / "rows.csv")
+    schema = find_schema(source.select(["a"]), [False], Serial())
+    return SourceBlocks(source, schema, rows_per_block=2, **columns)
+
+
+def test_offsets_exposures_and_groups_come_from_their_columns(tmp_path):
+    text = "a,o,e,g\n1,0.5,1,q\n2,-1,2,p\n3,0,4,q\n"
+    groups = np.array(["p", "q"], dtype=object)
+    blocks = list(beside(tmp_path, text, offset="o", exposure="e", group="g", groups=groups))
+    offset = np.concatenate([block.offset for block in blocks])
+    assert_allclose(offset, [0.5, -1 + np.log(2), np.log(4)])
+    assert_array_equal(np.concatenate([block.group for block in blocks]), [1, 0, 1])
+    assert all(block.X.n_features == 1 for block in blocks)
+    alone = list(beside(tmp_path, text, exposure="e"))
+    assert_allclose(np.concatenate([block.offset for block in alone]), np.log([1, 2, 4]))
+    assert alone[0].group is None
+    assert next(iter(beside(tmp_path, text))).offset is None
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("exposure", "0", r"Row 2 of the exposure column 'e' holds 0.*above 0"),
+        ("exposure", "-3", r"Row 2 of the exposure column 'e' holds -3"),
+        ("exposure", "", r"Row 2 of the exposure column 'e' holds nan"),
+        ("offset", "", r"Row 2 of the offset column 'e' holds nan.*finite number\."),
+    ],
+)
+def test_offsets_and_exposures_that_cannot_be_are_refused_with_their_row(
+    tmp_path, column, value, expected
+):
+    blocks = beside(tmp_path, f"a,e\n1,1\n2,2\n3,{value}\n4,4\n", **{column: "e"})
+    with pytest.raises(InvalidInput, match=expected):
+        list(blocks)
+
+
+def test_a_misspelt_offset_is_refused_with_the_nearest_name(tmp_path):
+    with pytest.raises(UnknownName, match="Did you mean 'offset'"):
+        beside(tmp_path, "a,offset\n1,1\n", offset="ofset")

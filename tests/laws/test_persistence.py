@@ -66,7 +66,7 @@ VARIANTS = {  # beside the defaults
     "PlattScaling": [{"estimator": likely.SoftmaxRegression(), "cv": 3}],
     "PenaltyPath": [
         {"model": likely.LogisticRegression(l2={"x0": 1.0, "x1": 0.5}), "along": "l2"},
-        {"cv": None},
+        {"penalties": np.array([9.0, 1.0]), "cv": 3, "rule": "best"},
     ],
     "BasisFunctions": [{"basis": "spline", "centres": 5}],
 }

@@ -10,6 +10,7 @@ from scipy import sparse
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.design import Csr, Dense, Mixed
+from likely.errors import InvalidInput
 from likely.linear.framing import (
     FEWEST_TO_SHARE,
     START_SHARE,
@@ -104,3 +105,10 @@ def test_passes_are_counted_and_some_rows_are_some_of_a_pass():
     list(data.blocks)
     list(data.start)
     assert sum(data.passes) == 1.1
+
+
+def test_a_bad_cell_among_the_rows_of_a_start_is_named_by_its_row_in_the_data():
+    X = np.random.default_rng(0).normal(size=(30_000, 2))
+    X[3800, 1] = np.nan
+    with pytest.raises(InvalidInput, match="NaN: row 3800, column 'b'"):
+        framed(ArrayBlocks(Dense(X), np.ones(30_000)), Serial(), names=NAMES)

@@ -23,10 +23,6 @@ from likely.linear.glm import GLM
 from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.path import PenaltyPath
-from likely.linear.path_choice import choose
-from likely.linear.path_fitting import Grid, Rows, step_by_step, walk
-from likely.linear.path_models import path_model
-from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression
 
@@ -146,50 +142,6 @@ def test_both_penalties_together_agree_with_elastic_net_cv():
     assert_allclose(ours.deviance_, theirs.mse_path_, rtol=1e-6)
     assert_allclose(ours.penalty_ / N, theirs.alpha_)
     assert ours.n_nonzero_[0] == 0 < ours.n_nonzero_[1]
-
-
-def test_one_path_and_one_fit_after_another_are_the_same():
-    X, y = responses("linear")
-    model, rows = MODELS["linear"], Rows(X, y)
-    moved, grid = moved_along("l1", model), Grid(None, 8, 1e-2)
-    at_once = walk(model, moved, grid, rows)
-    assert at_once.solutions[0].solver == "lasso path"
-    opened = path_model(model).open(clone(model).set_params(l1=1.0), *rows)
-    one_by_one = step_by_step(model, moved, grid, rows, opened, None)
-    assert one_by_one.solutions[0].solver != "lasso path"
-    assert_allclose(at_once.penalties, one_by_one.penalties)
-    assert_allclose(at_once.coefs, one_by_one.coefs, atol=1e-6)
-
-
-def test_starting_from_the_last_fit_saves_steps():
-    X, y = responses("logistic", n=400)
-    model = LogisticRegression(l2=0.0)
-    moved, grid = moved_along("l1", model), Grid(None, 20, 1e-2)
-    walked = walk(model, moved, grid, Rows(X, y))
-    warm = sum(solution.n_iter for solution in walked.solutions)
-    cold = sum(bare(model).set_params(l1=l1).fit(X, y).n_iter_ for l1 in walked.penalties)
-    assert warm < 0.7 * cold
-
-
-@given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), length=st.integers(1, 12))
-def test_the_choice_is_the_largest_penalty_within_one_standard_error(seed, folds, length):
-    rng = np.random.default_rng(seed)
-    deviance, weight = rng.random((length, folds)), rng.random(folds) + 0.1
-    choice = choose(deviance, weight, "one-standard-error")
-    bound = choice.mean[choice.best] + choice.standard_error[choice.best]
-    assert choice.mean[choice.best] == choice.mean.min()
-    assert choice.mean[choice.chosen] <= bound
-    assert (choice.mean[: choice.chosen] > bound).all()
-    assert choose(deviance, weight, "best").chosen == choice.best
-
-
-def test_the_rule_on_numbers_worked_by_hand():
-    """Means 4, 2.9, 2, 2.5; the least has deviations ±1, so an error of √(1/(2 − 1)) = 1."""
-    deviance = np.array([[3.0, 5.0], [2.9, 2.9], [1.0, 3.0], [2.0, 3.0]])
-    choice = choose(deviance, np.ones(2), "one-standard-error")
-    assert_allclose(choice.mean, [4.0, 2.9, 2.0, 2.5])
-    assert_allclose(choice.standard_error[2], 1.0)
-    assert (choice.best, choice.chosen) == (2, 1)
 
 
 @pytest.mark.parametrize("name", ["linear", "poisson", "logistic"])

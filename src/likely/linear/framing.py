@@ -118,7 +118,7 @@ def framed(
         passes[-1] = share
     where = _centre(blocks, some, executor) if centre and intercept else None
     if where is not None and not np.isfinite(where).all():
-        refuse_gaps(some, names)
+        refuse_gaps(blocks, names)  # by their row in the data, not among some
     framing = Framing(blocks.n_features, intercept, where)
     return Framed(
         blocks=Redesigned(counted, framing, framing.n_parameters),

@@ -149,7 +149,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """ψ in Var[y] = ψ V(μ)."""
         if self.inference_ is not None:
             return self.inference_.dispersion
-        return 1.0
+        return 1.0 if self.likelihood_.response.dispersion_is_known else float("nan")
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""

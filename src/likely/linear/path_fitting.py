@@ -7,7 +7,8 @@ over X; every other model is fitted again and again from where it was.
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -22,12 +23,14 @@ from likely.linear.path_penalties import Moved, first_penalty, null_model
 from likely.linear.reading import LinearRows, new_rows, refuse_gaps
 from likely.linear.regression import LinearRegression
 from likely.linear.strengths import elastic_net
-from likely.objectives.columns import STORES, LeastSquaresColumns
+from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
 from likely.opening import check_response
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution
 
 SAME_RATIO = 1e-12  # of l2 to l1 over columns, relative: one elastic net
+FAR = 100  # standard deviations of a mean from 0: squares then lose four digits
+ROWS_TO_LOOK_AT = 1000
 
 
 class Grid(NamedTuple):
@@ -139,8 +142,13 @@ def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
 def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows | None) -> Walked:
     """Least squares at all penalties; ``probe`` knows the columns."""
     objective = LeastSquaresColumns.of(opened.blocks)
-    if not np.isfinite(objective.pulls(np.ones((len(objective.y), 1)))).all():
+    centre = objective.pulls(np.ones((len(objective.y), 1)))[:, 0] / objective.weight.sum()
+    if not np.isfinite(centre).all():
         refuse_gaps(opened.blocks, opened.coding.names())
+    if probe.fit_intercept and far_from_zero(objective, centre):
+        objective = centred(objective, centre, opened.blocks)
+    else:
+        centre = np.zeros(len(centre))
     path = lasso_path(
         objective,
         penalties=grid.penalties,
@@ -152,15 +160,35 @@ def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows
         tol=probe.tol,
         max_passes=probe.max_iter,
     )
-    deviance: Array = np.empty(0)
-    if held is not None:
-        with silently():
-            design = new_rows(probe, opened.coding, held.X)
-        eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
-        y = check_response(held.y, n_rows=len(eta), estimator=probe)
-        deviance = np.average((y[:, None] - eta) ** 2, axis=0, weights=held.weight)
+    path = replace(path, intercepts=path.intercepts - np.dot(path.coefficients, centre))
+    deviance = np.empty(0) if held is None else _squared_errors(probe, path, opened, held)
     solutions = _solutions(path, probe)
     return Walked(path.penalties, path.coefficients, path.intercepts, solutions, deviance)
+
+
+def far_from_zero(objective: LeastSquaresColumns, centre: Array) -> bool:
+    """Whether squares of a dense column would drown its variance, as its first rows have it."""
+    if not isinstance(objective.store, DenseColumns):
+        return False
+    spread = objective.store.transposed[:, :ROWS_TO_LOOK_AT].std(axis=1)
+    return bool((np.abs(centre) > FAR * spread).any())
+
+
+def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> LeastSquaresColumns:
+    """The same from the centre: in the copy by columns where there is one, else in a new one."""
+    X: Any = cast(DenseColumns, objective.store).transposed
+    own = not np.may_share_memory(X, blocks.X.stored())
+    moved = np.subtract(X, centre[:, None], out=X if own else None)
+    return LeastSquaresColumns(DenseColumns(moved), objective.y, objective.weight)
+
+
+def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: Rows) -> Array:
+    """The mean over held-out rows, at each penalty."""
+    with silently():
+        design = new_rows(probe, opened.coding, held.X)
+    eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
+    y = check_response(held.y, n_rows=len(eta), estimator=probe)
+    return np.average((y[:, None] - eta) ** 2, axis=0, weights=held.weight)
 
 
 def _solutions(path: PathSolution, probe: Any) -> list[Solution]:

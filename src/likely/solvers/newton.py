@@ -69,7 +69,9 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         while t >= SHORTEST_STEP:
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
-            if trial.value <= state.value - ARMIJO * t * state.decrease + rounding(state.value):
+            # only a whole step may hide in rounding: shorter ones would creep on for ever
+            slack = rounding(state.value) if t == 1.0 else 0.0
+            if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 return trial
             t /= 2
         return replace(state, stuck="the line search found no lower value")
