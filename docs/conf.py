@@ -40,7 +40,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say shapes and meanings
 autodoc_default_options = {  # scikit-learn writes these for every estimator
     "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, "
-    "set_score_request, set_transform_request"
+    "set_score_request, set_transform_request, set_predict_request, set_predict_proba_request, "
+    "set_predict_log_proba_request, set_decision_function_request"
 }
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -246,7 +246,7 @@ FITS = {
     "soft-ridge": Fit(softmax(), numbers),
     "soft-two": Fit(softmax(l2=2.0), sides),
     "soft-lasso": Fit(softmax(l1=1.0, l2=0.5), ratings),
-    "soft-sparse": Fit(softmax(), sparse_counts),
+    "soft-sparse": Fit(softmax(l2=5.0), sparse_counts),
     "soft-mixed": Fit(softmax(), described_ratings),
     "ord-logit": Fit(ordinal(), ratings),
     "ord-plain": Fit(ordinal("probit", l2=0.0), ratings),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from likely.calibrate.isotonic import IsotonicScaling
     from likely.calibrate.platt import PlattScaling
     from likely.calibrate.temperature import TemperatureScaling
+    from likely.compiling import warmup
     from likely.data.sources import read
     from likely.features.basis import BasisFunctions
     from likely.features.discretize import Discretizer
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from likely.generative.gaussian_mixture import GaussianMixture
     from likely.generative.mixture import MixtureModel
     from likely.generative.naive_bayes import NaiveBayes
-    from likely.compiling import warmup
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
     from likely.linear.inference import likelihood_ratio_test

@@ -211,6 +211,7 @@ def test_classes_and_numbers_are_chosen_by_folds(name):
     assert path.index_ <= path.best_index_
     assert path.best_index_ == path.mean_deviance_.argmin()
     assert path.penalty_ == path.model_.l1 == path.penalties_[path.index_]
+    # tol is on the gap, of which a coefficient is as exact as the root
     assert_allclose(path.model_.coef_, path.coefs_[path.index_], atol=1e-3)
     assert is_classifier(path) == is_classifier(model)
     assert is_regressor(path) == is_regressor(model)

@@ -13,14 +13,14 @@ from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
 
 
-def rows(n=60):
+def table(n=60):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 6)) + 1.0
     return X, X[:, 0] - 0.7 * X[:, 1] + 0.3 * X[:, 2] + rng.logistic(size=n)
 
 
 def test_one_path_and_one_fit_after_another_are_the_same():
-    X, y = rows()
+    X, y = table()
     model, rows = LinearRegression(tol=1e-13), Rows(X, y)
     moved, grid = moved_along("l1", model), Grid(None, 8, 1e-2)
     at_once = walk(model, moved, grid, rows)
@@ -33,7 +33,7 @@ def test_one_path_and_one_fit_after_another_are_the_same():
 
 
 def test_starting_from_the_last_fit_saves_steps():
-    X, y = rows(400)
+    X, y = table(400)
     y = y > y.mean()
     model = LogisticRegression(l2=0.0, covariance=None)
     moved, grid = moved_along("l1", model), Grid(None, 20, 1e-2)
@@ -45,7 +45,7 @@ def test_starting_from_the_last_fit_saves_steps():
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
 def test_columns_far_from_zero_have_the_same_path_and_are_left_as_they_are(layout):
-    X, y = rows()
+    X, y = table()
     near = PenaltyPath(LinearRegression(), cv=3, n_penalties=8).fit(X, y)
     moved = layout(X + 1e6)
     before = moved.copy()

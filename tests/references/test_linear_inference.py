@@ -251,3 +251,17 @@ def test_intervals_of_the_mean_are_statsmodels(name):
     expected = np.sort(frame[["mean_ci_lower", "mean_ci_upper"]].to_numpy(), axis=1)
     assert_allclose(found, expected, rtol=1e-5)
     assert_allclose(np.abs(likelihood.link.slope(eta)) * se, frame["mean_se"], rtol=1e-5)
+
+
+def test_quasi_errors_estimate_the_dispersion_of_counts():
+    """statsmodels: Poisson with scale="X2"."""
+    import likely
+
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 2))
+    y = rng.negative_binomial(2, 2 / (2 + np.exp(0.3 * X[:, 0])))
+    model = likely.GLM("poisson", covariance="quasi", tol=1e-13).fit(X, y)
+    theirs = sm.GLM(y, sm.add_constant(X), family=sm.families.Poisson()).fit(scale="X2", tol=1e-13)
+    found = model.inference_.standard_errors
+    assert_allclose(found, np.roll(theirs.bse, -1), rtol=1e-6)
+    assert_allclose(model.dispersion_, 1.0)

@@ -45,7 +45,7 @@ def reading(model: Any, n_rows: int | None) -> Reading:
 
 def _of_linear(schema: Schema, names: tuple[str, ...], n_rows: int | None) -> Reading:
     """Numbers have one coefficient each, categories one for every value."""
-    events = Counter("categories" if coded else "numbers" for coded in schema.as_codes)
+    events = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
     coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
     return Reading(dict(events), tuple(_about_many(_many_values(schema.sizes, coded, n_rows))))
 

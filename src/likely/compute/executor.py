@@ -12,8 +12,9 @@ it in ``EXECUTORS``: ``map`` must keep the order and hold only a window of block
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from likely.additive import Additive, pairwise_total
 from likely.errors import UnknownName
@@ -36,6 +37,10 @@ class Executor(ABC):
     @abstractmethod
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         """``term`` of each block, in order, with a bounded number of blocks in flight."""
+
+    def session(self) -> AbstractContextManager[Any]:
+        """To be held during a whole fit, by fits that compute between their sums."""
+        return nullcontext()
 
     def sum(self, term: Callable[[T], A], blocks: Iterable[T]) -> A:
         """Σ term(block), merged pairwise in the order of the blocks."""

@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
@@ -24,6 +25,11 @@ class Threads(Executor):
     """All cores of this machine, or ``workers`` of them."""
 
     workers: int | None = None
+
+    def session(self) -> AbstractContextManager[Any]:
+        """One BLAS thread also between sums: a second would spin on, and slow the next sum."""
+        limited: AbstractContextManager[Any] = _blas_controller().limit(limits=1, user_api="blas")
+        return limited
 
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         workers = self.workers or usable_cores()

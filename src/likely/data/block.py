@@ -188,6 +188,7 @@ def first_rows(blocks: Blocks, share: float) -> ArrayBlocks:
         weight=_joined([head.weight for head in heads]),
         offset=_joined([head.offset for head in heads]),
         group=_joined([head.group for head in heads]),
+        rows_per_block=max(1, min(MOST_ROWS, -(-sum(head.n_rows for head in heads) // 2))),
     )
 
 

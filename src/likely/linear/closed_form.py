@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, block_sums, framed
 from likely.linear.inference import Inference, infer
 from likely.linear.reading import LinearRows, refuse_gaps
@@ -67,6 +68,7 @@ def suits_closed_form(estimator: Any, rows: LinearRows) -> bool:
     return estimator.solver == "auto" and small and not is_penalised(estimator.l1)
 
 
+@in_session
 def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
     """From one pass, or two."""
     free = estimator.fit_intercept and not estimator.penalise_intercept

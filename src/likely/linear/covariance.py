@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh
 
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.objectives.inference import ClusterScores
+from likely.solvers.factor import triangular_inverse
 
 MACHINE = float(np.finfo(np.float64).eps)
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
@@ -104,7 +105,7 @@ def inverse_root(matrix: Array) -> Factor:
         singular = True
     if singular:
         return _on_range(scale, unit)
-    root = solve_triangular(lower, np.diag(1 / scale), lower=True).T
+    root = triangular_inverse(lower).T / scale[:, None]
     return Factor(root, np.ones(len(unit), dtype=bool))
 
 

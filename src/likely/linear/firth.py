@@ -8,6 +8,7 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.fitting import (
     LinearFit,
     errors_of,
+    in_session,
     parts,
     refuse_if_not_finite,
     speak_up,
@@ -22,6 +23,7 @@ from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
 
 
+@in_session
 def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
     """Newton on the penalised likelihood; l1 and l2 are not used."""
     if likelihood.link.name != "logit":

@@ -5,9 +5,11 @@
 All scalar linear models are this function with another likelihood.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from math import isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -41,6 +43,21 @@ class LinearFit(NamedTuple):
     variance: Array | float | None = None
 
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def in_session(fit: Fit) -> Fit:
+    """A fit of rows that holds the executor's session from its first sum to its last."""
+
+    @wraps(fit)
+    def wrapper(estimator: Any, rows: LinearRows, *args: Any, **named: Any) -> Any:
+        with rows.executor.session():
+            return fit(estimator, rows, *args, **named)
+
+    return cast("Fit", wrapper)
+
+
+@in_session
 def fit_linear(
     estimator: Any, rows: LinearRows, likelihood: Likelihood, *, distribution: str = "z"
 ) -> LinearFit:

@@ -45,8 +45,9 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     fit_intercept, penalise_intercept : bool, default=True, False
         Whether there is an intercept, and whether the penalties reach it.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
-        (needs ``groups``); None computes none.
+        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
+        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
+        computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``, or ``auto``,
         which chooses by shape and penalty; ``solution_.solver`` says which it was.

@@ -1,7 +1,7 @@
 """How sure a linear model is: standard errors, tests and intervals.
 
     H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
-    C = ψ B H B                     "model": ψH⁻¹ without a penalty
+    C = ψ B H B                     "model": ψH⁻¹ without a penalty; "quasi": ψ is estimated
       = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
     ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
 
@@ -50,7 +50,7 @@ from likely.objectives.inference import (
     null_nll,
 )
 
-COVARIANCES = ("model", "HC0", "HC1", "HC2", "HC3", "clustered")
+COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
 
@@ -299,7 +299,7 @@ def _read(
 def _meat_term(
     likelihood: Likelihood, theta: Array, bread: Bread, covariance: str
 ) -> tuple[Term, ...]:
-    if covariance == "model":
+    if covariance in ("model", "quasi"):
         return ()
     if covariance == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
@@ -310,6 +310,8 @@ def _covariance(covariance: str, bread: Bread, read: _Read) -> Array:
     n = read.fit.n
     if covariance == "model":
         return bread.model(read.dispersion)
+    if covariance == "quasi":
+        return bread.model(read.fit.pearson * small_sample(1.0, n - bread.n_parameters))
     if covariance == "clustered":
         return bread.clustered(read.meat, n=n)
     factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0

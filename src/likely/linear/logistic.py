@@ -28,7 +28,8 @@ from likely.linear.reading import Beside, open_linear
 from likely.linear.strengths import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Link
-from likely.validate import codes_among, refuse_one_class
+from likely.objectives.linear import weighted_sum
+from likely.validate import check_weight, codes_among, refuse_one_class
 
 
 class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
@@ -47,8 +48,9 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         Firth's penalty, ½ log |information|, in place of l1 and l2: finite estimates of little
         bias, also for separated classes.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
-        (needs ``groups``); None computes none.
+        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
+        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
+        computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``, or ``auto``,
         which chooses by shape and penalty; ``solution_.solver`` says which it was.
@@ -169,11 +171,14 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._mean_interval(X, self.likelihood_.link, level, offset)
 
-    def log_likelihood(self, X: Any, y: Any, *, offset: Any = None) -> float:
-        """Σ_i log p(y_i | x_i)."""
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> float:
+        """Σ_i w_i log p(y_i | x_i)."""
         log_proba = self.predict_log_proba(X, offset=offset)
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        return float(log_proba[np.arange(len(codes)), codes].sum())
+        weight = check_weight(sample_weight, X, n_rows=len(codes))
+        return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

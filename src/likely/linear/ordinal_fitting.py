@@ -25,7 +25,13 @@ from likely.errors import InvalidInput
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.covariance import Bread
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import MOST_FOR_INFERENCE, divergence, refuse_if_not_finite, speak_up
+from likely.linear.fitting import (
+    MOST_FOR_INFERENCE,
+    divergence,
+    in_session,
+    refuse_if_not_finite,
+    speak_up,
+)
 from likely.linear.framing import Framed, Framing, block_sums, framed
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
@@ -120,6 +126,7 @@ def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
     return rows._replace(blocks=Recoded(rows.blocks, rank), classes=classes)
 
 
+@in_session
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
     """Solve, warn of what a person should know, and estimate the errors."""
     count = np.asarray(

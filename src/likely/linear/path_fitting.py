@@ -30,7 +30,7 @@ from likely.solvers.minimise import Solution
 
 SAME_RATIO = 1e-12  # of l2 to l1 over columns, relative: one elastic net
 FAR = 100  # standard deviations of a mean from 0: squares then lose four digits
-ROWS_TO_LOOK_AT = 1000
+ROWS_TO_LOOK_AT = 200
 
 
 class Grid(NamedTuple):

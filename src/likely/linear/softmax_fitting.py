@@ -25,7 +25,7 @@ from likely.compute.serial import Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
 from likely.linear.divergence import Divergence, diverging
-from likely.linear.fitting import parts, refuse_if_not_finite, speak_up
+from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, check_search, held_from_the_start, scaled
@@ -99,6 +99,7 @@ class SoftmaxProblem:
         return np.flatnonzero(~strength.reshape(self.n_classes, -1).any(axis=0))
 
 
+@in_session
 def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:

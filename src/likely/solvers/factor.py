@@ -15,6 +15,7 @@ from typing import final
 
 import numpy as np
 from scipy.linalg import LinAlgError, solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
 
@@ -47,10 +48,9 @@ class ScaledCholesky:
 
     def inverse(self) -> Array:
         """H⁻¹, nan in the rows and columns that are held."""
+        root = triangular_inverse(self.lower) * self.scale
         out = np.full((self.size, self.size), np.nan)
-        out[np.ix_(self.kept, self.kept)] = self.solve(np.eye(self.size))[
-            np.ix_(self.kept, self.kept)
-        ]
+        out[np.ix_(self.kept, self.kept)] = np.dot(root.T, root)
         return out
 
     def log_determinant(self) -> float:
@@ -76,6 +76,14 @@ def factorise(H: Array) -> ScaledCholesky:
             pass  # dependent columns, or an indefinite matrix: one at a time will tell
     lower, kept = _one_by_one(scaled, positive)
     return ScaledCholesky(scale[kept], lower, kept, len(H))
+
+
+def triangular_inverse(lower: Array) -> Array:
+    """L⁻¹; LAPACK's own, for a triangular solve of many columns waits for threads when small."""
+    if not lower.size:
+        return lower
+    inverse, _ = dtrtri(lower, lower=1)
+    return np.asarray(np.tril(inverse))
 
 
 def _one_by_one(scaled: Array, positive: Array) -> tuple[Array, Array]:
