@@ -17,7 +17,7 @@ from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.fitting import in_session
-from likely.linear.framing import Framed, block_sums, framed
+from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.strengths import elastic_net, is_penalised
@@ -79,8 +79,7 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
         intercept=estimator.fit_intercept,
         centre=free,
     )
-    total = rows.executor.sum(block_sums, data.start)
-    shift = np.asarray(total.y / total.weight) * float(free)
+    shift = np.asarray(mean_response(data.start, rows.executor)) * float(free)
     gram = rows.executor.sum(partial(block_gram, shift), data.blocks)
     if not np.isfinite(gram.gram).all():
         refuse_gaps(rows.blocks, rows.coding.names())
@@ -172,8 +171,19 @@ def _assembled(
     df = max(gram.weight - solved.rank - int(theta.size > solved.theta.size), 0.0)
     variance = squares / df if df > 0 else np.full_like(squares, np.nan)
     return ClosedForm(
-        coef, intercept[()], solution, inference, solved.rank, solved.condition, variance[()]
+        coef=coef,
+        intercept=_number(intercept),
+        solution=solution,
+        inference=inference,
+        rank=solved.rank,
+        condition=solved.condition,
+        variance=_number(variance),
     )
+
+
+def _number(values: Array) -> Array | float:
+    """A float of one response, an array of several."""
+    return values if np.ndim(values) else float(values)
 
 
 def _residual_squares(gram: GramTotals, theta: Array, shift: Array, data: Framed) -> Array:

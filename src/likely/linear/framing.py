@@ -83,18 +83,29 @@ class Framed(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Sums(FieldwiseAdditive):
-    """Σw, Σwx and Σwy."""
+    """Σw and Σwx."""
 
     weight: float
     x: Array
-    y: Array | float
 
 
 def block_sums(block: Block) -> Sums:
-    ones = np.ones(block.n_rows)
-    weight = weighted(block.weight, ones)
-    y = np.asarray(np.dot(weight, block.target)) if block.y is not None else 0.0
-    return Sums(float(weight.sum()), block.X.rmatmat(weight), y)
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    return Sums(float(weight.sum()), block.X.rmatmat(weight))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResponseSums(FieldwiseAdditive):
+    """Σw and Σwy."""
+
+    weight: float
+    y: Array | float
+
+
+def block_response(block: Block) -> ResponseSums:
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    return ResponseSums(float(weight.sum()), np.asarray(np.dot(weight, block.target)))
 
 
 def framed(
@@ -141,7 +152,7 @@ def start_share(n_rows: int | None, n_features: int) -> float:
 
 def mean_response(blocks: Blocks, executor: Executor) -> Array | float:
     """The weighted mean of y."""
-    total = executor.sum(partial(block_sums), blocks)
+    total = executor.sum(partial(block_response), blocks)
     return total.y / total.weight
 
 
