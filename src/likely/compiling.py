@@ -51,6 +51,8 @@ def _designs() -> None:
     """The verbs of the layouts."""
     from scipy import sparse
 
+    from likely.fast.sparse import repeats_cells
+
     n, p = FAST_DESIGN_CELLS // 4 + 1, 4
     X = np.ones((n, p))
     codes = np.zeros((n, 2), dtype=np.int32)
@@ -61,6 +63,8 @@ def _designs() -> None:
     ]
     for design in designs:
         _every_verb(design, np.ones(n))
+    unsorted = sparse.csr_array(X[:, ::-1])
+    repeats_cells(unsorted.indptr, unsorted.indices, p)
 
 
 def _every_verb(design: Design, d: Array) -> None:

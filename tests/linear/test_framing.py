@@ -55,7 +55,7 @@ def test_without_a_centre_nothing_is_moved():
 
 def test_numbers_are_centred_at_their_weighted_mean_and_the_ones_come_last():
     X, y, weight = numbers()
-    data = framed(ArrayBlocks(Dense(X), y, weight), Serial(), names=NAMES)
+    data = framed(ArrayBlocks(Dense(X), y, weight), Serial(), names=lambda: NAMES)
     assert_allclose(data.framing.centre, np.average(X, axis=0, weights=weight))
     (block,) = data.blocks
     written = block.X.matmat(np.eye(4))
@@ -66,7 +66,7 @@ def test_numbers_are_centred_at_their_weighted_mean_and_the_ones_come_last():
 @pytest.mark.parametrize("options", [{"intercept": False}, {"centre": False}])
 def test_nothing_is_centred_where_the_intercept_is_not_free(options):
     X, y, weight = numbers()
-    data = framed(ArrayBlocks(Dense(X), y, weight), Serial(), names=NAMES, **options)
+    data = framed(ArrayBlocks(Dense(X), y, weight), Serial(), names=lambda: NAMES, **options)
     assert data.framing.centre is None
     (block,) = data.blocks
     assert_allclose(block.X.matmat(np.eye(block.X.n_features))[:, :3], X)
@@ -75,11 +75,13 @@ def test_nothing_is_centred_where_the_intercept_is_not_free(options):
 def test_zeros_of_sparse_rows_and_codes_of_categories_stay_as_they_are():
     X, y, _ = numbers()
     assert (
-        framed(ArrayBlocks(Csr(sparse.csr_array(X)), y), Serial(), names=NAMES).framing.centre
+        framed(
+            ArrayBlocks(Csr(sparse.csr_array(X)), y), Serial(), names=lambda: NAMES
+        ).framing.centre
         is None
     )
     mixed = Mixed(X, np.zeros((40, 1), dtype=np.int32), (2,))
-    assert framed(ArrayBlocks(mixed, y), Serial(), names=NAMES).framing.centre.shape == (3,)
+    assert framed(ArrayBlocks(mixed, y), Serial(), names=lambda: NAMES).framing.centre.shape == (3,)
 
 
 def test_the_mean_response_is_weighted():
@@ -99,7 +101,7 @@ def test_a_start_has_a_tenth_of_many_rows_and_all_of_few():
 def test_passes_are_counted_and_some_rows_are_some_of_a_pass():
     rng = np.random.default_rng(0)
     blocks = ArrayBlocks(Dense(rng.normal(size=(30_000, 2))), rng.normal(size=30_000))
-    data = framed(blocks, Serial(), names=NAMES)
+    data = framed(blocks, Serial(), names=lambda: NAMES)
     assert data.share == sum(data.passes) == 0.1
     assert sum(block.n_rows for block in data.start) == pytest.approx(3000, rel=0.01)
     list(data.blocks)
@@ -111,4 +113,4 @@ def test_a_bad_cell_among_the_rows_of_a_start_is_named_by_its_row_in_the_data():
     X = np.random.default_rng(0).normal(size=(30_000, 2))
     X[3800, 1] = np.nan
     with pytest.raises(InvalidInput, match="NaN: row 3800, column 'b'"):
-        framed(ArrayBlocks(Dense(X), np.ones(30_000)), Serial(), names=NAMES)
+        framed(ArrayBlocks(Dense(X), np.ones(30_000)), Serial(), names=lambda: NAMES)

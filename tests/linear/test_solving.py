@@ -137,7 +137,7 @@ def problem(penalty, n=150):
     blocks = ArrayBlocks(Dense(X), rng.poisson(np.exp(eta)).astype(float))
     names = tuple("abcd")
     return LinearProblem(
-        likelihood_of("poisson"), penalty, framed(blocks, Serial(), names=names), Serial()
+        likelihood_of("poisson"), penalty, framed(blocks, Serial(), names=lambda: names), Serial()
     )
 
 

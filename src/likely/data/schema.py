@@ -164,6 +164,8 @@ class Schema(Additive):
 
     def _refuse_text(self, read: Table, columns: Sequence[int]) -> None:
         kinds = read.kinds  # made anew each time it is asked for
+        if not {*kinds} - {"number", "boolean"}:
+            return
         for position, column in enumerate(columns):
             if not self.as_codes[position] and kinds[column] not in ("number", "boolean"):
                 raise InvalidInput(
@@ -217,7 +219,7 @@ def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) 
 
 def _check_columns(read: Table, as_codes: Sequence[bool]) -> tuple[bool, ...]:
     kinds = kinds_of(read)
-    flags = tuple(bool(flag) for flag in as_codes)
+    flags = tuple(map(bool, as_codes))
     if len(flags) != len(kinds.kinds):
         raise InvalidInput(
             f"The table has {len(kinds.kinds)} columns; {len(flags)} were described. "

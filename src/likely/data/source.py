@@ -55,6 +55,8 @@ def column_index(names: Sequence[str], name: str) -> int:
 
 def refuse_others(table: TableKinds) -> None:
     """Dates, lists and nested values are no features."""
+    if "other" not in table.kinds:
+        return
     for position, kind in enumerate(table.kinds):
         if kind == "other":
             raise InvalidInput(

@@ -66,3 +66,15 @@ def csr_row_quadratic(starts, columns, values, M, out):
                 inner += values[t] * row[columns[t]]
             total += values[s] * inner
         out[i] = total
+
+
+@njit(cache=True, nogil=True)
+def repeats_cells(starts, columns, n_columns):
+    """Whether any row has a column twice."""
+    last = np.full(n_columns, -1, dtype=np.int64)  # the last row that had the column
+    for i in range(starts.size - 1):
+        for t in range(starts[i], starts[i + 1]):
+            if last[columns[t]] == i:
+                return True
+            last[columns[t]] = i
+    return False

@@ -19,7 +19,7 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
-from likely.linear.reading import LinearRows, refuse_gaps
+from likely.linear.reading import Coding, LinearRows, refuse_gaps
 from likely.linear.strengths import elastic_net, is_penalised
 from likely.objectives.least_squares import (
     Eliminated,
@@ -75,14 +75,14 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
     data = framed(
         rows.blocks,
         rows.executor,
-        names=rows.coding.names(),
+        names=rows.coding.names,
         intercept=estimator.fit_intercept,
         centre=free,
     )
     shift = np.asarray(mean_response(data.start, rows.executor)) * float(free)
     gram = rows.executor.sum(partial(block_gram, shift), data.blocks)
     if not np.isfinite(gram.gram).all():
-        refuse_gaps(rows.blocks, rows.coding.names())
+        refuse_gaps(rows.blocks, rows.coding.names)
         raise InvalidInput(
             "The sums of squares are not finite: values are too large for double precision. "
             "Divide the columns by a round number."
@@ -98,7 +98,7 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
     l2 = np.asarray(l2)
     centred = without_intercept(gram) if free else _as_they_are(gram)
     solved = _solved(estimator.solver, centred, l2[: len(centred.totals.gram)], data, rows, shift)
-    _warn_of_redundant(estimator, solved, rows.coding.names())
+    _warn_of_redundant(estimator, solved, rows.coding)
     return _assembled(estimator, solved, centred, gram, l2, data, rows, shift)
 
 
@@ -124,9 +124,12 @@ def _solved(
     return solve_minimum_norm(factor) if solver == "minimum-norm" else solve_qr(factor)
 
 
-def _warn_of_redundant(estimator: Any, solved: LeastSquares, names: tuple[str, ...]) -> None:
+def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> None:
+    if not solved.redundant or estimator.solver == "minimum-norm":
+        return
+    names = coding.names()
     redundant = [names[j] for j in solved.redundant if j < len(names)]
-    if not redundant or estimator.solver == "minimum-norm":
+    if not redundant:
         return
     more = f" and {len(redundant) - MOST_NAMED} more" if len(redundant) > MOST_NAMED else ""
     shown = ", ".join(map(repr, redundant[:MOST_NAMED])) + more

@@ -33,7 +33,7 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
         )
     check_search(estimator.tol, estimator.max_iter)
     data = framed(
-        rows.blocks, rows.executor, names=rows.coding.names(), intercept=estimator.fit_intercept
+        rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
     )
     start = start_of(likelihood, data, rows)
     objective = FirthObjective(likelihood, data.blocks, rows.executor)
@@ -42,7 +42,7 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     )
     found = Found(state.theta, solution, state.hessian, state.held)
     refuse_if_not_finite(found, rows)
-    speak_up(estimator, found, rows.coding.names(), None)
+    speak_up(estimator, found, rows.coding.names, None)
     problem = LinearProblem(likelihood, NoPenalty(), data, rows.executor)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     theta = data.framing.to_user(found.theta)

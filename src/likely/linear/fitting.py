@@ -66,7 +66,7 @@ def fit_linear(
     data = framed(
         rows.blocks,
         rows.executor,
-        names=rows.coding.names(),
+        names=rows.coding.names,
         intercept=estimator.fit_intercept,
         centre=not estimator.penalise_intercept,
     )
@@ -90,9 +90,8 @@ def fit_linear(
         max_iter=estimator.max_iter,
     )
     refuse_if_not_finite(found, rows)
-    names = rows.coding.names()
     infinite = divergence(problem, found, start)
-    speak_up(estimator, found, names, infinite)
+    speak_up(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
@@ -151,7 +150,7 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
     """Finite totals prove finite data; the offender is sought only when they are not."""
     if isfinite(found.solution.trace[0]) and np.isfinite(found.theta).all():
         return
-    refuse_gaps(rows.blocks, rows.coding.names())
+    refuse_gaps(rows.blocks, rows.coding.names)
     raise InvalidInput(
         "The objective is not finite where the search starts: some values are too large for double "
         "precision. Divide the columns, the offsets or the responses by a round number."
@@ -178,13 +177,18 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
 
 
 def speak_up(
-    estimator: Any, found: Found, names: tuple[str, ...], infinite: Divergence | None
+    estimator: Any,
+    found: Found,
+    names: Callable[[], tuple[str, ...]],
+    infinite: Divergence | None,
 ) -> None:
     """The warnings of a fit: separation, redundant columns, a search that did not converge."""
-    labels = (*names, "the intercept")
     name = type(estimator).__name__
+    if infinite is not None or found.held:
+        labels = (*names(), "the intercept")  # of many columns only when there is need
     if infinite is not None:
-        shown = _listed([labels[j] for j in infinite.columns if j < len(names)] or [labels[-1]])
+        named = [labels[j] for j in infinite.columns if j < len(labels) - 1]
+        shown = _listed(named or [labels[-1]])
         warn_user(
             f"{name}: the responses are separated along {shown}, so the estimate is infinite and "
             "the coefficients are where the search stopped. Give a penalty (l2=1.0)"

@@ -7,6 +7,7 @@ well-conditioned where columns lie far from 0.  The centre need not be exact: th
 will do.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, final
@@ -18,6 +19,7 @@ from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, CountedBlocks, Redesigned, first_rows
 from likely.data.design import Design, Intercept
+from likely.errors import InvalidInput
 from likely.linear.reading import refuse_gaps
 from likely.objectives.linear import weighted
 
@@ -25,6 +27,7 @@ START_SHARE = 0.1  # of the rows are enough to start from
 ROWS_PER_COEFFICIENT = 20  # fewer would start a search worse than the constant model does
 FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
 MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
+LARGEST = 1e150  # squares of larger numbers overflow where they are summed
 UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 
 
@@ -112,13 +115,13 @@ def framed(
     blocks: Blocks,
     executor: Executor,
     *,
-    names: tuple[str, ...],
+    names: Callable[[], tuple[str, ...]],
     intercept: bool = True,
     centre: bool = True,
 ) -> Framed:
     """The blocks centred and with an intercept, and the first rows of each to start from.
 
-    ``names`` are those of the columns, for a complaint about a cell that is not finite.
+    ``names`` gives those of the columns, for a complaint about a cell that is not finite.
     """
     passes: list[float] = []
     counted = CountedBlocks(blocks, passes)
@@ -130,6 +133,8 @@ def framed(
     where = _centre(blocks, some, executor) if centre and intercept else None
     if where is not None and not np.isfinite(where).all():
         refuse_gaps(blocks, names)  # by their row in the data, not among some
+    if where is not None:
+        refuse_too_large(where, names)
     framing = Framing(blocks.n_features, intercept, where)
     return Framed(
         blocks=Redesigned(counted, framing, framing.n_parameters),
@@ -139,6 +144,16 @@ def framed(
         passes=passes,
         rows=blocks,
     )
+
+
+def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
+    """A mean this far out tells of numbers whose squares a search cannot sum."""
+    beyond = np.abs(mean) > LARGEST
+    if beyond.any():
+        raise InvalidInput(
+            f"Column {names()[int(beyond.argmax())]!r} holds numbers whose squares overflow (beyond "
+            f"about {LARGEST:g}); a linear model sums squares. Divide it by a constant."
+        )
 
 
 def start_share(n_rows: int | None, n_features: int) -> float:

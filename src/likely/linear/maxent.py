@@ -33,6 +33,7 @@ from likely.linear.softmax import SoftmaxRegression, n_axes
 from likely.linear.solving import check_search
 from likely.names import lookup
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
+from likely.opening import required
 from likely.penalties import L2
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
@@ -125,13 +126,8 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if self.features is None and n_axes(X) != 3:
             return self._fit_indicators(X, y, sample_weight)
         X = self._table(X, reset=True)
-        if y is None:
-            raise InvalidInput(
-                "MaxEntropy requires y to be passed, but the target y is None. "
-                "Pass one label per row."
-            )
         weight = check_weight(sample_weight, X, n_rows=len(X))
-        self.classes_, codes = check_labels(y, n_rows=len(X))
+        self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
         refuse_one_class(self.classes_, self)
         F = self._features(X)
         self.coef_, self.solution_ = self._solve(F, codes, weight)

@@ -32,7 +32,7 @@ from likely.linear.fitting import (
     refuse_if_not_finite,
     speak_up,
 )
-from likely.linear.framing import Framed, Framing, block_sums, framed
+from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
 from likely.linear.reading import Beside, LinearRows, open_linear, refuse_gaps
@@ -141,7 +141,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
-    speak_up(estimator, found, parameter_names(rows), infinite)
+    speak_up(estimator, found, partial(parameter_names, rows), infinite)
     inference = _inference(problem, found, rows, count)
     theta = np.dot(_jacobian(problem), found.theta)
     passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
@@ -178,14 +178,16 @@ def _refuse_empty(order: list[Any], classes: Array) -> None:
 
 def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
     """Columns seen from their means; thresholds stand where an intercept would."""
-    data = framed(rows.blocks, rows.executor, names=rows.coding.names(), intercept=False)
+    data = framed(rows.blocks, rows.executor, names=rows.coding.names, intercept=False)
     if data.share < 1 and not _has_every_class(likelihood, data.start):
         data = data._replace(start=data.blocks, share=1.0)
     total = rows.executor.sum(partial(block_sums), data.start)
     n_centred = next(iter(rows.blocks)).X.n_centred
     centre = np.asarray(total.x[:n_centred] / total.weight) if n_centred else None
     if centre is not None and not np.isfinite(centre).all():
-        refuse_gaps(data.start, rows.coding.names())
+        refuse_gaps(rows.blocks, rows.coding.names)  # by their row in the data, not among some
+    if centre is not None:
+        refuse_too_large(centre, rows.coding.names)
     n_coefficients = rows.coding.n_coefficients
     framing = Framing(n_coefficients + likelihood.n_classes - 1, False, centre)
     return data._replace(

@@ -144,7 +144,7 @@ def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows
     objective = LeastSquaresColumns.of(opened.blocks)
     centre = objective.pulls(np.ones((len(objective.y), 1)))[:, 0] / objective.weight.sum()
     if not np.isfinite(centre).all():
-        refuse_gaps(opened.blocks, opened.coding.names())
+        refuse_gaps(opened.blocks, opened.coding.names)
     if probe.fit_intercept and far_from_zero(objective, centre):
         objective = centred(objective, centre, opened.blocks)
     else:

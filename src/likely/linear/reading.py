@@ -6,6 +6,7 @@ Without a penalty the first category of a column is its reference and has no coe
 penalty every category has one, so that none is favoured.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, final
@@ -31,6 +32,7 @@ from likely.opening import (
     n_rows_of,
     nbytes_of,
     own_columns,
+    required,
     rows_of,
 )
 from likely.validate import check_labels, check_table, check_weight, label_array
@@ -79,6 +81,8 @@ class Coding:
 
     def column_of_coefficient(self) -> Array:
         """The input column that each coefficient belongs to."""
+        if not any(self.schema.as_codes):
+            return np.arange(len(self.schema.as_codes))
         plain = [j for j, coded in enumerate(self.schema.as_codes) if not coded]
         coded = [j for j, is_coded in enumerate(self.schema.as_codes) if is_coded]
         repeats = [np.full(size, j) for j, size in zip(coded, self._sizes(), strict=True)]
@@ -135,7 +139,7 @@ def open_linear(
     weight, offset, group, n_groups = _checked(Beside(*others), X, n_rows)
     classes: Array = np.empty(0)
     if target == "class":
-        y = label_array(_required(y, estimator))
+        y = label_array(required(y, estimator))
     else:
         y = check_response(y, n_rows=n_rows, estimator=estimator, several=target == "numbers")
     if weight is not None and len(y) == n_rows and not (weight > 0).all():
@@ -171,10 +175,12 @@ def new_offset(offset: Any, exposure: Any, n_rows: int) -> Array | float:
 
 def category_flags(kinds: TableKinds) -> tuple[bool, ...]:
     """Text and categories are read as codes, numbers and Booleans as numbers."""
+    if "category" not in kinds.kinds:
+        return (False,) * len(kinds.kinds)  # the quick way for a hundred thousand columns
     return tuple(kind == "category" for kind in kinds.kinds)
 
 
-def refuse_gaps(blocks: Blocks, names: tuple[str, ...]) -> None:
+def refuse_gaps(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
     """Name the first cell of the numbers that is missing or infinite, if there is one."""
     for block in blocks:
         stored = block.X.stored()
@@ -184,10 +190,12 @@ def refuse_gaps(blocks: Blocks, names: tuple[str, ...]) -> None:
             bad = np.flatnonzero(~np.isfinite(values.data))
             if bad.size:
                 i = bad[0]
-                _refuse_cell(block.start + int(values.row[i]), names[values.col[i]], values.data[i])
+                _refuse_cell(
+                    block.start + int(values.row[i]), names()[values.col[i]], values.data[i]
+                )
         elif not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0]
-            _refuse_cell(block.start + int(row), names[column], values[row, column])
+            _refuse_cell(block.start + int(row), names()[column], values[row, column])
 
 
 def _refuse_cell(row: int, name: str, value: float) -> None:
@@ -222,7 +230,7 @@ def _open_file(
     estimator: Any, source: Source, y: Any, beside: Beside, target: Target, reference: bool
 ) -> LinearRows:
     """A file: y, weights, offsets and groups are columns of it, by name."""
-    _required(y, estimator)
+    required(y, estimator)
     for what, name in zip(("y", *Beside._fields), (y, *beside), strict=True):
         check_column("sample_weight" if what == "weight" else what, name, source)
     features = source.drop([name for name in (y, *beside) if name is not None])
@@ -262,15 +270,6 @@ def _open_file(
     return LinearRows(
         seen, coding, classes, executor, "pyarrow", 0 if groups is None else len(groups)
     )
-
-
-def _required(y: Any, estimator: Any) -> Any:
-    if y is None:
-        raise InvalidInput(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
-            "Pass one response per row, or the name of the target column of a frame or a file."
-        )
-    return y
 
 
 def _refuse_missing_categories(schema: Schema, encoded: Encoded) -> None:

@@ -135,9 +135,10 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         """η of each class, (n, n_classes); for two classes the log-odds of the second, (n,)."""
         check_is_fitted(self)
         design = new_rows(self, self.coding_, X)
-        eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        with np.errstate(invalid="ignore"):  # 0·∞, refused below
+            eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         if not np.isfinite(eta).all():
-            refuse_gaps(ArrayBlocks(design), self.terms_)
+            refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
     def predict_log_proba(self, X: Any) -> Array:

@@ -110,7 +110,7 @@ def fit_softmax(
     data = framed(
         rows.blocks,
         rows.executor,
-        names=rows.coding.names(),
+        names=rows.coding.names,
         intercept=estimator.fit_intercept,
         # a centred dense block is a copy, which costs as much as the product with ten classes
         centre=not estimator.penalise_intercept and name != "lbfgs",
@@ -291,7 +291,7 @@ def _speak_up(
     if infinite is not None:
         infinite = infinite._replace(columns=_columns(infinite.columns, width))
     speak_up(
-        estimator, found._replace(held=_columns(found.held, width)), rows.coding.names(), infinite
+        estimator, found._replace(held=_columns(found.held, width)), rows.coding.names, infinite
     )
 
 
@@ -322,7 +322,7 @@ def _in_user_units(problem: SoftmaxProblem, found: Found) -> SoftmaxFit:
 
 
 def _refuse(rows: LinearRows) -> None:
-    refuse_gaps(rows.blocks, rows.coding.names())
+    refuse_gaps(rows.blocks, rows.coding.names)
     raise InvalidInput(
         "The objective is not finite where the search starts: some values are too large for double "
         "precision. Divide the columns by a round number."

@@ -38,12 +38,13 @@ class FittedLinear(ABC):
     def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """η of each row."""
         design = self._design(X)
-        eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        with np.errstate(invalid="ignore"):  # 0·∞, refused below
+            eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         if eta.ndim == 2 and eta.shape[1] == 1:
             eta = eta[:, 0]
         eta = eta + new_offset(offset, exposure, design.n_rows)
         if not np.isfinite(eta).all():
-            refuse_gaps(ArrayBlocks(design), self.terms_)
+            refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return eta
 
     def summary(self) -> Summary:
