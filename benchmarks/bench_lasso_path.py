@@ -15,6 +15,7 @@ from benchmarks.workbench import Work
 
 ROWS, FEATURES, PENALTIES = 5_000, 10_000, 100
 GAP = 1e-4
+LITTLE, MUCH = 5, 50  # noise, in hundredths of the signal's spread
 SMALL = {"rows": 200, "features": 400}
 
 PEERS = (
@@ -36,7 +37,7 @@ PEERS = (
 
 
 def problem(sizes: Sizes) -> LassoPath:
-    return wide(sizes["rows"], sizes["features"], sizes["penalties"])
+    return wide(sizes["rows"], sizes["features"], sizes["penalties"], sizes["noise"] / 100)
 
 
 RACE = Race(__name__, problem, ours_linear.entrant("lasso_path", GAP), PEERS, GAP, optimum=0.0)
@@ -51,13 +52,16 @@ def measure(shrink: int) -> Report:
         "rows": max(SMALL["rows"], ROWS // shrink),
         "features": max(SMALL["features"], FEATURES // shrink),
         "penalties": PENALTIES,
+        "noise": LITTLE,
     }
+    shape = f"{sizes['rows']:,} × {sizes['features']:,}"
     return Report(
         "Lasso path",
         f"{PENALTIES} penalties down to a hundredth of the largest, dense float64 in Fortran "
         f"order, no intercept, duality gap at most {GAP:g} of ½‖y‖² everywhere.",
         [
-            *RACE.rows(f"{sizes['rows']:,} × {sizes['features']:,}", sizes),
+            *RACE.rows(f"{shape}, little noise", sizes),
+            *RACE.rows(f"{shape}, much noise", {**sizes, "noise": MUCH}),
             *RACE.first_fits(sizes),
         ],
         theirs="",

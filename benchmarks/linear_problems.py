@@ -235,8 +235,12 @@ def ordered(rows: int, features: int, classes: int) -> Ordered:
     return Ordered(X, np.searchsorted(ends, latent).astype(np.int64))
 
 
-def wide(rows: int, features: int, penalties: int) -> LassoPath:
-    """Correlated columns, one in a hundred of which matters; l1 falls to a hundredth."""
+def wide(rows: int, features: int, penalties: int, noise: float = 0.5) -> LassoPath:
+    """Correlated columns, one in a hundred of which matters; l1 falls to a hundredth.
+
+    ``noise`` is relative to the signal's spread: at 0.5 the path ends with more columns active than
+    two thirds of the rows, at 0.05 with few more than matter.
+    """
     rng = np.random.default_rng(0)
     shared = rng.normal(size=(rows, 1))
     X = np.asfortranarray(rng.normal(size=(rows, features)) + 0.5 * shared)
@@ -244,6 +248,6 @@ def wide(rows: int, features: int, penalties: int) -> LassoPath:
     chosen = rng.choice(features, size=max(1, features // 100), replace=False)
     coef[chosen] = rng.normal(size=len(chosen))
     y = np.dot(X, coef)
-    y += rng.normal(scale=0.5 * y.std(), size=rows)
+    y += rng.normal(scale=noise * y.std(), size=rows)
     largest = float(np.abs(np.dot(X.T, y)).max())
     return LassoPath(X, y, largest * np.logspace(0, -2, penalties))
