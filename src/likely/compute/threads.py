@@ -8,12 +8,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, final
+from typing import final
 
-from likely.compute.executor import Executor, R, T
+from likely.compute.executor import Executor, R, T, blas_controller
 from likely.errors import InvalidInput
 
 WINDOW = 2  # blocks in flight per worker: one at work, one waiting
@@ -26,15 +24,10 @@ class Threads(Executor):
 
     workers: int | None = None
 
-    def session(self) -> AbstractContextManager[Any]:
-        """One BLAS thread also between sums: a second would spin on, and slow the next sum."""
-        limited: AbstractContextManager[Any] = _blas_controller().limit(limits=1, user_api="blas")
-        return limited
-
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         workers = self.workers or usable_cores()
         with (
-            _blas_controller().limit(limits=1, user_api="blas"),
+            blas_controller().limit(limits=1, user_api="blas"),
             ThreadPoolExecutor(workers, thread_name_prefix="likely") as pool,
         ):
             yield from in_order(pool, term, blocks, window=WINDOW * workers)
@@ -75,10 +68,3 @@ def _positive(jobs: str) -> int:
             "Set it to the cores to use, or unset it for all of them."
         )
     return int(jobs)
-
-
-@cache
-def _blas_controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

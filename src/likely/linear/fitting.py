@@ -148,9 +148,12 @@ def mean_offset(data: Framed) -> float:
 
 def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
     """Finite totals prove finite data; the offender is sought only when they are not."""
-    if isfinite(found.solution.trace[0]) and np.isfinite(found.theta).all():
+    finite = isfinite(found.solution.trace[0]) and bool(np.isfinite(found.theta).all())
+    if finite and found.solution.converged:
         return
     refuse_gaps(rows.blocks, rows.coding.names)
+    if finite:
+        return
     raise InvalidInput(
         "The objective is not finite where the search starts: some values are too large for double "
         "precision. Divide the columns, the offsets or the responses by a round number."

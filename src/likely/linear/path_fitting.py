@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
-from likely.linear.framing import Framing
+from likely.linear.framing import Framing, refuse_too_large
 from likely.linear.path_models import PathModel, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
 from likely.linear.reading import LinearRows, new_rows, refuse_gaps
@@ -145,6 +145,7 @@ def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows
     centre = objective.pulls(np.ones((len(objective.y), 1)))[:, 0] / objective.weight.sum()
     if not np.isfinite(centre).all():
         refuse_gaps(opened.blocks, opened.coding.names)
+    refuse_too_large(centre, opened.coding.names)
     if probe.fit_intercept and far_from_zero(objective, centre):
         objective = centred(objective, centre, opened.blocks)
     else:

@@ -43,7 +43,7 @@ from likely.solvers.proximal_newton import ProximalNewton
 
 MOST_FOR_NEWTON = 1500  # weights of all classes: the Hessian is a matrix of that size
 ALWAYS_NEWTON = 200  # weights
-WORK_OF_NEWTON = 2e10  # multiplications in one Hessian: about a second
+WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
 MOST_FOR_WORKING_SETS = 5000  # weights
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound; of Newton as many
