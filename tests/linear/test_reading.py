@@ -27,7 +27,7 @@ FLAGS = (True, False, False, True)
 @pytest.mark.parametrize("reference", [True, False])
 def test_every_coefficient_has_a_name_and_a_column(reference):
     schema, encoded = Schema.learn(FRAME, FLAGS)
-    coding = Coding(schema, reference)
+    coding = Coding(schema, (reference, reference))
     design = coding.design(encoded)
     assert (
         design.n_features == coding.n_coefficients == len(coding.names()) == (5 if reference else 7)
@@ -45,7 +45,7 @@ def test_every_coefficient_has_a_name_and_a_column(reference):
 
 def test_categories_stay_codes():
     schema, encoded = Schema.learn(FRAME, FLAGS)
-    design = Coding(schema, True).design(encoded)
+    design = Coding(schema, (True, True)).design(encoded)
     assert isinstance(design, Mixed)
     assert design.codes.shape == (6, 2)
     assert design.codes.dtype == np.int32
@@ -53,7 +53,7 @@ def test_categories_stay_codes():
 
 def test_arrays_without_names_are_named_by_position():
     schema, encoded = Schema.learn(np.ones((3, 2), dtype=int), (False, False))
-    coding = Coding(schema, True)
+    coding = Coding(schema, ())
     assert coding.names() == ("x0", "x1")
     assert isinstance(coding.design(encoded), Dense)
     assert coding.design(encoded).values.dtype == np.float64
@@ -80,7 +80,7 @@ def test_a_missing_category_is_refused_in_old_rows_and_new():
     model = likely.LinearRegression(l2=1.0).fit(FRAME, Y)
     gap = FRAME.assign(colour=["red", None, "red", "blue", "blue", "green"])
     for action in (lambda: likely.LinearRegression(l2=1.0).fit(gap, Y), lambda: model.predict(gap)):
-        with pytest.raises(InvalidInput, match=r"NaN: row 1, 'colour' has no category.*'missing'"):
+        with pytest.raises(InvalidInput, match=r"Row 1, column 'colour'.*NaN.*'missing'"):
             action()
 
 
@@ -135,3 +135,42 @@ def test_offsets_and_exposures_add_on_the_scale_of_the_predictor():
     assert new_offset(None, None, 3) == 0.0
     assert_allclose(new_offset([1, 2, 3], [1.0, np.e, 1.0], 3), [1, 3, 3])
     assert_allclose(new_offset(2.0, None, 3), 2.0)
+
+
+def test_only_a_column_without_a_penalty_has_a_reference():
+    model = likely.LinearRegression(l2={"size": 1.0, "shop": 1.0}).fit(FRAME, Y)
+    assert "colour[blue]" not in model.terms_
+    assert {"shop[n]", "shop[s]"} <= set(model.terms_)
+
+
+def test_the_frame_of_the_fit_is_read_again_with_its_target():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=50), "time": rng.uniform(1, 3, 50)})
+    frame["events"] = rng.poisson(frame["time"])
+    model = likely.GLM("poisson").fit(frame, "events", exposure="time")
+    apart = model.predict(frame[["x"]], exposure=frame["time"])
+    assert_allclose(model.predict(frame, exposure="time"), apart)
+
+
+def test_rows_of_weight_0_in_a_file_may_have_categories_of_their_own(tmp_path):
+    frame = FRAME.assign(y=Y, w=[1, 1, 1, 1, 1, 0])
+    frame.loc[5, "colour"] = "violet"
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = likely.LinearRegression(l2=1.0)
+    model.fit(tmp_path / "rows.parquet", "y", sample_weight="w")
+    kept = likely.LinearRegression(l2=1.0).fit(FRAME[:5], Y[:5])
+    assert_allclose(model.coef_, kept.coef_)
+
+
+def test_a_missing_category_of_a_file_is_named_by_its_row(tmp_path):
+    long = pd.concat([FRAME] * 30_000, ignore_index=True).assign(y=np.tile(Y, 30_000))
+    long.loc[150_001, "colour"] = None
+    long.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(InvalidInput, match=r"Row 150001, column 'colour'"):
+        likely.LinearRegression().fit(tmp_path / "rows.parquet", "y")
+
+
+def test_a_group_that_is_missing_is_refused_as_a_group():
+    groups = ["a", None, "b", "b", "a", "a"]
+    with pytest.raises(InvalidInput, match="groups must name a group for every row"):
+        likely.LinearRegression(covariance="clustered").fit(FRAME, Y, groups=groups)

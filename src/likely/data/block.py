@@ -16,6 +16,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.design import Design
+from likely.errors import BadCell, InvalidInput
 
 BLOCK_BYTES = 4 * 2**20  # stays in the second-level cache with its temporaries
 FEWEST_ROWS = 1024
@@ -124,7 +125,11 @@ class Redesigned(Blocks):
 
     def __iter__(self) -> Iterator[Block]:
         for block in self.inner:
-            yield replace(block, X=self.change(block.X))
+            try:
+                design = self.change(block.X)
+            except BadCell as error:
+                raise error.moved(row=block.start + error.row) from None
+            yield replace(block, X=design)
 
 
 @final
@@ -174,7 +179,10 @@ class CheckedBlocks(Blocks):
 
     def __iter__(self) -> Iterator[Block]:
         for block in self.inner:
-            self.check(block.target)
+            try:
+                self.check(block.target)
+            except InvalidInput as error:
+                raise InvalidInput(f"Counted from row {block.start}: {error}") from None
             yield block
 
 

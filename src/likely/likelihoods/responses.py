@@ -32,12 +32,17 @@ RESPONSES: dict[str, Response] = {
 }
 
 
+ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
+
+
 def likelihood_of(response: str | Response, link: str | Link | None = None) -> Likelihood:
     """A response and a link, by name or as parts; ``None`` is the response's own link.
 
     >>> likelihood_of("poisson").link.name
     'log'
     """
+    if isinstance(response, str):
+        response = ALIASES.get(response, response)
     response = lookup("response", response, RESPONSES)
     link = lookup("link", response.canonical if link is None else link, LINKS)
     if not fits(response, link):

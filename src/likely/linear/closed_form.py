@@ -19,8 +19,9 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
+from likely.linear.per_column import is_penalised
 from likely.linear.reading import Coding, LinearRows, refuse_gaps
-from likely.linear.strengths import elastic_net, is_penalised
+from likely.linear.strengths import elastic_net
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,

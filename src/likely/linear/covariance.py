@@ -56,27 +56,33 @@ class Bread:
         """tr(BH)."""
         return float(np.trace(self.middle))
 
-    def covariance(self, middle: Array) -> Array:
-        """R K Rᵀ."""
-        return np.asarray(self.root @ middle @ self.root.T)
-
-    def moved(self, covariance: Array, jacobian: Array) -> Array:
-        """J C Jᵀ, with nan for what was not estimated."""
-        found = jacobian @ covariance @ jacobian.T
+    def covariance(self, middle: Array, jacobian: Array) -> Array:
+        """J R K Rᵀ Jᵀ, with nan for what was not estimated."""
+        root = jacobian @ self.root
+        found = root @ middle @ root.T
         unknown = self.held | (jacobian[:, self.lost] != 0).any(axis=1)
         found[unknown] = found[:, unknown] = np.nan
-        return (found + found.T) / 2
+        return np.asarray((found + found.T) / 2)
+
+    def covariance_root(self, middle: Array, jacobian: Array) -> Array:
+        """S = J R √K, (p, rank): xᵀSSᵀx is the variance of xᵀθ̂ for every x that the data tell of.
+
+        nan where K is, there being no variance to speak of.
+        """
+        if not np.isfinite(middle).all():
+            return np.full(self.root.shape, np.nan)
+        return np.asarray(jacobian @ self.root @ square_root(middle))
 
     def model(self, dispersion: float) -> Array:
-        """ψ BHB."""
-        return self.covariance(dispersion * self.middle)
+        """K of ψ BHB."""
+        return dispersion * self.middle
 
     def robust(self, meat: Array, *, factor: float = 1.0) -> Array:
-        """B M B."""
-        return self.covariance(factor * (self.root.T @ meat @ self.root))
+        """K of B M B."""
+        return np.asarray(factor * (self.root.T @ meat @ self.root))
 
     def clustered(self, clusters: ClusterScores, *, n: float) -> Array:
-        """B (Σ u_g u_gᵀ) B · G/(G − 1) · (n − 1)/(n − p)."""
+        """K of B (Σ u_g u_gᵀ) B · G/(G − 1) · (n − 1)/(n − p)."""
         G = clusters.codes.size
         if G < 2:
             raise InvalidInput(
@@ -85,7 +91,7 @@ class Bread:
             )
         moved = clusters.scores @ self.root
         factor = G / (G - 1) * small_sample(n - 1, n - self.n_parameters)
-        return self.covariance(factor * (moved.T @ moved))
+        return np.asarray(factor * (moved.T @ moved))
 
 
 def small_sample(n: float, df_residual: float) -> float:
@@ -110,8 +116,8 @@ def inverse_root(matrix: Array) -> Factor:
 
 
 def square_root(covariance: Array) -> Array:
-    """S with SSᵀ = covariance, nan read as 0: what was held at 0 does not vary."""
-    scale, unit = unit_diagonal(np.nan_to_num(covariance))
+    """S with SSᵀ = covariance."""
+    scale, unit = unit_diagonal(covariance)
     values, vectors = eigh(unit)
     return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 

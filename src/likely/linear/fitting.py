@@ -15,14 +15,15 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, CheckedBlocks
-from likely.errors import InvalidInput, RedundantColumns, Separation, warn_user
+from likely.errors import BadCell, InvalidInput, RedundantColumns, Separation, warn_user
 from likely.likelihoods.base import Likelihood
 from likely.linear.divergence import Divergence, diverging
 from likely.linear.framing import Framed, Framing, framed, mean_response
-from likely.linear.inference import Inference, infer
+from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
 from likely.linear.strengths import elastic_net
+from likely.opening import feature_names
 from likely.solvers.minimise import Solution
 from likely.validate import warn_unless_converged
 
@@ -47,12 +48,18 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def in_session(fit: Fit) -> Fit:
-    """A fit of rows that holds the executor's session from its first sum to its last."""
+    """A fit that holds the executor's session throughout; its complaints name columns."""
 
     @wraps(fit)
     def wrapper(estimator: Any, rows: LinearRows, *args: Any, **named: Any) -> Any:
-        with rows.executor.session():
-            return fit(estimator, rows, *args, **named)
+        covariance = vars(estimator).get("covariance")
+        if covariance is not None:
+            check_covariance(covariance, rows.n_groups)
+        try:
+            with rows.executor.session():
+                return fit(estimator, rows, *args, **named)
+        except BadCell as error:
+            raise error.named(feature_names(estimator)) from None
 
     return cast("Fit", wrapper)
 
@@ -81,6 +88,8 @@ def fit_linear(
     problem = LinearProblem(likelihood, penalty, data, rows.executor)
     start = start_of(likelihood, data, rows)
     last = last_fit(estimator, data.framing)
+    if last is not None and not isfinite(problem.objective.value(last)):
+        last = None  # other rows, which the last fit cannot speak of
     found = solve(
         problem,
         start if last is None else last,
@@ -135,7 +144,7 @@ def last_fit(estimator: Any, framing: Framing) -> Array | None:
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta = np.asarray(estimator.solution_.theta)
-    return framing.from_user(theta) if theta.shape[-1] == framing.n_parameters else None
+    return framing.from_user(theta) if theta.shape == (framing.n_parameters,) else None
 
 
 def mean_offset(data: Framed) -> float:

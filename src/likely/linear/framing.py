@@ -151,8 +151,8 @@ def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
     beyond = np.abs(mean) > LARGEST
     if beyond.any():
         raise InvalidInput(
-            f"Column {names()[int(beyond.argmax())]!r} holds numbers whose squares overflow (beyond "
-            f"about {LARGEST:g}); a linear model sums squares. Divide it by a constant."
+            f"Column {names()[int(beyond.argmax())]!r} holds numbers whose squares overflow "
+            f"(beyond about {LARGEST:g}); a linear model sums squares. Divide it by a constant."
         )
 
 

@@ -16,15 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.errors import InvalidInput
-from likely.likelihoods.base import Likelihood, Response
+from likely.likelihoods.base import Response
 from likely.likelihoods.responses import RESPONSES, likelihood_of
+from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
-from likely.linear.reading import Beside, open_linear
-from likely.linear.strengths import is_penalised
+from likely.linear.reading import Beside, check_exposure, mean_within, new_offset, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Link
-from likely.opening import check_response, generator
+from likely.opening import check_response, generator, own_columns
 from likely.validate import check_weight
 
 
@@ -129,14 +128,14 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         frame or a file, the other arguments may be names of its columns.
         """
         likelihood = likelihood_of(self.response, self.link)
-        _check_exposure(likelihood, exposure)
+        check_exposure(likelihood.link.name, exposure)
         rows = open_linear(
             self,
             X,
             y,
             Beside(sample_weight, offset, exposure, groups),
             target="number",
-            reference=not is_penalised(self.l1, self.l2),
+            penalties=(self.l1, self.l2),
         )
         fit = fit_linear(self, rows, likelihood)
         self.likelihood_, self.coding_ = likelihood, rows.coding
@@ -155,7 +154,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
         eta = self.linear_predictor(X, offset=offset, exposure=exposure)
-        return self.likelihood_.mean(eta)
+        return mean_within(self.likelihood_, eta)
 
     def predict_interval(
         self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
@@ -184,11 +183,16 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """D², the share of the deviance that the model explains; R² for a Gaussian response."""
-        y, weight = self._responses(X, y, sample_weight, None)
-        constant = np.full(len(y), np.dot(weight, y) / weight.sum())
-        null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
+        """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
+
+        The constant model has the same offsets.
+        """
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
+        X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
+        y, weight = self._responses(X, y, sample_weight, None)
+        beside = new_offset(offset, exposure, len(y))
+        constant = constant_mean(self.likelihood_, y, weight, beside)
+        null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 
     def sample(
@@ -203,6 +207,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None
     ) -> tuple[Array, Array]:
         check_is_fitted(self)
+        X, y, sample_weight = own_columns(X, y, sample_weight)
         n_rows = len(y) if n_rows is None else n_rows
         y = check_response(y, n_rows=n_rows, estimator=self)
         self.likelihood_.check(y)
@@ -215,11 +220,3 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         response = RESPONSES.get(self.response) if isinstance(self.response, str) else self.response
         tags.target_tags.positive_only = response is not None and response.means.low >= 0
         return tags
-
-
-def _check_exposure(likelihood: Likelihood, exposure: Any) -> None:
-    if exposure is not None and likelihood.link.name != "log":
-        raise InvalidInput(
-            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
-            f"is {likelihood.link.name!r}. Use link='log', or give an offset."
-        )

@@ -23,7 +23,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, isclose, isnan, log, pi
+from math import isclose, isnan, log
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -37,6 +37,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.linear.covariance import Bread, inverse_root, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
+from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
 from likely.objectives.inference import (
     FitStatistics,
@@ -46,6 +47,7 @@ from likely.objectives.inference import (
     block_meat,
     block_several,
     fit_statistics,
+    gaussian_log_likelihood,
     has_constant_variance,
     null_nll,
 )
@@ -79,6 +81,7 @@ class Inference:
     penalised: bool = False
     redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
+    root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
 
     @property
     def standard_errors(self) -> Array:
@@ -149,8 +152,13 @@ class Inference:
         return self._tested(float(np.square(off @ root).sum()), len(R))
 
     def eta_standard_errors(self, design: Design) -> Array:
-        """√(xᵀCx) for new rows, (n,); a coefficient held at 0 adds nothing."""
-        return np.sqrt(np.square(design.matmat(square_root(self.covariance))).sum(axis=1))
+        """√(xᵀCx) for new rows, (n,).
+
+        A coefficient held at 0 adds nothing; columns that only together have an estimate add
+        what they do together.
+        """
+        root = square_root(self.covariance) if self.root is None else self.root
+        return np.sqrt(np.square(design.matmat(root)).sum(axis=1))
 
     def mean_interval(self, eta: Array, eta_se: Array, *, link: Link, level: float = 0.95) -> Array:
         """The mean at the ends of η ± q se, the smaller first: (n, 2)."""
@@ -182,6 +190,11 @@ class Inference:
     def _position(self, name: str) -> int:
         if name not in self.names:
             raise UnknownName("coefficient", name, self.names)
+        if self.names.count(name) > 1:
+            raise InvalidInput(
+                f"{name!r} names {self.names.count(name)} coefficients; a test needs one of them. "
+                "Give a contrast matrix, one column per coefficient, or rename a column."
+            )
         return self.names.index(name)
 
 
@@ -189,7 +202,13 @@ class Inferred(Protocol):
     """A fitted model."""
 
     @property
-    def inference_(self) -> Inference: ...
+    def inference_(self) -> Inference | None: ...
+
+
+def inference_of(fitted: Inference | Inferred) -> Inference:
+    """Itself, or that of a fitted model; a model without one is refused, and told why."""
+    found = fitted if isinstance(fitted, Inference) else vars(fitted).get("inference_")
+    return refuse_without_errors(fitted) if found is None else found
 
 
 def likelihood_ratio_test(
@@ -200,8 +219,7 @@ def likelihood_ratio_test(
     ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
     ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
     """
-    small = smaller if isinstance(smaller, Inference) else smaller.inference_
-    large = larger if isinstance(larger, Inference) else larger.inference_
+    small, large = inference_of(smaller), inference_of(larger)
     _check_nested(small, large)
     q = round(large.n_parameters - small.n_parameters)
     if large.dispersion_is_known:
@@ -238,9 +256,12 @@ def infer(
     bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
     read = _read(likelihood, theta, bread, covariance, blocks, executor)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
+    middle = _middle(covariance, bread, read)
+    found = bread.covariance(middle, to_user)
+    whole = bool(np.isfinite(found).all())
     return replace(
-        _inference(likelihood, to_user @ theta, names, bread, read),
-        covariance=bread.moved(_covariance(covariance, bread, read), to_user),
+        _inference(likelihood, to_user @ theta, found, names, bread, read),
+        root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=covariance,
         distribution=distribution,
         penalised=bool(np.any(penalty_curvature) or np.any(l1)),
@@ -284,7 +305,7 @@ def _read(
     if not likelihood.response.dispersion_is_known:
         psi = fit.pearson * small_sample(1.0, fit.n - bread.n_parameters)
         if has_constant_variance(likelihood):
-            log_likelihood = _gaussian_log_likelihood(fit.n, fit.deviance)
+            log_likelihood = gaussian_log_likelihood(fit.n, fit.deviance)
         else:
             terms.append(partial(block_log_likelihood, likelihood, theta, psi))
     meat = _meat_term(likelihood, theta, bread, covariance)
@@ -306,7 +327,8 @@ def _meat_term(
     return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
 
 
-def _covariance(covariance: str, bread: Bread, read: _Read) -> Array:
+def _middle(covariance: str, bread: Bread, read: _Read) -> Array:
+    """K of C = R K Rᵀ."""
     n = read.fit.n
     if covariance == "model":
         return bread.model(read.dispersion)
@@ -319,11 +341,16 @@ def _covariance(covariance: str, bread: Bread, read: _Read) -> Array:
 
 
 def _inference(
-    likelihood: Likelihood, theta: Array, names: Sequence[str], bread: Bread, read: _Read
+    likelihood: Likelihood,
+    theta: Array,
+    covariance: Array,
+    names: Sequence[str],
+    bread: Bread,
+    read: _Read,
 ) -> Inference:
     return Inference(
         theta=theta,
-        covariance=bread.model(read.dispersion),
+        covariance=covariance,
         names=tuple(names),
         dispersion=read.dispersion,
         dispersion_is_known=likelihood.response.dispersion_is_known,
@@ -342,15 +369,10 @@ def _inference(
 def _null_log_likelihood(likelihood: Likelihood, read: _Read) -> float:
     """At the same ψ; a Gaussian at its own, D₀/n, where its likelihood is largest."""
     if has_constant_variance(likelihood):
-        return _gaussian_log_likelihood(read.fit.n, 2 * read.null_nll)
+        return gaussian_log_likelihood(read.fit.n, 2 * read.null_nll)
     if not read.dispersion > 0:
         return float("nan")
     return read.log_likelihood - (read.null_nll - read.fit.nll) / read.dispersion
-
-
-def _gaussian_log_likelihood(n: float, deviance: float) -> float:
-    """−n/2 (ln 2πD/n + 1): the largest over ψ."""
-    return -n / 2 * (log(2 * pi * deviance / n) + 1) if deviance > 0 else inf
 
 
 def _check_nested(small: Inference, large: Inference) -> None:

@@ -25,11 +25,11 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.firth import fit_firth
 from likely.linear.fitting import fit_linear
 from likely.linear.reading import Beside, open_linear
-from likely.linear.strengths import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Link
 from likely.objectives.linear import weighted_sum
-from likely.validate import check_weight, codes_among, refuse_one_class
+from likely.opening import own_columns
+from likely.validate import check_weight, codes_among, label_array, refuse_one_class
 
 
 class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
@@ -131,7 +131,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
             y,
             Beside(sample_weight, offset, None, groups),
             target="class",
-            reference=self.firth or not is_penalised(self.l1, self.l2),
+            penalties=(0.0, 0.0) if self.firth else (self.l1, self.l2),
         )
         refuse_one_class(rows.classes, self)
         _refuse_more_classes(rows.classes)
@@ -160,6 +160,10 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, *, threshold: float = 0.5, offset: Any = None) -> Array:
         """Class 1 where its probability is at least ``threshold``."""
+        if not 0 < threshold < 1:
+            raise InvalidInput(
+                f"threshold is {threshold!r}; a probability between 0 and 1 was expected. Use 0.5."
+            )
         if threshold == 0.5:
             chosen = self.decision_function(X, offset=offset) >= 0
         else:
@@ -179,6 +183,12 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
         weight = check_weight(sample_weight, X, n_rows=len(codes))
         return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """The share of labels that ``predict`` gets right."""
+        X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
+        right = self.predict(X, offset=offset) == label_array(y)
+        return float(np.average(right, weights=check_weight(sample_weight, X, n_rows=len(right))))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

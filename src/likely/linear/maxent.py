@@ -29,7 +29,7 @@ from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.linear.class_surface import ClassProbabilities
 from likely.linear.reading import new_rows
-from likely.linear.softmax import SoftmaxRegression, n_axes
+from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.solving import check_search
 from likely.names import lookup
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
@@ -168,7 +168,9 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
             max_iter=self.max_iter,
             executor=self.executor,
         )
-        model.fit(X, y, sample_weight)
+        rows = open_classes(model, X, required(y, self), sample_weight)
+        refuse_one_class(rows.classes, self)
+        model.fit_opened(rows)
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
         self.coef_ = model.solution_.theta
         self.n_features_in_ = model.n_features_in_

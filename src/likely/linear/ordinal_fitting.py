@@ -37,7 +37,7 @@ from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
 from likely.linear.reading import Beside, LinearRows, open_linear, refuse_gaps
 from likely.linear.solving import Found, scaled, solve
-from likely.linear.strengths import elastic_net, is_penalised
+from likely.linear.strengths import elastic_net
 from likely.links import LINKS, UnitLink
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
 from likely.opening import own_columns
@@ -110,9 +110,9 @@ def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
     """Rows whose class codes rise from the lowest class to the highest."""
     if not isinstance(X, str | Path | Source):
         X, y, sample_weight = own_columns(X, y, sample_weight)
-    reference = not is_penalised(estimator.l1, estimator.l2)
+    penalties = (estimator.l1, estimator.l2)
     beside = Beside(weight=sample_weight)
-    rows = open_linear(estimator, X, y, beside, target="class", reference=reference)
+    rows = open_linear(estimator, X, y, beside, target="class", penalties=penalties)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(
@@ -243,7 +243,7 @@ def _inference(
     null = float(xlogy(count, count / count.sum()).sum())
     return Inference(
         theta=np.dot(jacobian, found.theta),
-        covariance=bread.moved(bread.model(1.0), jacobian),
+        covariance=bread.covariance(bread.model(1.0), jacobian),
         names=parameter_names(rows),
         dispersion=1.0,
         dispersion_is_known=True,

@@ -30,10 +30,10 @@ from likely.data.frames import frame_of, library_of
 from likely.data.source import Source
 from likely.errors import InvalidInput
 from likely.linear.path_choice import check_folds, check_rule, choose, folds_of
-from likely.linear.path_fitting import Grid, Rows, Walked, fitted_at, walk, warn_of_unfinished
-from likely.linear.path_models import path_model
+from likely.linear.path_fitting import Grid, Walked, fitted_at, walk, warn_of_unfinished
+from likely.linear.path_models import Rows, given, path_model
 from likely.linear.path_penalties import Moved, moved_along
-from likely.opening import own_columns
+from likely.opening import check_numbers, own_columns
 from likely.validate import check_weight
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
@@ -130,18 +130,27 @@ class PenaltyPath(BaseEstimator):
         self.rule = rule
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
         """Walk the path on all rows and in every fold, choose, and fit the model there.
 
-        X is an array, a CSR array or a data frame, whose columns y and sample_weight may name;
-        with cv=None also a file.
+        X is an array, a CSR array or a data frame, whose columns the other arguments may name;
+        with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        path_model(self.model)
+        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
         check_rule(self.rule)
         check_folds(self.cv)
         _refuse_firth(self.model)
         moved, grid = moved_along(self.along, self.model), self._grid()
-        rows = self._rows(X, y, sample_weight)
+        beside = (y, sample_weight, offset, exposure)
+        self.beside_ = tuple(name for name in beside if isinstance(name, str))
+        rows = self._rows(Rows(X, *beside))
         walked = walk(self.model, moved, grid, rows)
         warn_of_unfinished(f"PenaltyPath of {type(self.model).__name__}", walked)
         self.penalties_, self.coefs_, self.intercepts_ = walked[:3]
@@ -175,6 +184,7 @@ class PenaltyPath(BaseEstimator):
         self.mean_deviance_, self.standard_error_, self.best_index_, self.index_ = choice
         self.penalty_ = float(self.penalties_[self.index_])
         self.model_ = fitted_at(self.model, moved, walked, self.index_, rows)
+        self.model_.beside_ = self.beside_  # a frame to predict may hold them, too
         take_columns(self, self.model_)
         if is_classifier(self.model):
             self.classes_ = self.model_.classes_
@@ -194,22 +204,25 @@ class PenaltyPath(BaseEstimator):
             )
         return Grid(_given(self.penalties), int(self.n_penalties), float(smallest))
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _rows(self, rows: Rows) -> Rows:
         """Rows in memory, in a form whose rows can be taken; a file as it is."""
-        if isinstance(X, str | Path | Source):
+        if isinstance(rows.X, str | Path | Source):
             if self.cv is not None:
                 raise InvalidInput(
                     f"X is a file, and cv={self.cv!r} needs rows in memory to cut into folds. "
                     "Read it into a frame, or use cv=None for the path alone."
                 )
-            return Rows(X, y, sample_weight)
-        X, y, weight = own_columns(X, y, sample_weight)
-        if weight is None and self.cv is None:
-            return Rows(X, y)
-        probe = clone(self.model)
-        path_model(self.model).open(probe, X, y, weight)  # every check, before rows are taken
-        X, y = indexable(X, y)
-        return Rows(X, y, check_weight(weight, X, n_rows=n_rows_of(X)))
+            return rows
+        rows = Rows(*own_columns(*rows))
+        if rows.weight is None and self.cv is None:
+            return rows
+        path_model(self.model).open(clone(self.model), *rows)  # every check, before rows are taken
+        X, y = indexable(rows.X, rows.y)
+        n_rows = n_rows_of(X)
+        moved = {
+            name: check_numbers(values, name, n_rows=n_rows) for name, values in rows.moved.items()
+        }
+        return Rows(X, y, check_weight(rows.weight, X, n_rows=n_rows), **moved)
 
     def path_frame(self) -> Any:
         """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
@@ -220,29 +233,37 @@ class PenaltyPath(BaseEstimator):
         return frame_of(columns | {"nonzero": self.n_nonzero_}, self.library_)
 
     @available_if(_has("predict"))
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """By the model at the chosen penalty."""
-        return np.asarray(self._chosen().predict(X))
+        return np.asarray(self._chosen().predict(X, **self._moved(offset, exposure)))
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """p(k | x) by the model at the chosen penalty."""
-        return np.asarray(self._chosen().predict_proba(X))
+        return np.asarray(self._chosen().predict_proba(X, **self._moved(offset)))
 
     @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """log p(k | x) by the model at the chosen penalty."""
-        return np.asarray(self._chosen().predict_log_proba(X))
+        return np.asarray(self._chosen().predict_log_proba(X, **self._moved(offset)))
 
     @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """The scores of the model at the chosen penalty."""
-        return np.asarray(self._chosen().decision_function(X))
+        return np.asarray(self._chosen().decision_function(X, **self._moved(offset)))
 
     @available_if(_has("score"))
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
         """As the model scores itself: the share of right classes, R², or D² of a GLM."""
-        return float(self._chosen().score(X, y, sample_weight=sample_weight))
+        moved = self._moved(offset, exposure)
+        return float(self._chosen().score(X, y, sample_weight=sample_weight, **moved))
+
+    def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
+        """What the model's own methods are given beside the rows."""
+        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:
         check_is_fitted(self)
@@ -279,8 +300,8 @@ def _given(penalties: Any) -> Array | None:
 
 
 def _at(rows: Rows, index: Array) -> Rows:
-    weight = None if rows.weight is None else rows.weight[index]
-    return Rows(rows_at(rows.X, index), rows_at(rows.y, index), weight)
+    beside = (None if values is None else values[index] for values in rows[2:])
+    return Rows(rows_at(rows.X, index), rows_at(rows.y, index), *beside)
 
 
 def _present(rows: Rows) -> Array:

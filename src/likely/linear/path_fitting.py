@@ -18,9 +18,9 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
 from likely.linear.framing import Framing, refuse_too_large
-from likely.linear.path_models import PathModel, path_model
+from likely.linear.path_models import PathModel, Rows, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
-from likely.linear.reading import LinearRows, new_rows, refuse_gaps
+from likely.linear.reading import LinearRows, new_offset, new_rows, refuse_gaps
 from likely.linear.regression import LinearRegression
 from likely.linear.strengths import elastic_net
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
@@ -44,14 +44,6 @@ class Grid(NamedTuple):
         if self.penalties is not None:
             return self.penalties
         return first * np.geomspace(1.0, self.smallest, self.n_penalties)
-
-
-class Rows(NamedTuple):
-    """Data as the caller gave them; ``weight`` is an array, a name, or None."""
-
-    X: Any
-    y: Any
-    weight: Any = None
 
 
 class Walked(NamedTuple):
@@ -88,14 +80,14 @@ def step_by_step(
     kind, walker = path_model(model), without_errors(model)
     with silently():
         if grid.penalties is None:
-            null = null_model(walker, moved, *rows)
+            null = null_model(walker, moved, rows)
             walker.solution_ = null.solution_
             penalties = grid.from_first(first_penalty(kind, null, moved, opened))
         else:
             penalties = grid.penalties
         seen = []
         for penalty in penalties:
-            walker.set_params(**moved.at(float(penalty))).fit(*rows)
+            rows.fit(walker.set_params(**moved.at(float(penalty))))
             deviance = [] if held is None else [held_out(kind, walker, held)]
             seen.append((walker.coef_, kind.intercepts(walker), walker.solution_, deviance))
     coefs, intercepts, solutions, deviances = zip(*seen, strict=True)
@@ -110,7 +102,7 @@ def step_by_step(
 
 def held_out(kind: PathModel, model: Any, rows: Rows) -> float:
     """The mean deviance of rows that the model has not seen."""
-    return float(np.average(kind.deviance(model, rows.X, rows.y), weights=rows.weight))
+    return float(np.average(kind.deviance(model, rows), weights=rows.weight))
 
 
 class Net(NamedTuple):
@@ -126,7 +118,9 @@ def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
         return None
     if not isinstance(opened.blocks, ArrayBlocks) or type(opened.blocks.X) not in STORES:
         return None
-    if (model.fit_intercept and model.penalise_intercept) or np.ptp(opened.blocks.target) == 0:
+    blocks = opened.blocks
+    y = blocks.target if blocks.offset is None else blocks.target - blocks.offset
+    if (model.fit_intercept and model.penalise_intercept) or np.ptp(y) == 0:
         return None
     framing = Framing(opened.coding.n_coefficients, False, None)
     net = elastic_net(model, opened.coding, framing, l1=model.l1, l2=model.l2, intercept=False)
@@ -189,6 +183,7 @@ def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: Ro
         design = new_rows(probe, opened.coding, held.X)
     eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
     y = check_response(held.y, n_rows=len(eta), estimator=probe)
+    y = y - new_offset(held.offset, held.exposure, len(eta))
     return np.average((y[:, None] - eta) ** 2, axis=0, weights=held.weight)
 
 
@@ -227,9 +222,9 @@ def fitted_at(model: Any, moved: Moved, walked: Walked, index: int, rows: Rows) 
     chosen = clone(model).set_params(**moved.at(float(walked.penalties[index])))
     known = chosen.get_params(deep=False)
     if "warm_start" not in known:
-        return chosen.fit(*rows)
+        return rows.fit(chosen)
     chosen.solution_ = walked.solutions[index]
-    chosen.set_params(warm_start=True).fit(*rows)
+    rows.fit(chosen.set_params(warm_start=True))
     return chosen.set_params(warm_start=known["warm_start"])
 
 

@@ -21,7 +21,6 @@ from likely.linear.ordinal_fitting import open_ordered
 from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression, open_classes
-from likely.linear.strengths import is_penalised
 from likely.opening import check_response
 from likely.special import log_softmax
 from likely.validate import codes_among
@@ -34,15 +33,49 @@ class Slopes(NamedTuple):
     curvature: Array  # (n,), the mean over predictors
 
 
+class Rows(NamedTuple):
+    """Data as the caller gave them; what is beside X and y is an array, a name, or None."""
+
+    X: Any
+    y: Any
+    weight: Any = None
+    offset: Any = None
+    exposure: Any = None
+
+    @property
+    def moved(self) -> dict[str, Any]:
+        """The offset and the exposure, where they were given."""
+        return given(offset=self.offset, exposure=self.exposure)
+
+    def fit(self, model: Any) -> Any:
+        return model.fit(self.X, self.y, self.weight, **self.moved)
+
+
 @final
 @dataclass(frozen=True)
 class PathModel:
     """How one model is read; every function takes the model first."""
 
-    open: Callable[[Any, Any, Any, Any], LinearRows]  # X, y, weights
+    open: Callable[[Any, Any, Any, Any, Any, Any], LinearRows]  # the fields of Rows
     slopes: Callable[[Any, Block], Slopes]  # of a fitted model
-    deviance: Callable[[Any, Any, Any], Array]  # X, y: one number a row
+    deviance: Callable[[Any, Rows], Array]  # one number a row
     intercepts: Callable[[Any], Array]  # what is beside coef_
+    takes: tuple[str, ...] = ()  # of "offset" and "exposure"
+
+    def check(self, model: Any, **beside: Any) -> None:
+        """Refuse what the model does not take."""
+        for name in given(**beside):
+            if name not in self.takes:
+                raise InvalidInput(
+                    f"{name} was given; {type(model).__name__} takes "
+                    f"{' and '.join(self.takes) or 'neither offset nor exposure'}. Leave it out."
+                )
+
+
+def given(*, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
+    """Those of the two that are there."""
+    both = {"offset": offset, "exposure": exposure}
+    return {name: value for name, value in both.items() if value is not None}
 
 
 def path_model(model: Any) -> PathModel:
@@ -56,20 +89,32 @@ def path_model(model: Any) -> PathModel:
     )
 
 
-def _open_numbers(model: Any, X: Any, y: Any, weight: Any) -> LinearRows:
-    reference = not is_penalised(model.l1, model.l2)
-    return open_linear(model, X, y, Beside(weight), target="number", reference=reference)
+def _open_numbers(
+    model: Any, X: Any, y: Any, weight: Any, offset: Any, exposure: Any
+) -> LinearRows:
+    beside, penalties = Beside(weight, offset, exposure), (model.l1, model.l2)
+    return open_linear(model, X, y, beside, target="number", penalties=penalties)
 
 
-def _open_two_classes(model: Any, X: Any, y: Any, weight: Any) -> LinearRows:
-    reference = not is_penalised(model.l1, model.l2)
-    return open_linear(model, X, y, Beside(weight), target="class", reference=reference)
+def _open_two_classes(
+    model: Any, X: Any, y: Any, weight: Any, offset: Any, exposure: Any
+) -> LinearRows:
+    beside, penalties = Beside(weight, offset, exposure), (model.l1, model.l2)
+    return open_linear(model, X, y, beside, target="class", penalties=penalties)
+
+
+def _open_classes(model: Any, X: Any, y: Any, weight: Any, *_: Any) -> LinearRows:
+    return open_classes(model, X, y, weight)
+
+
+def _open_ordered(model: Any, X: Any, y: Any, weight: Any, *_: Any) -> LinearRows:
+    return open_ordered(model, X, y, weight)
 
 
 def _predictor(model: Any, block: Block) -> Array:
-    """η, (n, K) or (n,)."""
+    """η, (n, K) or (n,); a block with an offset has one predictor."""
     eta = block.X.matmat(np.ascontiguousarray(model.coef_.T)) + model.intercept_
-    return np.asarray(eta)
+    return np.asarray(eta) if block.offset is None else np.reshape(eta, -1) + block.offset
 
 
 def _gaussian_slopes(model: Any, block: Block) -> Slopes:
@@ -101,22 +146,22 @@ def _ordinal_slopes(model: Any, block: Block) -> Slopes:
     return Slopes(slope[:, None], model.likelihood_.information(eta, thresholds).eta)
 
 
-def squared_errors(model: Any, X: Any, y: Any) -> Array:
+def _squared_errors(model: Any, rows: Rows) -> Array:
     """(y − μ)²."""
-    mean = model.predict(X)
-    return np.asarray((check_response(y, n_rows=len(mean), estimator=model) - mean) ** 2)
+    mean = model.predict(rows.X, **rows.moved)
+    return np.asarray((check_response(rows.y, n_rows=len(mean), estimator=model) - mean) ** 2)
 
 
-def _response_deviance(model: Any, X: Any, y: Any) -> Array:
-    mean = model.predict(X)
-    y = check_response(y, n_rows=len(mean), estimator=model)
+def _response_deviance(model: Any, rows: Rows) -> Array:
+    mean = model.predict(rows.X, **rows.moved)
+    y = check_response(rows.y, n_rows=len(mean), estimator=model)
     return np.asarray(model.likelihood_.response.deviance(y, mean))
 
 
-def _class_deviance(model: Any, X: Any, y: Any) -> Array:
+def _class_deviance(model: Any, rows: Rows) -> Array:
     """−2 log p(y | x)."""
-    log_proba = model.predict_log_proba(X)
-    codes = codes_among(y, model.classes_, n_rows=len(log_proba))
+    log_proba = model.predict_log_proba(rows.X, **rows.moved)
+    codes = codes_among(rows.y, model.classes_, n_rows=len(log_proba))
     return np.asarray(-2 * log_proba[np.arange(len(codes)), codes])
 
 
@@ -129,11 +174,15 @@ def _thresholds(model: Any) -> Array:
 
 
 PATH_MODELS: dict[type, PathModel] = {
-    LinearRegression: PathModel(_open_numbers, _gaussian_slopes, squared_errors, _intercepts),
-    GLM: PathModel(_open_numbers, _likelihood_slopes, _response_deviance, _intercepts),
-    LogisticRegression: PathModel(
-        _open_two_classes, _likelihood_slopes, _class_deviance, _intercepts
+    LinearRegression: PathModel(
+        _open_numbers, _gaussian_slopes, _squared_errors, _intercepts, ("offset",)
     ),
-    SoftmaxRegression: PathModel(open_classes, _softmax_slopes, _class_deviance, _intercepts),
-    OrdinalRegression: PathModel(open_ordered, _ordinal_slopes, _class_deviance, _thresholds),
+    GLM: PathModel(
+        _open_numbers, _likelihood_slopes, _response_deviance, _intercepts, ("offset", "exposure")
+    ),
+    LogisticRegression: PathModel(
+        _open_two_classes, _likelihood_slopes, _class_deviance, _intercepts, ("offset",)
+    ),
+    SoftmaxRegression: PathModel(_open_classes, _softmax_slopes, _class_deviance, _intercepts),
+    OrdinalRegression: PathModel(_open_ordered, _ordinal_slopes, _class_deviance, _thresholds),
 }

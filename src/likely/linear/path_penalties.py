@@ -28,9 +28,10 @@ from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.linear.framing import Framing
-from likely.linear.path_models import PathModel
+from likely.linear.path_models import PathModel, Rows
+from likely.linear.per_column import is_penalised
 from likely.linear.reading import LinearRows
-from likely.linear.strengths import elastic_net, is_penalised
+from likely.linear.strengths import elastic_net
 from likely.names import lookup
 from likely.objectives.linear import weighted
 
@@ -144,9 +145,9 @@ def _squares(block: Block, d: Array) -> Array:
     return np.concatenate([np.diag(block.X.sandwich(d, part)) for part in parts])
 
 
-def null_model(model: Any, moved: Moved, X: Any, y: Any, weight: Any) -> Any:
+def null_model(model: Any, moved: Moved, rows: Rows) -> Any:
     """The model with every penalised coefficient at 0."""
-    return clone(model).set_params(**moved.held(), tol=NULL_TOL).fit(X, y, weight)
+    return rows.fit(clone(model).set_params(**moved.held(), tol=NULL_TOL))
 
 
 def first_penalty(kind: PathModel, null: Any, moved: Moved, rows: LinearRows) -> float:

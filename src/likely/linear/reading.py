@@ -2,12 +2,13 @@
 
     η = b + Σ_j x_j β_j + Σ_c β_c[category of column c]
 
-Without a penalty the first category of a column is its reference and has no coefficient; under a
+The first category of a column without a penalty is its reference and has no coefficient; under a
 penalty every category has one, so that none is favoured.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, final
 
@@ -23,19 +24,29 @@ from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.data.sources import read
-from likely.errors import InvalidInput
+from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
+from likely.likelihoods.base import Likelihood
+from likely.linear.per_column import per_column
 from likely.opening import (
     check_column,
     check_numbers,
     check_response,
     encode_new,
+    feature_names,
     n_rows_of,
     nbytes_of,
     own_columns,
     required,
     rows_of,
 )
-from likely.validate import check_labels, check_table, check_weight, label_array
+from likely.validate import (
+    as_frame,
+    check_labels,
+    check_table,
+    check_weight,
+    is_frame,
+    label_array,
+)
 
 Target = Literal["number", "numbers", "class"]
 
@@ -46,7 +57,7 @@ class Coding:
     """How columns become coefficients."""
 
     schema: Schema
-    reference: bool  # whether the first category of a column has no coefficient
+    reference: tuple[bool, ...]  # per column of codes, whether its first category has none
 
     @property
     def n_coefficients(self) -> int:
@@ -55,9 +66,10 @@ class Coding:
     def design(self, encoded: Design) -> Design:
         """The encoded columns as the model reads them: floats, and codes past the reference."""
         if isinstance(encoded, Mixed):
-            shift = int(self.reference)
             codes = np.ascontiguousarray(encoded.codes, dtype=np.int32)
-            return Mixed(encoded.numeric, codes - shift if shift else codes, self._sizes())
+            if any(self.reference):
+                codes = codes - np.asarray(self.reference, dtype=np.int32)
+            return Mixed(encoded.numeric, np.maximum(codes, -1), self._sizes())
         values: Any = encoded.stored()
         if isinstance(encoded, Csr):
             return Csr(_floats_of_sparse(values))
@@ -71,11 +83,13 @@ class Coding:
     def names(self) -> tuple[str, ...]:
         """One name per coefficient: the column's, or column[category]."""
         plain = [self._label(j) for j, coded in enumerate(self.schema.as_codes) if not coded]
+        coded = [
+            (j, values) for j, values in enumerate(self.schema.categories) if values is not None
+        ]
         levels = [
             f"{self._label(j)}[{value}]"
-            for j, values in enumerate(self.schema.categories)
-            if values is not None
-            for value in values[int(self.reference) :].tolist()
+            for (j, values), dropped in zip(coded, self.reference, strict=True)
+            for value in values[int(dropped) :].tolist()
         ]
         return tuple(plain + levels)
 
@@ -89,7 +103,8 @@ class Coding:
         return np.concatenate([np.asarray(plain, dtype=np.intp), *repeats]).astype(np.intp)
 
     def _sizes(self) -> tuple[int, ...]:
-        return tuple(max(size - int(self.reference), 0) for size in self.schema.sizes)
+        pairs = zip(self.schema.sizes, self.reference, strict=True)
+        return tuple(max(size - int(dropped), 0) for size, dropped in pairs)
 
     def _label(self, j: int) -> str:
         return f"x{j}" if self.schema.names is None else self.schema.names[j]
@@ -122,7 +137,7 @@ def open_linear(
     beside: Beside,
     *,
     target: Target,
-    reference: bool,
+    penalties: tuple[Any, Any],
 ) -> LinearRows:
     """Check everything, and cut it into blocks.
 
@@ -131,8 +146,9 @@ def open_linear(
     """
     if isinstance(X, str | Path):
         X = read(X)
+    estimator.beside_ = tuple(name for name in (y, *beside) if isinstance(name, str))
     if isinstance(X, Source):
-        return _open_file(estimator, X, y, beside, target, reference)
+        return _open_file(estimator, X, y, beside, target, penalties)
     X, y, *others = own_columns(X, y, *beside)
     X = check_table(estimator, X, reset=True)
     n_rows = n_rows_of(X)
@@ -150,17 +166,75 @@ def open_linear(
     if target == "class":
         classes, y = check_labels(y, n_rows=n_rows_of(X))
     schema, design = Schema.learn(X, category_flags(kinds_of(X)))
-    coding = Coding(schema, reference)
-    blocks = ArrayBlocks(coding.to_fit(design), y, weight, offset, group)
+    coding = Coding(schema, _references(estimator, schema, penalties))
+    blocks = ArrayBlocks(_named(estimator, coding.to_fit, design), y, weight, offset, group)
     executor = executor_for(estimator.executor, nbytes_of(X))
     return LinearRows(blocks, coding, classes, executor, library_of(X), n_groups)
 
 
+def _references(estimator: Any, schema: Schema, penalties: tuple[Any, Any]) -> tuple[bool, ...]:
+    """Per column of codes, whether its coefficients are free and need a reference."""
+    n = len(schema.kinds)
+    free = np.zeros(n, dtype=bool)
+    if any(schema.as_codes):
+        l1, l2 = (
+            per_column(estimator, name, strength, n)
+            for name, strength in zip(("l1", "l2"), penalties, strict=True)
+        )
+        free = (l1 == 0) & (l2 == 0)
+    return tuple(bool(free[j]) for j, coded in enumerate(schema.as_codes) if coded)
+
+
 def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:
     """Rows to predict, by the coding of the fit; an unseen category has no coefficient."""
+    X = without_beside(estimator, X)
     encoded = encode_new(estimator, coding.schema, X)
-    _refuse_missing_categories(coding.schema, encoded)
+    _named(estimator, partial(_refuse_missing_categories, coding.schema), encoded)
     return coding.design(encoded.design)
+
+
+def without_beside(estimator: Any, X: Any) -> Any:
+    """A frame as it was given to fit holds the target, too: by that name it is left out."""
+    known = set(feature_names(estimator))
+    names = [name for name in vars(estimator).get("beside_", ()) if name not in known]
+    if not names or not is_frame(as_frame(X)):
+        return X
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    return frame.drop([name for name in names if name in frame.columns]).to_native()
+
+
+def _named(estimator: Any, read: Callable[[Any], Any], value: Any) -> Any:
+    """What ``read`` makes of the value; a complaint about a cell names its column."""
+    try:
+        return read(value)
+    except BadCell as error:
+        raise error.named(feature_names(estimator)) from None
+
+
+def check_exposure(link: str, exposure: Any) -> None:
+    if exposure is not None and link != "log":
+        raise InvalidInput(
+            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
+            f"is {link!r}. Use link='log', or give an offset."
+        )
+
+
+def mean_within(likelihood: Likelihood, eta: Array) -> Array:
+    """E[y | η]; nan, with a warning, where the link has no mean for a predictor."""
+    low, high = likelihood.link.etas
+    outside = ~((eta > low) & (eta < high))
+    if not outside.any():
+        return likelihood.mean(eta)
+    row = int(outside.argmax())
+    warn_user(
+        f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has a "
+        f"mean only between {low:g} and {high:g}, so it is nan for {int(outside.sum())} rows. "
+        "Use the log link, which has one everywhere.",
+        OutsideLink,
+    )
+    return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
 
 
 def new_offset(offset: Any, exposure: Any, n_rows: int) -> Array | float:
@@ -222,12 +296,22 @@ def _checked(
         raise InvalidInput(
             f"groups has {len(labels)} entries; X has {n_rows} rows. Pass one group per row."
         )
-    names, codes = check_labels(labels)
+    try:
+        names, codes = check_labels(labels)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"groups must name a group for every row, all of one type; {error}"
+        ) from None
     return weight, offset, codes, len(names)
 
 
 def _open_file(
-    estimator: Any, source: Source, y: Any, beside: Beside, target: Target, reference: bool
+    estimator: Any,
+    source: Source,
+    y: Any,
+    beside: Beside,
+    target: Target,
+    penalties: tuple[Any, Any],
 ) -> LinearRows:
     """A file: y, weights, offsets and groups are columns of it, by name."""
     required(y, estimator)
@@ -253,7 +337,7 @@ def _open_file(
     groups = None
     if beside.groups is not None:
         groups = find_schema(source.select([beside.groups]), [True], executor).categories[0]
-    coding = Coding(schema, reference)
+    coding = Coding(schema, _references(estimator, schema, penalties))
     blocks = SourceBlocks(
         source,
         schema,
@@ -282,10 +366,11 @@ def _refuse_missing_categories(schema: Schema, encoded: Encoded) -> None:
         missing = encoded.design.codes[:, position] < 0
         name = f"column {j}" if schema.names is None else schema.names[j]
         if missing.any() and name not in unseen:
-            raise InvalidInput(
-                f"Input X contains NaN: row {int(missing.argmax())}, {name!r} has no category. "
-                "A linear model needs one in every row. Fill it with a word such as 'missing', "
-                "or drop the row."
+            raise BadCell(
+                "Input X contains NaN: there is no category. A linear model needs one in every "
+                "row. Fill it with a word such as 'missing', or drop the row.",
+                row=int(missing.argmax()),
+                column=j,
             )
 
 

@@ -27,8 +27,8 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.fitting import fit_linear
 from likely.linear.inference import Inference
+from likely.linear.per_column import is_penalised
 from likely.linear.reading import Beside, new_offset, open_linear
-from likely.linear.strengths import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.opening import check_response, generator
@@ -131,7 +131,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
             y,
             Beside(sample_weight, offset, None, groups),
             target="numbers",
-            reference=not is_penalised(self.l1, self.l2),
+            penalties=(self.l1, self.l2),
         )
         fit: Any
         if suits_closed_form(self, rows):

@@ -29,7 +29,6 @@ from likely.errors import InvalidInput, UnknownName
 from likely.linear.class_surface import ClassProbabilities
 from likely.linear.reading import Beside, LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
-from likely.linear.strengths import is_penalised
 from likely.special import log_softmax
 from likely.validate import refuse_one_class
 
@@ -86,9 +85,9 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
+        *,
         l1: Any = 0.0,
         l2: Any = 1.0,
-        *,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
@@ -118,6 +117,10 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         """
         rows = open_classes(self, X, y, sample_weight)
         refuse_one_class(rows.classes, self)
+        return self.fit_opened(rows)
+
+    def fit_opened(self, rows: LinearRows) -> Self:
+        """Fit to rows that are checked and cut into blocks: see ``open_classes``."""
         fit = fit_softmax(
             self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
         )
@@ -171,7 +174,7 @@ def open_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
         y,
         Beside(sample_weight),
         target="numbers" if soft else "class",
-        reference=not is_penalised(estimator.l1, estimator.l2),
+        penalties=(estimator.l1, estimator.l2),
     )
     if not soft:
         return rows

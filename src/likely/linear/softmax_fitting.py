@@ -27,6 +27,7 @@ from likely.errors import InvalidInput
 from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
+from likely.linear.per_column import is_penalised
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, check_search, held_from_the_start, scaled
 from likely.linear.strengths import elastic_net
@@ -138,7 +139,7 @@ def fit_softmax(
 
 def _solver_name(estimator: Any, weighted: int, blocks: Blocks) -> str:
     size = weighted * (blocks.n_features + 1)
-    rough = bool(np.any(np.asarray(estimator.l1, dtype=object) != 0))
+    rough = is_penalised(estimator.l1)
     if estimator.solver == "auto":
         if rough:
             return "proximal-newton" if size <= MOST_FOR_WORKING_SETS else "fista"

@@ -137,7 +137,8 @@ def held_from_the_start(problem: Problem, start: Array, held: tuple[int, ...]) -
     if not held:
         return held
     hessian = problem.on_start_rows.second_order(start).hessian
-    return tuple(sorted(set(held) & set(factorise(hessian).held)))
+    first = int(problem.data.framing.intercept)
+    return tuple(sorted(set(held) & set(factorise(hessian, first=first).held)))
 
 
 def choose(problem: Problem) -> str:
@@ -196,7 +197,8 @@ def check_search(tol: float, max_iter: int) -> None:
 
 def _newton(problem: Problem, start: Array, tol: float, max_iter: int) -> Found:
     _refuse_rough("newton", problem)
-    solution, state = search(Newton(), problem.objective, start, tol=tol, max_iter=max_iter)
+    solver = Newton(int(problem.data.framing.intercept))
+    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
     # the step from the point that converged is known already, and as good as free
     theta = state.theta + state.direction if solution.converged else state.theta
     return Found(theta, solution, state.hessian, state.held, state.direction)

@@ -1,24 +1,19 @@
-"""Penalty strengths: one number for all coefficients, one per column, or by name.
+"""Penalty strengths of all parameters, from those of the columns.
 
-Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²        λ: l1, κ: l2
+    Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²        λ: l1, κ: l2
+
+The categories of a column share its strength.  A penalised intercept takes the largest.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import InvalidInput, UnknownName
 from likely.linear.framing import Framing
+from likely.linear.per_column import per_column
 from likely.linear.reading import Coding
-from likely.opening import feature_names
 from likely.penalties import ElasticNet
-
-
-def is_penalised(*strengths: Any) -> bool:
-    """Whether any strength is above 0."""
-    return any(np.asarray(_numbers(strength)).any() for strength in strengths)
 
 
 def elastic_net(
@@ -32,24 +27,6 @@ def elastic_net(
     return ElasticNet(*strengths)
 
 
-def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Array:
-    """One strength per input column."""
-    if isinstance(strength, Mapping):
-        known = list(feature_names(estimator))
-        for column in strength:
-            if str(column) not in known:
-                raise UnknownName(f"column for {name}", column, known)
-        given = {str(column): float(value) for column, value in strength.items()}
-        return np.array([given.get(column, 0.0) for column in known])
-    values = _numbers(strength, name)
-    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
-        raise InvalidInput(
-            f"{name} has shape {values.shape}; X has {n_columns} columns. "
-            "Give one number, one per column, or a mapping from names to numbers."
-        )
-    return np.broadcast_to(values, (n_columns,))
-
-
 def _per_parameter(
     estimator: Any, name: str, strength: Any, coding: Coding, framing: Framing, intercept: bool
 ) -> Array:
@@ -57,18 +34,4 @@ def _per_parameter(
     out = columns[coding.column_of_coefficient()]
     if not framing.intercept:
         return out
-    if intercept and np.ndim(strength) == 0 and not isinstance(strength, Mapping):
-        return np.append(out, float(strength))
-    return np.append(out, columns.max() if intercept else 0.0)
-
-
-def _numbers(strength: Any, name: str = "l2") -> Array:
-    if isinstance(strength, Mapping):
-        return np.array([float(value) for value in strength.values()])
-    try:
-        return np.asarray(strength, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name}={strength!r} is not a strength; a number of at least 0 was expected. "
-            "Use 0 for no penalty."
-        ) from error
+    return np.append(out, columns.max(initial=0.0) if intercept else 0.0)

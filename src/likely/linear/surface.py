@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.design import Design, Intercept
-from likely.errors import InvalidInput
-from likely.linear.inference import HypothesisTest, Inference
-from likely.linear.reading import Coding, new_offset, new_rows, refuse_gaps
+from likely.linear.inference import HypothesisTest, Inference, inference_of
+from likely.linear.reading import Coding, check_exposure, new_offset, new_rows, refuse_gaps
 from likely.linear.summary import Summary, summarise
+from likely.opening import own_columns
 from likely.solvers.minimise import Solution
 
 
@@ -36,7 +36,13 @@ class FittedLinear(ABC):
         return self.coding_.names()
 
     def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
-        """η of each row."""
+        """η of each row; offset and exposure may be names of columns of a frame."""
+        return self._read(X, offset, exposure)[1]
+
+    def _read(self, X: Any, offset: Any, exposure: Any) -> tuple[Design, Array]:
+        """New rows and their η, from one look at them."""
+        X, offset, exposure = own_columns(X, offset, exposure)
+        check_exposure(self._link, exposure)
         design = self._design(X)
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
@@ -45,7 +51,12 @@ class FittedLinear(ABC):
         eta = eta + new_offset(offset, exposure, design.n_rows)
         if not np.isfinite(eta).all():
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
-        return eta
+        return design, eta
+
+    @property
+    def _link(self) -> str:
+        likelihood = vars(self).get("likelihood_")
+        return "identity" if likelihood is None else str(likelihood.link.name)
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""
@@ -59,10 +70,9 @@ class FittedLinear(ABC):
         self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None
     ) -> Array:
         inference = self._inference()
-        design = self._design(X)
+        design, eta = self._read(X, offset, exposure)
         if inference.theta.size > design.n_features:
             design = Intercept(design)
-        eta = self.linear_predictor(X, offset=offset, exposure=exposure)
         spread = inference.eta_standard_errors(design)
         return inference.mean_interval(eta, spread, link=link, level=level)
 
@@ -72,10 +82,4 @@ class FittedLinear(ABC):
 
     def _inference(self) -> Inference:
         check_is_fitted(self)
-        if self.inference_ is None:
-            raise InvalidInput(
-                f"This {type(self).__name__} has no standard errors: covariance=None, or more "
-                "coefficients than a covariance matrix is kept for. Set covariance='model', or fit "
-                "fewer columns."
-            )
-        return self.inference_
+        return inference_of(self)

@@ -58,8 +58,11 @@ class ScaledCholesky:
         return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(self.scale).sum())
 
 
-def factorise(H: Array) -> ScaledCholesky:
-    """The factor of H; LinAlgError where H is indefinite or not finite."""
+def factorise(H: Array, *, first: int = 0) -> ScaledCholesky:
+    """The factor of H; LinAlgError where H is indefinite or not finite.
+
+    The last ``first`` columns, intercepts, come before the others: they are held last.
+    """
     diagonal = np.diag(H)
     if not np.isfinite(diagonal).all() or (diagonal < 0).any():
         raise LinAlgError("a diagonal entry is negative or not finite")
@@ -74,7 +77,8 @@ def factorise(H: Array) -> ScaledCholesky:
                 return ScaledCholesky(scale, lower, everything, len(H))
         except LinAlgError:
             pass  # dependent columns, or an indefinite matrix: one at a time will tell
-    lower, kept = _one_by_one(scaled, positive)
+    order = np.roll(everything, first)
+    lower, kept = _one_by_one(scaled, order[positive[order]])
     return ScaledCholesky(scale[kept], lower, kept, len(H))
 
 
@@ -86,12 +90,12 @@ def triangular_inverse(lower: Array) -> Array:
     return np.asarray(np.tril(inverse))
 
 
-def _one_by_one(scaled: Array, positive: Array) -> tuple[Array, Array]:
-    """The factor on the columns that have a pivot, from left to right."""
+def _one_by_one(scaled: Array, order: Array) -> tuple[Array, Array]:
+    """The factor on the columns that have a pivot, in that order."""
     d = len(scaled)
     lower, kept = np.zeros((d, d)), np.zeros(d, dtype=np.intp)
     k = 0
-    for j in np.flatnonzero(positive):
+    for j in order:
         row = np.empty(0)
         if k:
             row = solve_triangular(

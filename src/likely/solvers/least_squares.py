@@ -129,7 +129,7 @@ def solve_qr(totals: LeastSquaresTotals) -> LeastSquares:
     d = totals.R.shape[1]
     scale = _inverse_lengths(np.linalg.norm(totals.R, axis=0))
     singular = np.linalg.svd(totals.R * scale, compute_uv=False)
-    if len(singular) < d or singular[-1] <= _rank_tolerance(d) * singular[0]:
+    if len(singular) < max(d, 1) or singular[-1] <= _rank_tolerance(d) * singular[0]:
         return solve_minimum_norm(totals)
     theta = (scale * solve_triangular(totals.R * scale, totals.Qty).T).T
     condition = float(singular[0] / singular[-1])
@@ -188,6 +188,8 @@ def _from_gram(gram: Array, totals: GramTotals) -> LeastSquares:
 
 def _condition_of_gram(correlation: Array) -> float:
     """√ of the Gram matrix's condition: that of the columns themselves."""
+    if not correlation.size:
+        return 1.0  # no column depends on another
     low, high = np.linalg.eigvalsh(correlation)[[0, -1]]
     return float(np.sqrt(high / low)) if low > 0 else inf
 

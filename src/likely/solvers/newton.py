@@ -39,7 +39,12 @@ class NewtonState(State):
 @final
 @dataclass(frozen=True)
 class Newton(Solver[SmoothObjective, NewtonState]):
-    """For up to a few thousand parameters: one step costs a d×d factorisation."""
+    """For up to a few thousand parameters: one step costs a d×d factorisation.
+
+    Of dependent columns the later is held, but none of the last ``intercepts`` before the others.
+    """
+
+    intercepts: int = 0
 
     name: ClassVar[str] = "Newton"
 
@@ -47,7 +52,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         here = objective.second_order(theta)
         held: tuple[int, ...] = ()
         try:
-            factor = factorise(here.hessian)
+            factor = factorise(here.hessian, first=self.intercepts)
             direction, held = -factor.solve(here.gradient), factor.held
             decrease, stuck = -float(np.dot(here.gradient, direction)), ""
         except LinAlgError:

@@ -187,7 +187,9 @@ def _evaluate(objective: L1Objective, theta: Array) -> _Evaluated:
 def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalNewtonState:
     columns, whole = working_set(here.theta, here.gradient, objective.l1, limit)
     direction, fall, gap = np.zeros_like(here.theta), 0.0, 0.0
-    decrease, stuck = 0.0, "" if isfinite(here.value) else "the value is not finite"
+    finite = isfinite(here.value) and bool(np.isfinite(here.gradient).all())
+    decrease, stuck = 0.0, "" if finite else "the value or its gradient is not finite"
+    gap = 0.0 if finite else inf
     if columns.size and not stuck:
         hessian = objective.hessian_on(here.theta, columns)
         try:

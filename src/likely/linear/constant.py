@@ -1,0 +1,35 @@
+"""The constant model: one intercept for all rows, beside their offsets.
+
+b̂ = argmin Σ_i w_i nll(y_i, b + o_i)        without offsets g(ȳ)
+"""
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.serial import Serial
+from likely.data.block import ArrayBlocks, Redesigned
+from likely.data.design import Dense, Intercept
+from likely.likelihoods.base import Likelihood
+from likely.objectives.linear import LinearObjective
+from likely.penalties import NoPenalty
+from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
+
+
+TOL = 1e-14  # one parameter: exact costs one more step
+
+
+def constant_mean(
+    likelihood: Likelihood, y: Array, weight: Array, offset: Array | float = 0.0
+) -> Array:
+    """E[y] of each row under the constant model."""
+    mean = np.dot(weight, y) / weight.sum()
+    if not np.any(offset):
+        return np.full(len(y), mean)
+    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
+    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
+    blocks = Redesigned(rows, Intercept, 1)
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
+    found = minimise(Newton(), objective, start, tol=TOL)
+    return likelihood.mean(float(found.theta[0]) + offsets)

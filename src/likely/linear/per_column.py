@@ -1,0 +1,45 @@
+"""Strengths given as one number, one per column, or by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput, UnknownName
+from likely.opening import feature_names
+
+
+def is_penalised(*strengths: Any) -> bool:
+    """Whether any strength is above 0."""
+    return any(np.asarray(numbers(strength)).any() for strength in strengths)
+
+
+def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Array:
+    """One strength per input column."""
+    if isinstance(strength, Mapping):
+        known = list(feature_names(estimator))
+        given = {str(column): float(value) for column, value in strength.items()}
+        for column in given:
+            if column not in known:
+                raise UnknownName(f"column for {name}", column, known)
+        return np.array([given.get(column, 0.0) for column in known])
+    values = numbers(strength, name)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
+        raise InvalidInput(
+            f"{name} has shape {values.shape}; X has {n_columns} columns. "
+            "Give one number, one per column, or a mapping from names to numbers."
+        )
+    return np.broadcast_to(values, (n_columns,))
+
+
+def numbers(strength: Any, name: str = "l2") -> Array:
+    if isinstance(strength, Mapping):
+        return np.array([float(value) for value in strength.values()])
+    try:
+        return np.asarray(strength, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name}={strength!r} is not a strength; a number of at least 0 was expected. "
+            "Use 0 for no penalty."
+        ) from error

@@ -1,0 +1,34 @@
+"""Why a linear model has no standard errors, in words."""
+
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from likely.errors import InvalidInput
+
+
+def refuse_without_errors(model: Any) -> NoReturn:
+    """For a fitted model whose ``inference_`` is None, or that never has one."""
+    check_is_fitted(model)
+    name = type(model).__name__
+    if "inference_" not in vars(model):
+        raise InvalidInput(
+            f"{name} has no inference_; a test or a summary needs the standard errors of a linear "
+            "model. Use LinearRegression, GLM, LogisticRegression or OrdinalRegression."
+        )
+    if vars(model).get("covariance", "model") is None:
+        raise InvalidInput(
+            f"This {name} was fitted with covariance=None, which computes no standard errors. "
+            "Fit it with covariance='model'."
+        )
+    coef = np.asarray(model.coef_)
+    if coef.ndim == 2 and len(coef) > 1:
+        raise InvalidInput(
+            f"This {name} was fitted to {len(coef)} responses; standard errors are of one. "
+            "Fit one column of y at a time."
+        )
+    raise InvalidInput(
+        f"This {name} has {coef.size:,} coefficients; standard errors are for 2,000 parameters at "
+        "most, whose covariance is a matrix of that size. Fit fewer columns."
+    )
