@@ -91,3 +91,15 @@ def test_a_covariance_that_is_unknown_is_refused_for_several_responses_too():
 
 def test_binomial_is_another_name_for_bernoulli():
     assert likelihood_of("binomial").response.name == "bernoulli"
+
+
+def test_an_offset_is_taken_by_every_answer_of_a_regression():
+    rng = np.random.default_rng(6)
+    X, offset = rng.normal(size=(100, 2)), rng.normal(size=100) * 50
+    y = X[:, 0] + offset + rng.normal(size=100)
+    model = likely.LinearRegression().fit(X, y, offset=offset)
+    plain = likely.LinearRegression().fit(X, y - offset)
+    assert_allclose(model.score(X, y, offset=offset), plain.score(X, y - offset))
+    assert_allclose(model.log_likelihood(X, y, offset=offset), plain.log_likelihood(X, y - offset))
+    drawn = model.sample(X, 0, offset=offset)
+    assert_allclose(drawn - offset, plain.sample(X, 0))

@@ -1,18 +1,23 @@
 """Inference about linear models: by hand, under scalings, penalties, redundancy and weights."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import ndtri, stdtrit
+from sklearn.exceptions import NotFittedError
 
+import likely
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks, CountedBlocks
 from likely.data.design import Dense, Intercept
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput, RedundantColumns, UnknownName
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.inference import COVARIANCES, infer, likelihood_ratio_test
 from likely.links import LINKS
@@ -269,3 +274,82 @@ def test_unknown_covariances_and_missing_clusters_are_refused():
         inferred(X, y, covariance="clustered", n_groups=0)
     with pytest.raises(InvalidInput, match="needs two or more"):
         inferred(X, y, covariance="clustered", group=np.zeros_like(group))
+
+
+@pytest.mark.parametrize("covariance", ["model", "HC0", "HC3"])
+def test_intervals_of_rows_do_not_know_of_a_column_that_is_there_twice(covariance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3)) + 2
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=100)
+    twice = np.column_stack([X, X[:, 0]])
+    once = likely.LinearRegression(covariance=covariance).fit(X, y).predict_interval(X)
+    with pytest.warns(RedundantColumns):
+        model = likely.LinearRegression(covariance=covariance).fit(twice, y)
+    assert_allclose(model.predict_interval(twice), once, rtol=1e-9)
+    assert np.isnan(model.inference_.standard_errors[[0, 3]]).all()
+    with pytest.warns(RedundantColumns):
+        held = likely.GLM(covariance=covariance, tol=1e-13).fit(twice, y)
+    reach = np.diff(held.predict_interval(twice), axis=1)  # by the normal, not by Student's t
+    ratio = stdtrit(96, 0.975) / ndtri(0.975)
+    assert_allclose(ratio * reach, np.diff(once, axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("response", "link"), [("gaussian", "identity"), ("gamma", "log")])
+def test_as_many_parameters_as_examples_leave_no_interval(response, link):
+    X, y = np.random.default_rng(1).normal(size=(3, 2)), np.array([1.0, 2.0, 3.0])
+    model = likely.GLM(response, link).fit(X, y)
+    assert np.isnan(model.predict_interval(X)).all()
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+@pytest.mark.parametrize("covariance", [kind for kind in COVARIANCES if kind != "clustered"])
+def test_proportions_of_trials_have_the_errors_of_the_single_outcomes(covariance, link):
+    rng = np.random.default_rng(2)
+    X, trials = rng.normal(size=(60, 2)), rng.integers(1, 20, 60)
+    successes = rng.binomial(trials, 1 / (1 + np.exp(-X[:, 0])))
+    one = np.concatenate([np.arange(t) < k for k, t in zip(successes, trials, strict=True)])
+    options = {"covariance": covariance, "tol": 1e-14}
+    shares = likely.GLM("bernoulli", link, **options).fit(
+        X, successes / trials, sample_weight=trials
+    )
+    rows = likely.GLM("bernoulli", link, **options).fit(np.repeat(X, trials, axis=0), one * 1.0)
+    assert_allclose(shares.inference_.covariance, rows.inference_.covariance, rtol=1e-7)
+    assert_allclose(shares.inference_.pearson, rows.inference_.pearson, rtol=1e-7)
+
+
+def test_a_name_of_two_coefficients_is_refused():
+    frame = pd.DataFrame({"s[q]": np.arange(6.0) ** 2, "s": list("pqpqqp")})
+    model = likely.GLM().fit(frame, np.array([1.0, 3.0, 2.0, 5.0, 4.0, 9.0]))
+    assert model.terms_ == ("s[q]", "s[q]")
+    with pytest.raises(InvalidInput, match=r"'s\[q\]' names 2 coefficients"):
+        model.wald_test("s[q]")
+    assert model.wald_test(np.array([[1.0, 0.0, 0.0]])).df == 1
+
+
+def test_a_model_without_errors_says_why():
+    X, y, _ = data()
+    with_errors = likely.GLM("poisson").fit(X, y)
+    rng = np.random.default_rng(0)
+    wide = likely.LinearRegression(l1=50.0).fit(rng.normal(size=(30, 2100)), rng.normal(size=30))
+    reasons = {
+        "fitted with covariance=None": likely.GLM("poisson", covariance=None).fit(X, y),
+        "fitted to 2 responses": likely.LinearRegression().fit(X, np.column_stack([y, y])),
+        "2,100 coefficients": wide,
+    }
+    for reason, model in reasons.items():
+        for ask in (model.summary, lambda model=model: likelihood_ratio_test(model, with_errors)):
+            with pytest.raises(InvalidInput, match=reason):
+                ask()
+    with pytest.raises(InvalidInput, match="SoftmaxRegression has no inference_"):
+        likelihood_ratio_test(likely.SoftmaxRegression().fit(X, y > 1), with_errors)
+    with pytest.raises(NotFittedError):
+        likelihood_ratio_test(likely.GLM(), with_errors)
+
+
+def test_rows_with_an_unseen_category_are_told_of_once():
+    frame = pd.DataFrame({"s": list("pqpqqp")})
+    model = likely.GLM().fit(frame, np.array([1.0, 3.0, 2.0, 5.0, 4.0, 9.0]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict_interval(pd.DataFrame({"s": ["new", "p"]}))
+    assert len(caught) == 1

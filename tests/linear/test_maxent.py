@@ -144,3 +144,8 @@ def test_an_array_for_other_labels_or_weights_is_refused():
     F[3, 1, 2] = np.nan
     with pytest.raises(InvalidInput, match=r"X\[3, 1, 2\] is nan"):
         MaxEntropy().fit(F, y)
+
+
+def test_one_class_is_refused_by_the_name_of_the_model():
+    with pytest.raises(InvalidInput, match="MaxEntropy needs at least 2 classes"):
+        MaxEntropy().fit(np.ones((4, 1)), np.zeros(4))

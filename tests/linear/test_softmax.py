@@ -268,3 +268,16 @@ def test_a_missing_cell_is_named():
 def test_one_class_is_refused():
     with pytest.raises(InvalidInput, match="at least 2 classes"):
         SoftmaxRegression().fit(np.ones((4, 1)), np.zeros(4, dtype=int))
+
+
+def test_a_strength_of_0_by_name_needs_no_corner():
+    X, y = overlapping(3)
+    frame = pd.DataFrame(X).rename(columns=lambda j: f"c{j}")
+    named = SoftmaxRegression(l1={"c0": 0.0}, solver="lbfgs").fit(frame, y)
+    plain = SoftmaxRegression(solver="lbfgs").fit(frame, y)
+    assert_allclose(named.coef_, plain.coef_)
+
+
+def test_strengths_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        SoftmaxRegression(0.5)

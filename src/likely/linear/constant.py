@@ -15,7 +15,6 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 
-
 TOL = 1e-14  # one parameter: exact costs one more step
 
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +32,7 @@ from likely.linear.per_column import is_penalised
 from likely.linear.reading import Beside, new_offset, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
-from likely.opening import check_response, generator
+from likely.opening import check_response, generator, own_columns
 from likely.validate import check_weight
 
 
@@ -152,6 +153,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """E[y | x] of each row."""
+        X, offset = own_columns(X, offset)
         mean = self.linear_predictor(X)
         moved = np.asarray(new_offset(offset, None, len(mean)))
         return mean + (moved[:, None] if moved.ndim < mean.ndim and moved.ndim else moved)
@@ -171,17 +173,28 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
         return np.hstack([centre - reach * spread, centre + reach * spread])
 
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """R², the share of the squares about the mean that is explained, net of any offset."""
+        mean = self.predict(X, offset=offset)
+        X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
+        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
+        moved = new_offset(offset, None, len(mean))
+        return float(r2_score((y.T - moved).T, (mean.T - moved).T, sample_weight=sample_weight))
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> float:
         """Σ w_i log N(y_i; μ_i, σ²)."""
-        mean = self.predict(X)
+        mean = self.predict(X, offset=offset)
+        X, y, sample_weight = own_columns(X, y, sample_weight)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
         weight = check_weight(sample_weight, X, n_rows=len(mean))
         each = Gaussian().log_prob(y, mean, self.variance_)
         return float(each.sum() if weight is None else np.dot(weight, each).sum())
 
-    def sample(self, X: Any, random_state: Any = None) -> Array:
+    def sample(self, X: Any, random_state: Any = None, *, offset: Any = None) -> Array:
         """One y for each row, drawn from the fitted model."""
-        mean = self.predict(X)
+        mean = self.predict(X, offset=offset)
         rng = generator(self.random_state if random_state is None else random_state)
         return Gaussian().sample(mean, rng, self.variance_)
 
