@@ -19,9 +19,12 @@ def public_estimators() -> list[type[Any]]:
 def made(kind: type[Any], **arguments: Any) -> Any:
     """An instance; one that wraps a model is given one of ours."""
     takes = signature(kind).parameters
+    if "cv" in takes:
+        arguments.setdefault("cv", 3)  # each fold is a fit
     if "estimator" in takes:
         arguments.setdefault("estimator", likely.LogisticRegression())
     if "model" in takes:
         arguments.setdefault("model", likely.LinearRegression())
+    if "n_penalties" in takes:
         arguments.setdefault("n_penalties", 5)  # each is a search
     return kind(**arguments)

@@ -104,3 +104,20 @@ def test_an_estimator_is_as_it_was_after_a_refusal():
         raise InvalidInput("no")
     assert model.kept_ == 1
     assert not hasattr(model, "new_")
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, np.nan], r"y contains NaN: row 1 has nan; a response is a finite number. Mend it"),
+        ([-np.inf, 1.0], r"y contains infinity: row 0 has -inf; .* drop the row"),
+        ([[1.0, 2.0], [3.0, np.inf]], r"y contains infinity: row 1 has inf"),
+    ],
+)
+def test_a_response_that_is_not_finite_is_named_by_its_row(y, message):
+    with pytest.raises(InvalidInput, match=message):
+        check_response(y, n_rows=2, estimator=None, several=True)
+
+
+def test_responses_whose_total_overflows_are_finite_all_the_same():
+    assert check_response([1.7e308, 1.7e308], n_rows=2, estimator=None).tolist() == [1.7e308] * 2

@@ -93,6 +93,15 @@ def refuse_files(X: Any, estimator: Any) -> None:
         )
 
 
+def refuse_file(X: Any, estimator: Any) -> None:
+    """A map of columns, and a model that is fitted to parts of the rows, need them in memory."""
+    if isinstance(X, str | Path | Source):
+        raise InvalidInput(
+            f"X is a file; {type(estimator).__name__} takes rows in memory. "
+            "Read it into a frame first."
+        )
+
+
 def all_numbers(kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
     """No column is read as codes."""
     return (False,) * len(kinds.kinds)
@@ -159,25 +168,43 @@ def rows_of(X: Any, kept: Array) -> Any:
 
 def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False) -> Array:
     """Numbers to be predicted, as float64: (n,), or (n, m) where ``several`` are allowed."""
-    if y is None:
-        raise InvalidInput(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
-            "Pass one number per row."
-        )
-    y = plain(y)
+    y = plain(required(y, estimator))
     try:
         y = check_array(
-            y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0, copy=False
+            y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
         )
     except (TypeError, ValueError) as error:
-        if "contains" in str(error):  # NaN or infinity, which scikit-learn names
-            raise
         raise InvalidInput(
-            f"y must hold numbers; {error}. Use a classifier for labels, or convert the column."
+            f"y must hold numbers; {str(error).rstrip('.')}. "
+            "Use a classifier for labels, or convert the column."
         ) from error
     values: Array = y if several and y.ndim == 2 and y.shape[1] > 1 else column_or_1d(y, warn=True)
     refuse_other_length(values, n_rows)
+    _refuse_infinite_response(values)
     return values
+
+
+def required(y: Any, estimator: Any) -> Any:
+    """y, which a supervised model cannot do without."""
+    if y is None:
+        raise InvalidInput(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one label or number per row, or the name of a column of X."
+        )
+    return y
+
+
+def _refuse_infinite_response(y: Array) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(y.sum()):  # a finite total proves finite data
+            return
+    bad = np.argwhere(~np.isfinite(y))
+    if len(bad):
+        value = y[tuple(bad[0])]
+        raise InvalidInput(
+            f"Input y contains {'NaN' if np.isnan(value) else 'infinity'}: row {bad[0][0]} has "
+            f"{value:g}; a response is a finite number. Mend it, or drop the row."
+        )
 
 
 def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False) -> Array:

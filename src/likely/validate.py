@@ -285,12 +285,20 @@ def _refuse_missing_labels(y: Array) -> None:
     if missing.any():
         raise InvalidInput(
             f"Input y contains NaN: the label of row {int(np.argmax(missing))} is missing. "
-            "Remove the row, or say unlabelled=... to learn from rows without a label."
+            "Remove the row, or use NaiveBayes(unlabelled=...), which learns from rows without "
+            "a label."
+        )
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise InvalidInput(
+            f"Input y contains infinity: the label of row {int(np.argmax(np.isinf(y)))}; a label "
+            "is a finite number or text. Mend it, or remove the row."
         )
     try:
         check_classification_targets(y)
-    except TypeError:
-        raise _several_types(y) from None
+    except (TypeError, ValueError):
+        if y.dtype.kind == "O" and len({type(label) for label in y}) > 1:
+            raise _several_types(y) from None
+        raise
 
 
 def _is_unlabelled(y: Array, unlabelled: Any) -> Array:

@@ -236,7 +236,8 @@ def test_a_softmax_is_explained_class_by_class(likely, file):
 
 
 def test_many_classes_are_told_one_by_one(likely):
-    assert likely("train", "digits", "softmax", "--set", "solver=lbfgs").exit == 0
+    settings = ("--set", "solver=lbfgs", "--set", "l2=1000", "--set", "tol=1e-4")
+    assert likely("train", "digits", "softmax", *settings).exit == 0
     said = likely("explain", "@last").out
     assert "64 coefficients for each of 10 classes" in said
     assert max(len(line) for line in said.splitlines()) <= 100

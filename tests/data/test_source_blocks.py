@@ -63,8 +63,18 @@ def test_a_missing_label_is_refused_unless_it_may_be_unknown(houses):
 def test_a_numeric_target_is_read_as_floats(houses):
     frame, source = houses
     schema = find_schema(source.select(["rooms"]), [False], Serial())
-    blocks = SourceBlocks(source, schema, "size", numeric_target=True)
-    assert_array_equal(np.concatenate([b.y for b in blocks]), frame["size"])
+    blocks = SourceBlocks(source, schema, "rooms", numeric_target=True)
+    responses = np.concatenate([b.y for b in blocks])
+    assert responses.dtype == np.float64
+    assert_array_equal(responses, frame["rooms"])
+
+
+def test_a_missing_number_to_predict_is_named_by_its_row(houses):
+    frame, source = houses
+    schema = find_schema(source.select(["rooms"]), [False], Serial())
+    row = int(frame["size"].isna().argmax())
+    with pytest.raises(InvalidInput, match=rf"Row {row} of the response column 'size' holds nan"):
+        list(SourceBlocks(source, schema, "size", numeric_target=True))
 
 
 def test_a_misspelt_target_is_refused_with_the_nearest_name(houses):

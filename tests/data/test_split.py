@@ -59,9 +59,9 @@ def test_neighbours_fall_independently():
 
 def test_the_hash_is_splitmix64():
     """From the state 0 the generator's first output is 0xE220A8397B1DCDAF."""
-    from likely.data.split import GOLDEN, _mix
+    from likely.data.split import GOLDEN, mix
 
-    assert int(_mix(np.array([GOLDEN]))[0]) == 0xE220A8397B1DCDAF
+    assert int(mix(np.array([GOLDEN]))[0]) == 0xE220A8397B1DCDAF
 
 
 @given(seed=seeds, n_folds=st.integers(2, 9))

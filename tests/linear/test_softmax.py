@@ -122,7 +122,9 @@ def test_a_search_from_the_optimum_ends_there(options):
         **options, tol=1e-7, start=(first.coef_, first.intercept_), max_iter=6
     ).fit(X, y)
     assert again.solution_.trace[0] == pytest.approx(first.solution_.trace[-1], rel=1e-8)
-    assert_allclose(again.coef_, first.coef_, atol=1e-3)
+    # a gap of 1e-7 of 200 nats leaves weights their root apart; L-BFGS, which measures its units
+    # anew, takes a step of 8e-6, the others none
+    assert_allclose(again.coef_, first.coef_, atol=1e-4)
 
 
 def test_weights_of_naive_bayes_are_a_start():

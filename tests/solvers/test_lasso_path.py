@@ -110,8 +110,8 @@ def test_a_weight_of_two_is_a_row_twice_and_of_zero_none(seed):
     rows = np.repeat(np.arange(50), weight)
     weighted, repeated = path(X, y, weight=weight, tol=1e-12), path(X[rows], y[rows], tol=1e-12)
     assert_allclose(weighted.penalties, repeated.penalties)
-    assert_allclose(weighted.coefficients, repeated.coefficients, atol=1e-4)
-    assert_allclose(weighted.intercepts, repeated.intercepts, atol=1e-3)
+    assert_allclose(weighted.coefficients, repeated.coefficients, atol=1e-7)
+    assert_allclose(weighted.intercepts, repeated.intercepts, atol=1e-7)
 
 
 def test_a_factor_is_a_column_in_other_units():
@@ -133,7 +133,8 @@ def test_a_factor_of_zero_leaves_its_column_free():
         residual = y - X @ found.coefficients[i] - found.intercepts[i]
         assert_allclose([X[:, 7] @ residual, residual.sum()], 0.0, atol=1e-8)
         best = alone(X, y, found.penalties[i], factors=factors)
-        assert_allclose(found.coefficients[i], best.theta[:-1], atol=1e-3)
+        # coordinate descent stops at a gap of 1e-13 of the objective: the root of it in weights
+        assert_allclose(found.coefficients[i], best.theta[:-1], atol=1e-5)
 
 
 def test_an_offset_is_taken_from_y():

@@ -132,3 +132,12 @@ def test_the_ridge_solution_tends_to_the_least_norm():
     totals = LeastSquaresTotals.of(X, y, w)
     ridge = solve_qr(totals + LeastSquaresTotals.ridge(np.full(5, 1e-10), totals))
     assert_allclose(ridge.theta, solve_minimum_norm(totals).theta, atol=1e-6)
+
+
+@every_way
+def test_without_a_column_all_is_left_over(way):
+    X, y, w = some_data(0, d=0)
+    answer = WAYS[way](X, y, w)
+    assert answer.theta.shape == (0,)
+    assert (answer.rank, answer.redundant, answer.condition) == (0, (), 1.0)
+    assert_allclose(answer.residual_squares, w @ y**2)

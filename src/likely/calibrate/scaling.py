@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.calibrate.scores import Scores, folds_of, out_of_fold, scores_of
 from likely.calibrate.wrapped import countable, fitted_copy, take_columns
-from likely.opening import own_columns
+from likely.opening import own_columns, refuse_file, required
 from likely.validate import check_labels, check_weight, codes_among, label_array, refuse_one_class
 
 PREFIT = "prefit"
@@ -37,9 +37,10 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator, unless it is fitted, and the map from its scores of unseen rows."""
+        refuse_file(X, self)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         X, n_rows = countable(X)
-        y = label_array(y)
+        y = label_array(required(y, self))
         check_labels(y, n_rows=n_rows)
         weight = check_weight(sample_weight, X, n_rows=n_rows)
         present = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
@@ -66,9 +67,9 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         codes[present] = known
         folds = folds_of(self.cv, X, y, codes=codes, classes=self.classes_)
         learn = partial(fitted_copy, self.estimator, X, y, weight)
+        self.estimator_ = learn(present)  # first: a complaint about a row counts the caller's rows
         scores, scored = out_of_fold(learn, X, folds=folds, n_classes=len(self.classes_))
         self._calibrate(scores, codes[scored], _weights_of(scored, weight))
-        self.estimator_ = learn(present)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""

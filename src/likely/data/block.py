@@ -114,6 +114,7 @@ class Redesigned(Blocks):
     inner: Blocks
     change: Callable[[Design], Design]
     n_features: int
+    check: Callable[[Block], None] = lambda block: None  # of each block, before it is changed
 
     @property
     def n_rows(self) -> int | None:  # type: ignore[override]  # read-only here
@@ -126,10 +127,10 @@ class Redesigned(Blocks):
     def __iter__(self) -> Iterator[Block]:
         for block in self.inner:
             try:
-                design = self.change(block.X)
+                self.check(block)
             except BadCell as error:
                 raise error.moved(row=block.start + error.row) from None
-            yield replace(block, X=design)
+            yield replace(block, X=self.change(block.X))
 
 
 @final

@@ -116,19 +116,31 @@ class SourceBlocks(Blocks):
 
     def _group_codes(self, table: "pa.Table") -> Codes:
         assert self.group is not None and self.groups is not None
-        return class_codes(table.column(self.group), self.groups)
+        codes = class_codes(table.column(self.group), self.groups)
+        if (codes < 0).any():
+            raise InvalidInput(
+                f"Column {self.group!r}, the groups, has an empty cell; every row needs a group. "
+                "Fill it, or drop the row."
+            )
+        return codes
 
     def _responses(self, table: "pa.Table", start: int, weight: Array | None) -> Array:
         column = table.column(self.target)
         if self.numeric_target or self.classes is None:
-            return floats_of_arrow(column).astype(np.float64, copy=False)
+            numbers = floats_of_arrow(column).astype(np.float64, copy=False)
+            absent = False if weight is None else weight == 0
+            _refuse_gaps(
+                "response", str(self.target), numbers, np.isfinite(numbers) | absent, start
+            )
+            return numbers
         codes = class_codes(column, self.classes)
         missing = column.is_null(nan_is_null=True).to_numpy()
         unknown = missing if weight is None else missing & (weight > 0)
         if not self.gaps and unknown.any():
             raise InvalidInput(
                 f"Row {start + int(unknown.argmax())} has no label in column {self.target!r}; "
-                "every row needs one. Remove the row, or say unlabelled=nan to learn from it."
+                "every row needs one. Remove the row, or use NaiveBayes(unlabelled=nan), which "
+                "learns from rows without a label."
             )
         return codes
 
@@ -138,7 +150,7 @@ def _refuse_gaps(what: str, name: str, values: Array, valid: Array, start: int) 
         return
     row = int(np.argmin(valid))
     raise InvalidInput(
-        f"Row {start + row} of the {what} column {name!r} holds {values[row]:g}; an {what} is a "
+        f"Row {start + row} of the {what} column {name!r} holds {values[row]:g}; it must be a "
         f"finite number{' above 0' if what == 'exposure' else ''}. Mend it, or drop the row."
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, final
 
+from likely.data.arff import looks_like_arff, open_arff
 from likely.data.csv_files import open_csv
 from likely.data.frames import kind_of_arrow
 from likely.data.json_lines import open_json_lines
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ParquetSource", "Source", "read"]
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff")
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -31,6 +32,7 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arff": "arff",
 }
 BATCH_ROWS = 16384
 
@@ -71,7 +73,7 @@ class ParquetSource(Source):
 def read(
     path: str | Path | IO[Any], *, format: str | None = None, delimiter: str | None = None
 ) -> Source:
-    """The table in a file: CSV, TSV, JSON lines (each also gzipped) or Parquet.
+    """The table in a file: CSV, TSV, JSON lines, ARFF (each also gzipped) or Parquet.
 
     ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
     temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
@@ -91,6 +93,8 @@ def read(
     file = text_file(place, label, spool=spool)
     if chosen == "jsonl":
         return open_json_lines(file)
+    if chosen == "arff":
+        return open_arff(file)
     return open_csv(file, delimiter=delimiter or ("\t" if chosen == "tsv" else None))
 
 
@@ -117,7 +121,9 @@ def _format_of_bytes(path: Path) -> str:
     start = first_bytes(path)
     if start == PARQUET:
         return "parquet"
-    return "jsonl" if start.lstrip()[:1] == b"{" else "csv"
+    if start.lstrip()[:1] == b"{":
+        return "jsonl"
+    return "arff" if looks_like_arff(path) else "csv"
 
 
 def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:

@@ -20,9 +20,9 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 def hashed_uniforms(start: int, n: int, seed: int) -> Array:
     """uᵢ for the examples ``start`` to ``start + n``."""
-    key = _mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)
+    key = mix(np.array([seed % 2**64], dtype=np.uint64) + GOLDEN)
     index = np.arange(start + 1, start + n + 1, dtype=np.uint64)
-    return (_mix(index * GOLDEN + key) >> np.uint64(11)) * 2.0**-53
+    return (mix(index * GOLDEN + key) >> np.uint64(11)) * 2.0**-53
 
 
 def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
@@ -50,6 +50,13 @@ def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     return fold
 
 
+def mix(z: Array) -> Array:
+    """SplitMix64's bijection of 64-bit words."""
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    return z ^ (z >> np.uint64(31))
+
+
 def _ranks(labels: Codes, seed: int) -> tuple[Array, Array]:
     """The place of each example in its class, in the order of the hash, and the class's size."""
     order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
@@ -61,9 +68,3 @@ def _ranks(labels: Codes, seed: int) -> tuple[Array, Array]:
     rank[order] = np.arange(labels.size) - first[code]
     size[order] = count[code]
     return rank, size
-
-
-def _mix(z: Array) -> Array:
-    z = (z ^ (z >> np.uint64(30))) * FIRST
-    z = (z ^ (z >> np.uint64(27))) * SECOND
-    return z ^ (z >> np.uint64(31))

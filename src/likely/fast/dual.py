@@ -11,6 +11,7 @@ from numba import njit
 
 ROOT_STEPS = 20  # of a safeguarded Newton; two are usual
 ENOUGH = 1e-2  # a last step below this part of the whole move ends the search for the root
+ROUNDING = 1e-6  # steps shorter than this are Newton's own, or rounding; they do not circle
 
 
 @njit(cache=True, nogil=True)
@@ -26,6 +27,7 @@ def _balanced_logit(z, p, a, eta):
     """The root z′ of z′ + a σ(z′) = η + a p, from z = logit p; it is within a below η + a p."""
     target = eta + a * p
     low, high, whole = target - a, target, abs(eta - z)
+    before, last = np.inf, np.inf  # steps that do not halve within two may go in circles
     for _ in range(ROOT_STEPS):
         excess = z + a * p - target
         if excess > 0.0:
@@ -34,9 +36,10 @@ def _balanced_logit(z, p, a, eta):
             low = max(low, z)
         step = excess / (1.0 + a * p * (1.0 - p))
         z -= step
-        if z < low or z > high:
+        if z < low or z > high or abs(step) > max(0.5 * before, ROUNDING):
             z = 0.5 * (low + high)
             step = high - low
+        before, last = last, abs(step)
         p = _sigmoid(z)
         if abs(step) <= ENOUGH * whole:
             break

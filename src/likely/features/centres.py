@@ -42,6 +42,7 @@ def seeded_centres(X: Array, n_centres: int, weight: Array, rng: np.random.Gener
         reach = np.cumsum(pull)
         chosen.append(int(np.searchsorted(reach, rng.random() * reach[-1], side="right")))
         latest = cdist(rows, rows[chosen[-1:]], "sqeuclidean").ravel()
+        _refuse_overflow(latest)
         nearest = np.minimum(nearest, latest)
         pull = total * nearest
     return rows[np.sort(chosen)]
@@ -83,6 +84,14 @@ def typical_gap(centres: Array, X: Array, weight: Array) -> float:
         squares = cdist(X, centres[:1], "sqeuclidean").ravel()
         gap = float(np.sqrt(np.average(squares, weights=weight))) if len(X) else 0.0
     return gap if 0 < gap < np.inf else 1.0
+
+
+def _refuse_overflow(squares: Array) -> None:
+    if not np.isfinite(squares).all():
+        raise InvalidInput(
+            "Squared distances between rows of X overflow (numbers beyond about 1e150); centres "
+            "are drawn by them. Divide the largest columns by a constant, or give the centres."
+        )
 
 
 def _finite(values: Any) -> Array:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
+from likely.opening import refuse_file
 from likely.validate import as_frame, is_frame
 
 
@@ -16,6 +17,7 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
 
     ``sparse`` says why a sparse X is refused and what to do; ``category`` what to do with text.
     """
+    refuse_file(X, estimator)
     if is_sparse(X):
         raise InvalidInput(f"X is a sparse matrix; expected a dense one, for {sparse}")
     X = as_frame(X)
@@ -27,8 +29,10 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
         finite = np.isfinite(numbers.sum())
     if not finite and np.isinf(numbers).any():  # a finite total proves finite data
         i, j = np.argwhere(np.isinf(numbers))[0]
+        names = getattr(estimator, "feature_names_in_", None)
+        column = j if names is None else repr(names[j])
         raise InvalidInput(
-            f"X is {numbers[i, j]} (infinity) at row {i}, column {j}; expected finite values, "
+            f"X is {numbers[i, j]} (infinity) at row {i}, column {column}; expected finite values, "
             "or NaN for missing. Replace infinities by NaN or by a large number."
         )
     return numbers

@@ -103,11 +103,13 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         for start in range(0, len(X), CHUNK_ROWS):
             columns = np.ascontiguousarray(X[start : start + CHUNK_ROWS].T)
             made = np.empty((len(recipe), columns.shape[1]))
-            for k, (smaller, factors) in enumerate(recipe):
-                if smaller is None:
-                    made[k] = np.prod(columns[list(factors)], axis=0)
-                else:
-                    np.multiply(made[smaller], columns[factors[0]], out=made[k])
+            with np.errstate(over="ignore", invalid="ignore"):  # ∞, and ∞·0; see below
+                for k, (smaller, factors) in enumerate(recipe):
+                    if smaller is None:
+                        made[k] = np.prod(columns[list(factors)], axis=0)
+                    else:
+                        np.multiply(made[smaller], columns[factors[0]], out=made[k])
+            self._refuse_overflow(made, start)
             out[start : start + CHUNK_ROWS] = made.T
         return out
 
@@ -132,6 +134,19 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         choose = combinations if self.interaction_only else combinations_with_replacement
         degrees = range(1, int(self.degree) + 1)
         return list(chain.from_iterable(choose(range(n_columns), r) for r in degrees))
+
+    def _refuse_overflow(self, made: Array, start: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(made.sum()):  # a finite total proves finite monomials
+                return
+        beyond = np.argwhere(np.isinf(made))
+        if len(beyond):
+            k, row = beyond[0]
+            raise InvalidInput(
+                f"{self.get_feature_names_out()[k]!r} of row {start + row} is beyond the largest "
+                "number (1.8e308); a feature must be finite. Divide its columns by a constant, or "
+                "lower the degree."
+            )
 
     def _given(self, names: list[str]) -> list[Monomial]:
         found = [_monomial(given, names) for given in self.monomials or ()]

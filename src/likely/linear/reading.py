@@ -17,7 +17,7 @@ from scipy import sparse
 
 from likely._typing import Array, Columns
 from likely.compute.executor import Executor, executor_for
-from likely.data.block import ArrayBlocks, Blocks, Redesigned
+from likely.data.block import ArrayBlocks, Block, Blocks, Redesigned
 from likely.data.design import Csr, Dense, Design, Mixed
 from likely.data.frames import kinds_of, library_of
 from likely.data.schema import Encoded, Schema, TableKinds
@@ -79,6 +79,11 @@ class Coding:
         """The same, of rows to learn from: a missing category is refused."""
         _refuse_missing_categories(self.schema, Encoded(encoded, ()))
         return self.design(encoded)
+
+    def check(self, block: Block) -> None:
+        """Refuse a missing category in a row of a file; a row of weight 0 is absent."""
+        present = None if block.weight is None else block.weight > 0
+        _refuse_missing_categories(self.schema, Encoded(block.X, ()), present)
 
     def names(self) -> tuple[str, ...]:
         """One name per coefficient: the column's, or column[category]."""
@@ -350,13 +355,15 @@ def _open_file(
         group=beside.groups,
         groups=groups,
     )
-    seen = Redesigned(blocks, coding.to_fit, coding.n_coefficients)
+    seen = Redesigned(blocks, coding.design, coding.n_coefficients, coding.check)
     return LinearRows(
         seen, coding, classes, executor, "pyarrow", 0 if groups is None else len(groups)
     )
 
 
-def _refuse_missing_categories(schema: Schema, encoded: Encoded) -> None:
+def _refuse_missing_categories(
+    schema: Schema, encoded: Encoded, present: Array | None = None
+) -> None:
     """A code of −1 in a column where nothing was unseen is a missing cell."""
     if not isinstance(encoded.design, Mixed):
         return
@@ -364,6 +371,8 @@ def _refuse_missing_categories(schema: Schema, encoded: Encoded) -> None:
     coded = [j for j, is_coded in enumerate(schema.as_codes) if is_coded]
     for position, j in enumerate(coded):
         missing = encoded.design.codes[:, position] < 0
+        if present is not None:
+            missing &= present
         name = f"column {j}" if schema.names is None else schema.names[j]
         if missing.any() and name not in unseen:
             raise BadCell(
