@@ -11,6 +11,7 @@ import pytest
 import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
+import likely
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.design import Dense, Intercept
@@ -255,8 +256,6 @@ def test_intervals_of_the_mean_are_statsmodels(name):
 
 def test_quasi_errors_estimate_the_dispersion_of_counts():
     """statsmodels: Poisson with scale="X2"."""
-    import likely
-
     rng = np.random.default_rng(8)
     X = rng.normal(size=(300, 2))
     y = rng.negative_binomial(2, 2 / (2 + np.exp(0.3 * X[:, 0])))
@@ -265,3 +264,46 @@ def test_quasi_errors_estimate_the_dispersion_of_counts():
     found = model.inference_.standard_errors
     assert_allclose(found, np.roll(theirs.bse, -1), rtol=1e-6)
     assert_allclose(model.dispersion_, 1.0)
+
+
+DEFAULTS = {  # the estimators as a user has them: none of their settings for the search
+    "linear": (lambda **o: likely.LinearRegression(**o), "gaussian-identity"),
+    "logistic": (lambda **o: likely.LogisticRegression(l2=0.0, **o), "bernoulli-logit"),
+    "probit": (lambda **o: likely.LogisticRegression("probit", l2=0.0, **o), "bernoulli-probit"),
+    "gaussian-log": (lambda **o: likely.GLM("gaussian", "log", **o), "gaussian-log"),
+    "poisson": (lambda **o: likely.GLM("poisson", **o), "poisson-log"),
+    "poisson-sqrt": (lambda **o: likely.GLM("poisson", "sqrt", **o), "poisson-sqrt"),
+    "gamma": (lambda **o: likely.GLM("gamma", "inverse", **o), "gamma-inverse"),
+    "gamma-log": (lambda **o: likely.GLM("gamma", "log", **o), "gamma-log"),
+    "inverse_gaussian": (
+        lambda **o: likely.GLM("inverse_gaussian", "log", **o),
+        "inverse_gaussian-log",
+    ),
+    "negative_binomial": (
+        lambda **o: likely.GLM(NegativeBinomial(0.7), "log", **o),
+        "negative_binomial-log",
+    ),
+    "tweedie": (lambda **o: likely.GLM(Tweedie(1.5), "log", **o), "tweedie-log"),
+}
+
+
+@pytest.mark.parametrize("model", DEFAULTS)
+def test_errors_at_the_default_tolerance_are_statsmodels(model):
+    """To 1e-4: tol=1e-8 of some 500 nats leaves θ̂ up to √(2·5e-6) ≈ 3e-3 of its error away.
+
+    The errors move with it, by a small part of that.
+    """
+    make, name = DEFAULTS[model]
+    X, y = data(name)
+    fit, them = make().fit(X, y).inference_, theirs(name, X, y)
+    assert_allclose(fit.standard_errors, them.bse, rtol=1e-4)
+    assert_allclose(fit.theta / them.bse, them.params / them.bse, atol=5e-3)
+
+
+@pytest.mark.parametrize("model", ["linear", "logistic", "poisson", "gamma"])
+def test_robust_errors_at_the_default_tolerance_are_statsmodels(model):
+    """Of canonical links, where statsmodels' information is the expected one."""
+    make, name = DEFAULTS[model]
+    X, y = data(name)
+    fit = make(covariance="HC0").fit(X, y).inference_
+    assert_allclose(fit.standard_errors, theirs(name, X, y, cov_type="HC0").bse, rtol=1e-4)

@@ -1,0 +1,1 @@
+"""From a table to one honest number: looking, comparing, tuning."""

@@ -1,0 +1,164 @@
+"""What a study asks, put together from what the user said: rows, task, model, space and plan."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from sklearn.base import clone
+
+from likely.compute.executor import SERIAL_BYTES, Executor
+from likely.data.sources import read
+from likely.errors import InvalidInput
+from likely.evaluate.default_spaces import space_of
+from likely.evaluate.models import CANDIDATES, candidate_named
+from likely.evaluate.objective import CrossValidated
+from likely.evaluate.opened import TRAINING, is_sealed, opened
+from likely.evaluate.prepared import Prepared
+from likely.evaluate.search import Plan, Search
+from likely.evaluate.space import Parameters, Space, space_from
+from likely.evaluate.study_folder import data_hash
+from likely.evaluate.task import Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Everything that decides the answer of a study, and its budget."""
+
+    model: str  # a candidate's name, or the name of a class
+    objective: CrossValidated
+    space: Space
+    search: Search
+    plan: Plan
+    minutes: float | None = None
+    nested: int | None = None
+
+    @cached_property
+    def data(self) -> str:
+        return data_hash(self.objective.table)
+
+    @property
+    def minutes_each(self) -> float | None:
+        """For each of the searches of a nested study."""
+        return None if self.minutes is None else self.minutes / (1 + (self.nested or 0))
+
+    def to_json(self) -> dict[str, Any]:
+        """What must not change from one sitting to the next; what may is under ``budget``."""
+        objective, task = self.objective, self.objective.task
+        budget = {"minutes": self.minutes}
+        trials = {"trials": self.plan.trials}
+        return {
+            "model": self.model,
+            "settings": _plain_settings(objective.model),
+            "target": task.target,
+            "task": {"kind": task.kind, "classes": task.classes, "order": task.order},
+            "metric": objective.metric.name,
+            "search": {"name": self.search.name, **self.search.settings()},
+            "space": self.space.to_json(),
+            "by_hand": self.plan.by_hand,
+            "folds": objective.n_folds,
+            "nested": self.nested,
+            "seed": self.plan.seed,
+            "rows": objective.table.num_rows,
+            "data": self.data,
+            "budget": budget | trials if self.search.endless else budget,
+            **({} if self.search.endless else trials),
+        }
+
+
+def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
+    """The whole table; of a sealed folder the training part and the target it remembers."""
+    import pyarrow as pa
+
+    remembered = None
+    if isinstance(data, str | Path):
+        path = Path(data)
+        if is_sealed(path):
+            remembered, path = opened(path).target, path / TRAINING
+        table = pa.Table.from_batches(list(read(path)))
+    else:
+        table = opened(data).table
+    target = remembered if target is None else target
+    if target is None:
+        raise InvalidInput(
+            "No target was given; tune needs the column to predict. Choose one of "
+            f"{', '.join(table.column_names[:10])}."
+        )
+    return table, target
+
+
+def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
+    """An estimator to put settings into, and what it is called."""
+    if isinstance(model, str):
+        return model, candidate_named(model).build(task, seed=seed)
+    if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
+        raise InvalidInput(
+            f"The model is {model!r}; expected a name or an estimator. "
+            f"Choose one of {', '.join(CANDIDATES)}, or pass NaiveBayes(), for instance."
+        )
+    inner = model.model if isinstance(model, Prepared) else model
+    return type(inner).__name__, clone(model)
+
+
+def space_for(declared: Any, name: str, objective: CrossValidated) -> Space:
+    """The space as declared, or the usual one at the scale of the table."""
+    known = list(_inner(objective.model).get_params())
+    if declared is not None:
+        return space_from(declared, known)
+    task, table = objective.task, objective.table
+    spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
+    return space_of(name, rows=table.num_rows, spread=spread)
+
+
+def by_hand_of(given: Sequence[Mapping[str, Any]], space: Space, model: Any) -> tuple[Parameters, ...]:
+    """Settings in full: what a user leaves out is as the model has it."""
+    own = _inner(model).get_params()
+    filled = []
+    for settings in given:
+        unknown = [name for name in settings if name not in own]
+        if unknown:
+            space_from({unknown[0]: [0]}, list(own))  # says which names there are
+        chosen: Parameters = {}
+        for name, dimension in space.dimensions.items():
+            value = settings.get(name, own[name])
+            if isinstance(value, PLAIN) and (name in settings or dimension.active(chosen)):
+                chosen[name] = value
+        filled.append({**chosen, **settings})
+    return tuple(filled)
+
+
+def check_budget(*, trials: int | None, minutes: float | None, nested: int | None) -> None:
+    for name, value, least in (("trials", trials, 1), ("nested", nested, 2)):
+        if value is not None and (isinstance(value, bool) or value != int(value) or value < least):
+            raise InvalidInput(
+                f"{name}={value!r}; expected a whole number from {least} up. Use {name}={least + 4}."
+            )
+    if minutes is not None and not minutes > 0:
+        raise InvalidInput(f"minutes={minutes!r}; expected more than 0. Use minutes=2.")
+
+
+def executor_of_trials(executor: str | Executor, table: "pa.Table") -> str | Executor:
+    """Trials side by side for small tables; a fit of a large one takes all cores itself."""
+    if executor != "auto":
+        return executor
+    return "threads" if table.nbytes < SERIAL_BYTES else "serial"
+
+
+def _inner(model: Any) -> Any:
+    return model.model if isinstance(model, Prepared) else model
+
+
+def _plain_settings(model: Any) -> dict[str, Any]:
+    """A model's own settings as JSON values; an object by the name of its class."""
+    return {
+        name: value if isinstance(value, PLAIN) else type(value).__name__
+        for name, value in sorted(model.get_params().items())
+    }

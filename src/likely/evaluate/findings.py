@@ -1,0 +1,300 @@
+"""What can be wrong with a table, each with a code: LK1xx columns, LK2xx rows, LK3xx the target,
+LK4xx leaks.
+
+A finding is a sentence in three parts: what was found, why it matters, what to do.  The first is
+written where it is found; the other two are the same each time, and stand here.  To add a code,
+add it to ``CODES``, write its check and its section in ``docs/findings.rst``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, final
+
+from likely.errors import InvalidInput, UnknownName
+
+Severity = Literal["note", "warn", "stop"]  # good to know; will cost you; cannot go on like this
+
+MOST_NAMED = 6  # columns in a sentence
+
+
+class Code(NamedTuple):
+    """What a code stands for."""
+
+    title: str
+    severity: Severity
+    why: str
+    do: str
+    of_column: str = ""  # follows the name of a column, where columns have it
+
+
+CODES: Mapping[str, Code] = {
+    "LK101": Code(
+        "identifier",
+        "warn",
+        "a model can learn nothing from a name that each row has for itself",
+        "Drop the column, or use it to group rows that belong together.",
+        "names every row anew",
+    ),
+    "LK102": Code(
+        "constant column",
+        "note",
+        "a column that never varies tells rows apart by nothing",
+        "Drop it, or find out why it never varies.",
+        "has one value only",
+    ),
+    "LK103": Code(
+        "nearly constant column",
+        "note",
+        "what rests on a handful of rows is chance as often as not",
+        "Drop it, or merge its rare values.",
+        "has one value almost everywhere",
+    ),
+    "LK104": Code(
+        "numbers and text in one column",
+        "warn",
+        "the numbers are read as words and lose their order",
+        "Replace the words by empty cells, or split the column in two.",
+        "holds numbers and text",
+    ),
+    "LK105": Code(
+        "numbers stored as text",
+        "warn",
+        "each number is read as a word of its own and loses its order",
+        "Store them as plain numbers: a decimal point, no unit, no thousands separator.",
+        "holds numbers as text",
+    ),
+    "LK106": Code(
+        "dates stored as text",
+        "warn",
+        "each date is read as a word of its own",
+        "Turn it into numbers, such as days before an event, or split by time with it.",
+        "holds dates as text",
+    ),
+    "LK107": Code(
+        "broken characters",
+        "warn",
+        "one word in two encodings is read as two words",
+        "Write the file again in UTF-8, from the encoding that it came in.",
+        "has characters that were decoded wrongly",
+    ),
+    "LK108": Code(
+        "text of many values",
+        "warn",
+        "most values are too rare to learn from",
+        "Group them, treat the column as text, or drop it.",
+        "holds text of many values",
+    ),
+    "LK109": Code(
+        "mostly missing",
+        "warn",
+        "what is filled in or summed out is more than what was seen",
+        "Find out why, and drop the column unless its absence is itself the news.",
+        "is mostly missing",
+    ),
+    "LK110": Code(
+        "nothing but missing values",
+        "warn",
+        "there is nothing to learn from",
+        "Drop it, or mend what should have filled it.",
+        "holds nothing but missing values",
+    ),
+    "LK111": Code(
+        "one name for several columns",
+        "stop",
+        "columns are asked for by name, and this name has no one answer",
+        "Rename them.",
+    ),
+    "LK112": Code(
+        "values that are no features",
+        "warn",
+        "models read numbers, Booleans and text",
+        "Turn it into numbers, such as days before an event, or drop it.",
+        "holds values that are no features",
+    ),
+    "LK113": Code(
+        "one column twice",
+        "note",
+        "naive Bayes counts its evidence twice, and a linear model cannot tell the two apart",
+        "Keep one of them.",
+        "tells the same as another",
+    ),
+    "LK114": Code(
+        "infinite numbers",
+        "warn",
+        "no mean, scale or sum survives one of them",
+        "Replace them by empty cells or by the largest value that makes sense.",
+        "holds infinite numbers",
+    ),
+    "LK115": Code(
+        "missing values in disguise",
+        "note",
+        "a word for 'not known' is read as a value like any other",
+        "Replace it by an empty cell, unless not knowing is itself the news.",
+        "has words that stand for a missing value",
+    ),
+    "LK201": Code(
+        "rows that repeat",
+        "note",
+        "a copy in the test set of a row in the training set flatters every score",
+        "Drop the copies; likely seal keeps rows with equal features on one side.",
+    ),
+    "LK202": Code(
+        "equal features, different targets",
+        "note",
+        "no model can be right about all of them",
+        "Look whether a label is wrong or a column is missing; else this is the noise.",
+    ),
+    "LK203": Code(
+        "rows without any feature",
+        "warn",
+        "nothing is known that a prediction could rest on",
+        "Drop them, or mend what should have filled them.",
+    ),
+    "LK301": Code(
+        "missing targets",
+        "warn",
+        "a row without a target neither teaches nor tests",
+        "Drop these rows, and ask whether they differ from the others.",
+    ),
+    "LK302": Code(
+        "one class",
+        "stop",
+        "there is nothing to tell apart",
+        "Choose another target, or fetch rows of the other classes.",
+    ),
+    "LK303": Code(
+        "tiny classes",
+        "warn",
+        "so few rows can be neither learnt from nor scored in every fold",
+        "Merge them with others, drop them, or fetch more rows.",
+    ),
+    "LK304": Code(
+        "imbalance",
+        "note",
+        "the accuracy of always saying the largest class looks good and says nothing",
+        "Judge by log loss beside the best constant; do not throw rows away.",
+    ),
+    "LK305": Code(
+        "a target of very many values",
+        "stop",
+        "a class needs rows to learn from; this looks like text or an identifier",
+        "Choose another target, or group its values.",
+    ),
+    "LK306": Code(
+        "a target that no model predicts",
+        "stop",
+        "targets are classes or numbers",
+        "Turn it into a number, such as days until the event, or choose another target.",
+    ),
+    "LK401": Code(
+        "leak suspect",
+        "warn",
+        "real columns rarely know so much; it may have been written after the outcome was known",
+        "Ask when it is filled in. Drop it if that is after the moment of prediction.",
+        "is suspiciously close to the target",
+    ),
+    "LK402": Code(
+        "missing cells depend on the target",
+        "note",
+        "that a cell is empty may itself be a trace of the outcome",
+        "Ask who leaves it empty and when. If after the outcome, drop the column.",
+        "is missing more often for some targets than for others",
+    ),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Finding:
+    """One code, found in some columns."""
+
+    code: str
+    found: str  # the first part of the sentence, without a full stop
+    columns: tuple[str, ...] = ()
+    severity: Severity = "note"
+
+    @property
+    def title(self) -> str:
+        return CODES[self.code].title
+
+    @property
+    def sentence(self) -> str:
+        """What was found, why it matters, and what to do."""
+        code = CODES[self.code]
+        return f"{self.found}. {code.why[0].upper()}{code.why[1:]}. {code.do}"
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.sentence}"
+
+    def facts(self) -> dict[str, Any]:
+        """For a program."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "title": self.title,
+            "columns": list(self.columns),
+            "sentence": self.sentence,
+        }
+
+
+def finding(
+    code: str, found: str, columns: Sequence[str] = (), *, severity: Severity | None = None
+) -> Finding:
+    """A finding with the severity of its code, unless another is given."""
+    return Finding(code, found, tuple(columns), severity or CODES[code].severity)
+
+
+def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
+    """One finding for all columns of its kind, each with a remark."""
+    phrase = CODES[code].of_column
+    if len(remarks) == 1:
+        ((name, remark),) = remarks.items()
+        found = f"Column {name!r} {phrase}" + (f" ({remark})" if remark else "")
+    else:
+        named = [f"{name} {remark}".rstrip() for name, remark in remarks.items()]
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        found = f"Each of {len(named)} columns {phrase} ({', '.join(named[:MOST_NAMED])}{more})"
+    return finding(code, found, list(remarks))
+
+
+@final
+@dataclass(frozen=True)
+class Mute:
+    """What is not to be reported: a code, everywhere or in one column."""
+
+    everywhere: frozenset[str]
+    columns: frozenset[tuple[str, str]]  # (code, column)
+
+    def hides(self, code: str, column: str) -> bool:
+        return code in self.everywhere or (code, column) in self.columns
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As they were given."""
+        return (*sorted(self.everywhere), *(f"{c}:{name}" for c, name in sorted(self.columns)))
+
+
+def mute_of(words: Iterable[str]) -> Mute:
+    """``"LK102"`` everywhere, ``"LK102:age"`` in one column; an unknown code is refused."""
+    if isinstance(words, str):
+        raise InvalidInput(
+            f"mute={words!r} is one word; a list of codes was expected. Pass mute=[{words!r}]."
+        )
+    everywhere, columns = set(), set()
+    for word in words:
+        code, colon, column = word.partition(":")
+        if code not in CODES:
+            raise UnknownName("finding", code, CODES)
+        if colon:
+            columns.add((code, column))
+        else:
+            everywhere.add(code)
+    return Mute(frozenset(everywhere), frozenset(columns))
+
+
+ORDER: Mapping[Severity, int] = {"stop": 0, "warn": 1, "note": 2}
+
+
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The gravest first, then by code."""
+    return tuple(sorted(findings, key=lambda each: (ORDER[each.severity], each.code)))

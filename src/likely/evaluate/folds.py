@@ -1,0 +1,141 @@
+"""Folds: which rows are held out together, by a hash of the row's index and the seed.
+
+    rows           fold of row i from hash(i, seed), whatever the blocks or the order of work
+    stratified     classes dealt in turn, so that their shares differ by at most one row
+    grouped        whole groups, the largest first, each to the fold that it leaves best balanced
+    by time        n + 1 pieces in the order of time; piece f + 1 is held out, the pieces before it
+                   are learned from
+
+Every row is held out once per repeat, except by time, where the first piece is only learned from
+and there are no repeats.
+
+References
+----------
+Stone (1974), Cross-validatory choice and assessment of statistical predictions, JRSS B 36, §3.
+Roberts et al. (2017), Cross-validation strategies for data with temporal, spatial, hierarchical,
+or phylogenetic structure, Ecography 40.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.split import hashed_uniforms, stratified_fold_of
+from likely.errors import InvalidInput
+
+LEARNED_ONLY = -1  # the fold of rows that are never held out
+
+
+class Fold(NamedTuple):
+    """The rows learned from and the rows held out, both ascending."""
+
+    train: Codes
+    test: Codes
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Folds:
+    """A plan; iterating gives the ``Fold`` of each repeat in turn, as scikit-learn's ``cv`` wants.
+
+    ``n_folds`` equal to ``n_rows`` leaves one row out at a time.
+    """
+
+    n_rows: int
+    n_folds: int = 5
+    repeats: int = 1
+    seed: int = 0
+    stratify: Codes | None = None  # (n_rows,) class codes
+    groups: Array | None = None  # (n_rows,); rows of one group stay together
+    time: Array | None = None  # (n_rows,); later rows are predicted from earlier ones
+
+    def __post_init__(self) -> None:
+        for name in ("stratify", "groups", "time"):
+            given = getattr(self, name)
+            if given is not None and len(given) != self.n_rows:
+                _refuse(
+                    f"{name} has {len(given)} entries; there are {self.n_rows} rows",
+                    "Give one for each row",
+                )
+        if self.repeats < 1:
+            _refuse(f"repeats={self.repeats}; a whole number from 1 up was expected", "Use 1")
+        if self.time is not None and (self.repeats > 1 or self.groups is not None):
+            _refuse(
+                "time was given with groups or repeats; time has one order and no second split",
+                "Use repeats=1 and no groups",
+            )
+        self._check_number()
+
+    def _check_number(self) -> None:
+        parts = self.n_rows if self.groups is None else len(np.unique(self.groups))
+        what = "rows" if self.groups is None else "groups"
+        if self.time is not None:
+            parts, what = len(np.unique(self.time)) - 1, "times after the first"
+        if not 2 <= self.n_folds <= parts:
+            _refuse(
+                f"n_folds={self.n_folds}; from 2 to the {parts} {what} was expected",
+                f"Use n_folds={max(2, min(5, parts))}, or more {what}",
+            )
+
+    def __len__(self) -> int:
+        return self.n_folds * self.repeats
+
+    def __iter__(self) -> Iterator[Fold]:
+        for repeat in range(self.repeats):
+            fold = self.fold_of_rows(repeat)
+            for held in range(self.n_folds):
+                learned = fold < held if self.time is not None else fold != held
+                yield Fold(np.flatnonzero(learned), np.flatnonzero(fold == held))
+
+    def fold_of_rows(self, repeat: int = 0) -> Codes:
+        """The fold of each row in one repeat; −1 is never held out."""
+        if self.time is not None:
+            return _by_time(self.time, self.n_folds)
+        seed = self.seed + _STRIDE * repeat
+        labels = np.zeros(self.n_rows, dtype=np.int64) if self.stratify is None else self.stratify
+        if self.groups is None:
+            return stratified_fold_of(labels, seed, self.n_folds)
+        return _by_group(self.groups, labels, seed, self.n_folds)
+
+
+_STRIDE = 1_000_003  # between the seeds of repeats: neighbouring seeds of a user share none
+
+
+def _by_time(time: Array, n_folds: int) -> Codes:
+    """Pieces of about equal size; rows of one moment stay together."""
+    moments, place, count = np.unique(time, return_inverse=True, return_counts=True)
+    middle = np.cumsum(count) - count / 2
+    piece = np.floor(middle / len(time) * (n_folds + 1)).astype(np.int64)
+    if len(np.unique(piece)) <= n_folds:  # a moment fills more than a piece: count moments instead
+        piece = np.arange(len(moments)) * (n_folds + 1) // len(moments)
+    return np.asarray(piece[place] + LEARNED_ONLY, dtype=np.int32)
+
+
+def _by_group(groups: Array, labels: Codes, seed: int, n_folds: int) -> Codes:
+    """Greedy: where Σ (rows / rows of the class)², over folds and classes, stays least.
+
+    All rows together count as one more class, so that no fold stays empty.
+    """
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    _, label = np.unique(labels, return_inverse=True)
+    n_groups, n_labels = len(first), int(label.max()) + 1
+    count = np.zeros((n_groups, n_labels + 1))
+    np.add.at(count, (group, label), 1.0)
+    count[:, -1] = count.sum(axis=1)
+    share = count / count.sum(axis=0)
+    drawn = hashed_uniforms(0, len(groups), seed)[first]  # keyed by the group's first row
+    here = np.zeros((n_folds, n_labels + 1))
+    fold = np.empty(n_groups, dtype=np.int32)
+    for g in np.lexsort((drawn, -count[:, -1])):
+        # (s + a)² − s² = a(2s + a): adding a to a fold costs least where s is least along a
+        cost = here @ share[g]
+        fold[g] = int(cost.argmin())
+        here[fold[g]] += share[g]
+    return fold[group]
+
+
+def _refuse(found: str, advice: str) -> NoReturn:
+    raise InvalidInput(f"{found}. {advice}.")

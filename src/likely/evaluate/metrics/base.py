@@ -1,0 +1,159 @@
+"""The contract of a metric: statistics of rows that add, and what is read off their sum.
+
+    statistics(A ∪ B) = statistics(A) + statistics(B)
+    value, interval = functions of the sum
+
+A weight of 2 is the row twice; a weight of 0 is the row absent.  To add a metric, write one class
+and list it in ``METRICS``: the laws in ``tests/laws/test_metrics.py`` read that list.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.evaluate.baseline import best_level, class_log_shares
+from likely.evaluate.task import Kind
+
+Better = Literal["lower", "higher"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What happened: class codes, or numbers."""
+
+    y: Array  # (n,) int64 codes from 0, or float64
+    weight: Array | None = None  # (n,)
+    classes: tuple[Any, ...] = ()  # none for numbers
+    kind: Kind = "classes"
+
+    @property
+    def weights(self) -> Array:
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+    def rows(self, index: Array) -> "Truth":
+        """Some of the rows, by index or mask."""
+        weight = None if self.weight is None else self.weight[index]
+        return replace(self, y=self.y[index], weight=weight)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a model said of the same rows."""
+
+    kind: Literal["classes", "numbers"]
+    log_proba: Array | None = None  # (n, K), in the order of the classes
+    mean: Array | None = None  # (n,)
+    log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
+    unseen: tuple[Any, ...] = ()  # classes that the model had not seen: their log p is −inf
+
+    @classmethod
+    def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
+        return cls("classes", log_proba=log_proba, unseen=unseen)
+
+    @classmethod
+    def of_numbers(cls, mean: Array, log_density: Array | None = None) -> Self:
+        return cls("numbers", mean=mean, log_density=log_density)
+
+    @property
+    def log_p(self) -> Array:
+        assert self.log_proba is not None, "a metric of classes was asked about numbers"
+        return self.log_proba
+
+    @property
+    def means(self) -> Array:
+        assert self.mean is not None, "a metric of numbers was asked about classes"
+        return self.mean
+
+    def rows(self, index: Array) -> "Prediction":
+        """Some of the rows, by index or mask."""
+        return replace(
+            self,
+            log_proba=None if self.log_proba is None else self.log_proba[index],
+            mean=None if self.mean is None else self.mean[index],
+            log_density=None if self.log_density is None else self.log_density[index],
+        )
+
+
+class Estimate(NamedTuple):
+    """A metric's value, its interval, and what the best constant reaches on the same rows."""
+
+    value: float
+    low: float
+    high: float
+    constant: float
+
+
+class Metric(ABC):
+    """A number that says how good predictions are.  Instances are stateless values."""
+
+    approximate = False  # True where the statistics are a summary that loses something
+    needs_density = False  # True where a model without log p(y | x) has no value
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """In the registry: ``log-loss``."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """In tables and pictures: ``log loss``."""
+
+    @property
+    @abstractmethod
+    def better(self) -> Better: ...
+
+    @property
+    @abstractmethod
+    def tasks(self) -> frozenset[Kind]:
+        """The kinds of task that it suits."""
+
+    @abstractmethod
+    def summary(self, truth: Truth, prediction: Prediction) -> Any:
+        """The statistics of rows that all count: no weight is 0."""
+
+    @abstractmethod
+    def value(self, statistics: Any) -> float: ...
+
+    @abstractmethod
+    def interval(self, statistics: Any, level: float = 0.95) -> tuple[float, float]: ...
+
+    def statistics(self, truth: Truth, prediction: Prediction) -> Any:
+        """A summary of these rows, ``Additive``: those of disjoint rows add."""
+        if truth.weight is not None and not (truth.weight > 0).all():
+            present = truth.weight > 0
+            truth, prediction = truth.rows(present), prediction.rows(present)
+        return self.summary(truth, prediction)
+
+    def best_constant(self, training: Truth, truth: Truth) -> float:
+        """The value on ``truth`` of the constant that the training rows suggest."""
+        return self.value(self.statistics(truth, constant_prediction(training, truth)))
+
+    def suits(self, prediction: Prediction) -> bool:
+        """Whether the prediction says what the metric asks."""
+        return not self.needs_density or prediction.log_density is not None
+
+    def estimate(
+        self, training: Truth, truth: Truth, prediction: Prediction, *, level: float = 0.95
+    ) -> Estimate:
+        """Everything about one set of rows at once."""
+        statistics = self.statistics(truth, prediction)
+        low, high = self.interval(statistics, level)
+        return Estimate(self.value(statistics), low, high, self.best_constant(training, truth))
+
+
+def constant_prediction(training: Truth, truth: Truth) -> Prediction:
+    """Of the best constant (``likely.evaluate.baseline``) for each row of ``truth``."""
+    n = len(truth.y)
+    present = training.weights > 0
+    y, weight = training.y[present], training.weights[present]
+    if training.classes:
+        log_share = class_log_shares(y, weight, len(training.classes))
+        return Prediction.of_classes(np.tile(log_share, (n, 1)))
+    level = best_level(training.kind, y, weight)
+    return Prediction.of_numbers(np.full(n, level.mean), level.log_density(truth.y))

@@ -1,0 +1,191 @@
+"""The cells of one column, as preparation reads them: numbers, Booleans, days, or text.
+
+    a date    →  days since 1970-01-01 (UTC where it has a zone); the time of day is a fraction
+    a label   →  text, so that the code 1 of one file is the code "1" of another
+
+Text is taken for dates where every value of it is one in the form of ISO 8601.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.categories import Factor
+from likely.data.frames import ArrayTable, FrameTable, Table, floats_of_arrow
+from likely.errors import InvalidInput
+
+CellKind = Literal["number", "boolean", "date", "category"]
+
+MICROSECONDS_A_DAY = 86_400e6
+NUMBER_PATTERN = (  # 12, −3.5, 1e6, and what files write beside them: 1,234  12%  $5
+    r"^\s*[-+−]?[$€£]?\s*"
+    r"([1-9]\d{0,2}([, ]\d{3})+|0|[1-9]\d*)?([.,]\d+)?([eE][-+]?\d+)?"
+    r"\s*[%$€£]?\s*$"
+)
+
+
+class Cells(NamedTuple):
+    """One column of a table; one of ``numbers`` and ``factor`` is there."""
+
+    name: str
+    kind: CellKind
+    numbers: Array | None  # floats; NaN is missing, Booleans are 0 and 1, dates are days
+    factor: Factor | None  # codes of text; −1 is missing
+    declared: bool = False  # whether the type of the column says that it holds categories
+
+
+def read_cells(table: Table, j: int, name: str) -> Cells:
+    """Column j; what is neither numbers, Booleans, dates nor text is refused."""
+    kind = table.kinds[j]
+    if kind == "category":
+        return Cells(name, "category", None, _as_text(table.factor(j)), _is_declared(table, j))
+    if kind == "other":
+        return Cells(name, "date", _days_of_column(table, j, name), None)
+    numbers = np.ascontiguousarray(table.numbers(j), dtype=np.float64)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise InvalidInput(
+            f"Row {int(infinite.argmax())}, column {name!r}: found inf; a number must be finite or "
+            "missing. Remove the row, or replace the value by NaN."
+        )
+    return Cells(name, "boolean" if kind == "boolean" else "number", numbers, None)
+
+
+def gaps_of(cells: Cells) -> Array:
+    """Which cells are missing."""
+    if cells.factor is not None:
+        return cells.factor.codes < 0
+    assert cells.numbers is not None
+    return np.isnan(cells.numbers)
+
+
+def numbers_of(cells: Cells, *, date: bool) -> Array:
+    """A column that was numbers (or dates) in the fit; anything else in their place is refused."""
+    gaps = gaps_of(cells)
+    if gaps.all():  # of no type that could be told
+        return np.full(len(gaps), np.nan)
+    if cells.numbers is not None and (cells.kind == "date") == date:
+        return cells.numbers
+    days = days_of_text(cells.factor) if date and cells.factor is not None else None
+    if days is None:
+        raise InvalidInput(
+            f"Column {cells.name!r} must hold {'dates' if date else 'numbers'}, as in the fit"
+            f"{_example(cells)}; found {'text' if cells.factor else f'{cells.kind}s'}. Convert it, "
+            "or correct the values that are none."
+        )
+    return days
+
+
+def text_of(cells: Cells) -> Factor:
+    """A column that was categories in the fit; numbers in their place are read as text."""
+    if cells.factor is not None:
+        return cells.factor
+    assert cells.numbers is not None
+    known = ~np.isnan(cells.numbers)
+    values, codes = np.unique(cells.numbers[known], return_inverse=True)
+    out = np.full(len(known), -1, dtype=np.int32)
+    out[known] = codes
+    return _as_text(Factor(out, values.astype(object)))
+
+
+def levels_of(factor: Factor) -> Array:
+    """The different texts that occur, in any order."""
+    return np.array(list(set(factor.values[_used(factor)].tolist())), dtype=object)
+
+
+def days_of_text(factor: Factor) -> Array | None:
+    """Days of text that is all dates; None where a value of it is not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    used = _used(factor)
+    values = pa.array(factor.values[used].tolist(), pa.string())
+    for type_ in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            stamps = pc.cast(values, type_)
+        except pa.ArrowInvalid:
+            continue
+        days = np.full(len(factor.values) + 1, np.nan)  # the last is for a missing cell
+        days[used] = _days_of_stamps(stamps)
+        return days[factor.codes]
+    return None
+
+
+def share_of_numbers(values: Array) -> float:
+    """How many of the texts are written numbers, from 0 to 1; codes such as 007 are not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(values.tolist(), pa.string())
+    fits = pc.and_(
+        pc.match_substring_regex(texts, NUMBER_PATTERN), pc.match_substring_regex(texts, r"\d")
+    )
+    return float(np.mean(fits.to_numpy(zero_copy_only=False)))
+
+
+def _days_of_column(table: Table, j: int, name: str) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _arrow(table, j)
+    zone = getattr(column.type, "tz", None)
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        return _days_of_stamps(pc.cast(column, pa.timestamp("us", tz=zone), safe=False))
+    raise InvalidInput(
+        f"Column {name!r} holds {column.type} values; numbers, Booleans, dates or text were "
+        "expected. Convert the column, or drop it."
+    )
+
+
+def _days_of_stamps(stamps: Any) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return floats_of_arrow(pc.cast(stamps, pa.int64())) / MICROSECONDS_A_DAY
+
+
+def _used(factor: Factor) -> Array:
+    """The codes that occur; a dictionary may hold more."""
+    present = np.zeros(len(factor.values) + 1, dtype=bool)
+    present[factor.codes] = True  # a missing cell marks the last
+    return np.flatnonzero(present[:-1])
+
+
+def _is_declared(table: Table, j: int) -> bool:
+    import narwhals as nw
+
+    return isinstance(table, FrameTable) and table.frame.schema[table.frame.columns[j]] in (
+        nw.Categorical,
+        nw.Enum,
+    )
+
+
+def _arrow(table: Table, j: int) -> Any:
+    import pyarrow as pa
+
+    if isinstance(table, FrameTable):
+        return table.frame.get_column(table.frame.columns[j]).to_arrow()
+    assert isinstance(table, ArrayTable)  # a sparse table holds numbers only
+    return pa.array(table.values[:, j], from_pandas=True)
+
+
+def _as_text(factor: Factor) -> Factor:
+    """The same codes, for values that are all text."""
+    given = factor.values.tolist()
+    if all(type(value) is str for value in given):
+        return factor
+    values = np.empty(len(given), dtype=object)
+    values[:] = [_text(value) for value in given]
+    return Factor(factor.codes, values)
+
+
+def _text(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _example(cells: Cells) -> str:
+    if cells.factor is None:
+        return ""
+    first = cells.factor.codes[cells.factor.codes >= 0][0]
+    return f", which {cells.factor.values[first]!r} is not"

@@ -1,0 +1,208 @@
+"""A table as codes of distinct values: what every check of ``look`` reads.
+
+Each column is encoded once, in the order in which values appear; after that, counting, comparing
+rows and conditioning on the target work on small integers, whatever the column holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.source import column_index
+from likely.evaluate.task import FEW_ROWS, MANY_CLASSES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Type = Literal["number", "integer", "Boolean", "category", "text", "date", "other", "empty"]
+
+MANY_VALUES = 50  # text with more, and with few rows to each, is no category
+ROWS_PER_VALUE = 10
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: ``values[codes]``, where the code is not −1, which is missing."""
+
+    name: str
+    codes: Codes  # (n_rows,)
+    values: Any  # pyarrow.Array, distinct, in the order of their appearance
+    declared: bool = False  # as categories
+
+    @cached_property
+    def counts(self) -> Array:
+        """How often each value occurs."""
+        return np.bincount(self.codes + 1, minlength=len(self.values) + 1)[1:]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.codes.size)
+
+    @property
+    def n_known(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def n_missing(self) -> int:
+        return self.n_rows - self.n_known
+
+    @property
+    def n_distinct(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def is_text(self) -> bool:
+        import pyarrow.types as types
+
+        return bool(types.is_string(self.values.type) or types.is_large_string(self.values.type))
+
+    @property
+    def is_number(self) -> bool:
+        return self.type in ("number", "integer")
+
+    @property
+    def many_values(self) -> bool:
+        """Too many for the rows there are."""
+        few_rows = self.n_known < ROWS_PER_VALUE * self.n_distinct
+        return self.n_distinct > MANY_VALUES and few_rows
+
+    @cached_property
+    def type(self) -> Type:
+        import pyarrow.types as types
+
+        type_ = self.values.type
+        if not self.n_known:
+            return "empty"
+        if types.is_boolean(type_):
+            return "Boolean"
+        if types.is_integer(type_):
+            return "integer"
+        if types.is_floating(type_):
+            return "number"
+        if types.is_temporal(type_):
+            return "date"
+        if not self.is_text:
+            return "other"
+        return "text" if self.many_values and not self.declared else "category"
+
+    @cached_property
+    def reads_as_classes(self) -> bool:
+        """Whether a target like this is one of classes: the rule of ``task_of``."""
+        if not self.is_number:
+            return self.is_text or self.type == "Boolean"
+        repeated = self.n_distinct <= MANY_CLASSES and self.n_distinct * FEW_ROWS <= self.n_known
+        return (repeated or self.n_distinct == 2) and self.is_whole
+
+    @property
+    def too_many_classes(self) -> bool:
+        """Whether ``task_of`` refuses it as a target, for it holds names."""
+        few_rows = self.n_distinct * FEW_ROWS > self.n_known
+        return self.is_text and few_rows and self.n_distinct > MANY_CLASSES
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The distinct values of a column of numbers or Booleans, as floats."""
+        import pyarrow as pa
+
+        return np.asarray(self.values.cast(pa.float64(), safe=False).to_numpy())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the numbers are finite and have no fraction."""
+        finite = bool(np.isfinite(self.numbers).all())
+        return finite and bool((np.floor(self.numbers) == self.numbers).all())
+
+    @cached_property
+    def order(self) -> Array:
+        """The places of the distinct numbers, from the least to the greatest."""
+        return np.argsort(self.numbers)
+
+    @property
+    def mode(self) -> Any:
+        """The most frequent value."""
+        return self.values[int(self.counts.argmax())].as_py()
+
+    def top(self, most: int) -> list[tuple[Any, int]]:
+        """The most frequent values with their counts."""
+        order = np.argsort(-self.counts, kind="stable")[:most]
+        return [(self.values[int(i)].as_py(), int(self.counts[i])) for i in order]
+
+    def quantile(self, share: float) -> float:
+        """The least number that this share of the known cells do not exceed."""
+        reached = np.cumsum(self.counts[self.order])
+        place = np.searchsorted(reached, share * reached[-1])
+        return float(self.numbers[self.order[place]])
+
+    def share_matching(self, pattern: str) -> float:
+        """The share of the known cells of text that match a regular expression."""
+        return float(self.counts[self.matching(pattern)].sum() / max(self.n_known, 1))
+
+    def matching(self, pattern: str) -> Array:
+        """Which of the distinct values of text match."""
+        import pyarrow.compute as pc
+
+        found = pc.match_substring_regex(self.values, pattern)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The columns of a table, one of which may be the target."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    target: Column | None = None
+
+    @cached_property
+    def features(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column is not self.target)
+
+
+def profile_of(table: "pa.Table", target: str | None = None) -> Profile:
+    """Every column encoded; a target that is no column is refused with the nearest name."""
+    names: Sequence[str] = table.column_names
+    place = None if target is None else column_index(names, target)
+    columns = tuple(_column(name, table.column(j)) for j, name in enumerate(names))
+    return Profile(columns, table.num_rows, None if place is None else columns[place])
+
+
+def _column(name: str, column: Any) -> Column:
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # more text than one array holds
+        array = pa.concat_arrays(array.cast(pa.large_string()).chunks)
+    declared = pa.types.is_dictionary(array.type)
+    array = _plain(array)
+    if pa.types.is_nested(array.type) or pa.types.is_null(array.type):
+        known = array.is_valid().to_numpy(zero_copy_only=False)
+        codes = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+        return Column(name, codes, array.drop_null(), declared)
+    encoded = array.dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return Column(name, codes, encoded.dictionary, declared)
+
+
+def _plain(array: Any) -> Any:
+    """Categories as their values, decimals as floats, NaN as null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    type_ = array.type
+    if pa.types.is_dictionary(type_):
+        array = array.dictionary_decode()
+    elif pa.types.is_decimal(type_) or pa.types.is_float16(type_):
+        array = array.cast(pa.float64())
+    elif pa.types.is_string_view(type_):
+        array = array.cast(pa.string())
+    if pa.types.is_floating(array.type):
+        absent = pc.is_nan(array)
+        if pc.any(absent).as_py():
+            array = pc.if_else(absent, None, array)
+    return array

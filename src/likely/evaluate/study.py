@@ -1,0 +1,295 @@
+"""Tuning: a search over settings by cross-validation, kept in a folder, with an honest score.
+
+The best score of a search is the luckiest of many, so it is said with that reservation; the
+nested score is of rows that took no part in the choice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from likely.compute.executor import Executor
+from likely.data.frames import frame_of
+from likely.errors import InvalidInput
+from likely.evaluate.asking import (
+    Question,
+    by_hand_of,
+    check_budget,
+    executor_of_trials,
+    model_and_name,
+    rows_and_target,
+    space_for,
+)
+from likely.evaluate.exploring import INTERRUPTED, Explored, best_of, explore
+from likely.evaluate.metrics import Metric, metric_named, metrics_for
+from likely.evaluate.metrics.intervals import mean_of_independent
+from likely.evaluate.nested import OuterFold, OuterLog, outer_folds, scored
+from likely.evaluate.objective import CrossValidated, prepared
+from likely.evaluate.prepared import Prepared
+from likely.evaluate.search import Plan, Search, search_named
+from likely.evaluate.space import Parameters, Space
+from likely.evaluate.study_folder import StudyFolder
+from likely.evaluate.study_text import html_of, text_of
+from likely.evaluate.task import task_of
+from likely.evaluate.trials import Trial, TrialLog
+
+AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings are tried first
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a search has tried and found.  Prints as a table.
+
+    Attributes
+    ----------
+    question : Question
+        What was asked: model, objective, space, search, plan.
+    trials : tuple of Trial
+        In the order they were run.
+    stopped : {"finished", "out of time", "interrupted"}
+        What ended the search; ``resume`` goes on.
+    constant : float
+        What the best constant reaches on the same folds.
+    outer : tuple of OuterFold
+        Of a nested study: the settings that the search chose without each fold, and its score.
+    folder : Path or None
+        Where the study is kept.
+    """
+
+    question: Question
+    trials: tuple[Trial, ...]
+    stopped: str
+    constant: float
+    outer: tuple[OuterFold, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def metric(self) -> Metric:
+        return self.question.objective.metric
+
+    @property
+    def best_trial_(self) -> Trial:
+        """The best trial among those on the most rows."""
+        best = best_of(self.trials, self.metric.better)
+        if best is None:
+            said = self.trials[0].problem if self.trials else "nothing was tried."
+            raise InvalidInput(
+                f"None of {len(self.trials)} trials of {self.question.model} has a score; expected "
+                f"at least one. Mend what the first said: {said}"
+            )
+        return best
+
+    @property
+    def best_parameters_(self) -> Parameters:
+        return dict(self.best_trial_.parameters)
+
+    @property
+    def best_score_(self) -> float:
+        """The cross-validated score of the best trial: the luckiest of many."""
+        return self.best_trial_.mean
+
+    @property
+    def best_interval_(self) -> tuple[float, float]:
+        """Of that score at level 0.95, as if it had been the only one."""
+        score = self.best_trial_.score
+        return (nan, nan) if score is None else (score.low, score.high)
+
+    @property
+    def nested_score_(self) -> float:
+        """The mean over the outer folds; nan without nesting."""
+        return float(np.mean([each.score for each in self.outer])) if self.outer else nan
+
+    @property
+    def nested_interval_(self) -> tuple[float, float]:
+        """Of the nested score at level 0.95."""
+        if not self.outer:
+            return nan, nan
+        parts = ([getattr(each, name) for each in self.outer] for name in ("score", "low", "high"))
+        score, low, high = (np.array(part) for part in parts)
+        return mean_of_independent(score, low, high)
+
+    def best_model(self) -> Prepared:
+        """The model with the best settings and its preparation, not yet fitted."""
+        return prepared(self.question.objective.model, self.best_parameters_)
+
+    def resume(self, *, trials: int | None = None, minutes: float | None = None) -> "Study":
+        """Go on, to more trials or minutes in all where they are given."""
+        question, plan = self.question, self.question.plan
+        if trials is not None and not question.search.endless:
+            raise InvalidInput(
+                f"trials={trials} was given to resume; {question.search.name} plans its trials from "
+                "the start, and more would be another study. Leave trials out, or tune anew."
+            )
+        more = replace(
+            question,
+            plan=replace(plan, trials=plan.trials if trials is None else trials),
+            minutes=question.minutes if minutes is None else minutes,
+        )
+        return answer(more, StudyFolder(self.folder), past=self.trials)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per trial, with a column per setting, in pandas, polars or Arrow."""
+        columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
+        for name in self.question.space.names:
+            columns[name] = _column([t.parameters.get(name) for t in self.trials])
+        columns["share"] = np.array([t.share for t in self.trials])
+        columns[self.metric.name] = np.array([t.mean for t in self.trials])
+        for name in ("low", "high", "seconds"):
+            values = [nan if t.score is None else getattr(t.score, name) for t in self.trials]
+            columns[name] = np.array(values, dtype=np.float64)
+        columns["problem"] = np.array([t.problem for t in self.trials], dtype=object)
+        return frame_of(columns, library)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def tune(
+    table: Any,
+    target: str | None,
+    model: Any,
+    *,
+    space: Space | Mapping[str, Any] | None = None,
+    search: str | Search = "random",
+    trials: int | None = None,
+    minutes: float | None = None,
+    folds: int = 5,
+    nested: int | None = None,
+    metric: str | Metric | None = None,
+    by_hand: Sequence[Mapping[str, Any]] = AS_IT_IS,
+    seed: int = 0,
+    study: str | Path | None = None,
+    executor: str | Executor = "auto",
+) -> Study:
+    """Search the settings of a model by cross-validation.
+
+    Parameters
+    ----------
+    table : data frame, Arrow table, or path of a file or of a sealed folder
+        Of a sealed folder the training part.
+    target : str or None
+        The column to predict; None where a sealed folder remembers it.
+    model : str or estimator
+        A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
+        inside each fold.
+    space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
+        What to search; None is the usual space of the model.
+    search : {"random", "grid", "halving", "bayes", "refine"} or Search
+    trials : int
+        How many settings, 50 where no time is given; of halving, in its first round.
+    minutes : float
+        No trial begins later than this, over all sittings and all searches of a nested study.
+    folds : int
+        Of the cross-validation that scores each trial.
+    nested : int
+        Outer folds around the whole search, whose score is honest; None is none.
+    metric : str or Metric
+        What to improve; None is log loss of classes and log-likelihood of numbers.
+    by_hand : sequence of mappings
+        Settings to be tried first; ``{}`` is the model as it is.
+    study : path
+        A folder to keep the study in.  If it exists, the study goes on.
+    executor : str or Executor
+        Where trials run; ``"auto"`` runs them side by side, unless each fit needs all cores.
+
+    Examples
+    --------
+    >>> from likely.evaluate.study import tune
+    >>> from sklearn.datasets import load_iris
+    >>> frame = load_iris(as_frame=True).frame
+    >>> found = tune(frame, "target", "discriminant", trials=4)
+    >>> found.best_score_ < found.constant
+    True
+    """
+    rows, target = rows_and_target(table, target)
+    task = task_of(rows, target)
+    name, template = model_and_name(model, task, seed=seed)
+    chosen = metrics_for(task)[0] if metric is None else metric_named(metric)
+    known = rows.filter(task.known(rows))
+    objective = CrossValidated(template, known, task, chosen, folds, seed)
+    searched = space_for(space, name, objective)
+    by = search_named(search)
+    if trials is None and (minutes is None or not by.endless):
+        trials = by.usual_trials()
+    check_budget(trials=trials, minutes=minutes, nested=nested)
+    plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
+    question = Question(name, objective, searched, by, plan, minutes, nested)
+    return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
+
+
+def answer(
+    question: Question,
+    folder: StudyFolder,
+    *,
+    executor: str | Executor = "auto",
+    past: Sequence[Trial] = (),
+) -> Study:
+    """Run the search, or the rest of it, and the searches inside the outer folds.
+
+    Of a study in memory, ``past`` are the trials it has.
+    """
+    folder.begin(question.to_json())
+    objective = question.objective
+    executor = executor_of_trials(executor, objective.table)
+    log = TrialLog(folder.trials, past if folder.path is None else ())
+    explored = _searched(question, objective, log, executor)
+    if not explored.trials:
+        raise KeyboardInterrupt  # before there was anything to keep
+    study = Study(
+        question, explored.trials, explored.stopped, objective.baseline(), folder=folder.path
+    )
+    if explored.stopped != INTERRUPTED:
+        study.best_trial_  # noqa: B018  # says why, where no trial has a score
+    if question.nested is None or explored.stopped == INTERRUPTED:
+        return study
+    return _with_outer(study, folder, executor)
+
+
+def _searched(
+    question: Question, objective: CrossValidated, log: TrialLog, executor: str | Executor
+) -> Explored:
+    return explore(
+        objective,
+        question.space,
+        search=question.search,
+        plan=question.plan,
+        log=log,
+        minutes=question.minutes_each,
+        executor=executor,
+    )
+
+
+def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> Study:
+    """The study with its outer folds, as many as were not interrupted."""
+    question, whole = study.question, study.question.objective
+    log, stopped = OuterLog(folder.outer), study.stopped
+    try:
+        for number, fold in enumerate(outer_folds(whole, question.nested or 0)):
+            if number not in log.folds:
+                trials = TrialLog(folder.inner(number))
+                inner = _searched(question, whole.on(fold.train), trials, executor)
+                if inner.stopped == INTERRUPTED:
+                    raise KeyboardInterrupt
+                log.append(scored(whole, fold, number, inner))
+    except KeyboardInterrupt:
+        stopped = INTERRUPTED
+    done = tuple(log.folds[number] for number in sorted(log.folds))
+    return replace(study, outer=done, stopped=stopped)
+
+
+def _column(values: list[Any]) -> Any:
+    """Numbers as floats, nan where idle; anything else as it prints."""
+    numbers = all(value is None or isinstance(value, int | float) for value in values)
+    if numbers and not any(isinstance(value, bool) for value in values):
+        return np.array([nan if value is None else value for value in values], dtype=np.float64)
+    return np.array([None if value is None else str(value) for value in values], dtype=object)

@@ -1,0 +1,117 @@
+"""A study on disk: what was asked, and what has been tried.
+
+    study.json        the question: model, space, search, folds, seed, a hash of the data; written once,
+                      and again where the budget is raised
+    trials.jsonl      one line per trial, in order
+    outer.jsonl       one line per outer fold of a nested study
+    outer-0/ …        trials.jsonl of the search inside each outer fold
+
+A study goes on where it stopped.  A folder that asks another question is refused.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from likely.errors import CannotWrite, InvalidFile, InvalidInput
+from likely.files import write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+QUESTION, TRIALS, OUTER = "study.json", "trials.jsonl", "outer.jsonl"
+BUDGET = "budget"  # may differ from one sitting to the next
+
+
+@final
+@dataclass(frozen=True)
+class StudyFolder:
+    """The paths of a study; None keeps everything in memory."""
+
+    path: Path | None
+
+    @property
+    def trials(self) -> Path | None:
+        return self.path and self.path / TRIALS
+
+    @property
+    def outer(self) -> Path | None:
+        return self.path and self.path / OUTER
+
+    def inner(self, fold: int) -> Path | None:
+        """The trials of the search inside an outer fold, in a folder that exists."""
+        return self.path and _made(self.path / f"outer-{fold}") / TRIALS
+
+    def begin(self, question: Mapping[str, Any]) -> None:
+        """Write the question, or check that it is the one the folder asks already."""
+        if self.path is None:
+            return
+        file = _made(self.path) / QUESTION
+        question = json.loads(json.dumps({"format": FORMAT, **question}))  # tuples become lists
+        if file.exists():
+            earlier = read_question(self.path)
+            _check_same(file, earlier, question)
+            if earlier == question:
+                return
+        elif (self.path / TRIALS).exists():
+            raise InvalidFile(
+                file, f"it is missing beside {TRIALS}. Put it back, or use another folder."
+            )
+        write_atomically(file, (json.dumps(question, indent=1, sort_keys=True) + "\n").encode())
+
+
+def read_question(folder: Path) -> dict[str, Any]:
+    """What ``study.json`` of a folder asks."""
+    file = folder / QUESTION
+    if not file.exists():
+        raise InvalidInput(f"{folder} holds no {QUESTION}; expected the folder of a study. Run tune.")
+    try:
+        question: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        known = question["format"] == FORMAT
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidFile(file, f"it cannot be read ({error}). Use another folder.") from None
+    if not known:
+        raise InvalidFile(
+            file,
+            f"its format is {question['format']!r} and this version writes {FORMAT}. "
+            "Use another folder, or the version that wrote it.",
+        )
+    return question
+
+
+def data_hash(table: "pa.Table") -> str:
+    """SHA-256 of the names, types and cells of a table, whatever its chunks."""
+    whole = table.replace_schema_metadata(None).combine_chunks()
+    digest = sha256()
+    digest.update(str(whole.schema).encode())
+    for batch in whole.to_batches():
+        digest.update(batch.serialize())
+    return digest.hexdigest()
+
+
+def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, Any]) -> None:
+    for name in sorted(earlier.keys() | question.keys()):
+        if name == BUDGET or earlier.get(name) == question.get(name):
+            continue
+        was, now = (_short(each.get(name)) for each in (earlier, question))
+        raise InvalidInput(
+            f"The study in {file.parent} has {name} = {was}; now it is {now}. A study answers one "
+            "question: ask as before to go on with it, or use another folder."
+        )
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(folder, error) from None
+    return folder

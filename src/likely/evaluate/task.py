@@ -1,0 +1,237 @@
+"""What a column asks of a model: classes, ordered classes, counts, amounts or any numbers.
+
+text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
+whole numbers, few and repeated    binary or classes
+whole numbers from 0 up            count
+numbers above 0                    positive
+other numbers                      real
+
+The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, final, get_args
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CLASS_KINDS: frozenset[Kind] = frozenset({"binary", "classes", "ordinal"})
+NUMBER_KINDS: frozenset[Kind] = frozenset({"count", "positive", "real"})
+
+MANY_CLASSES = 20  # whole numbers with more values than this are counts; more names need …
+FEW_ROWS = 5  # … at least this many rows each, on average
+
+
+@final
+@dataclass(frozen=True)
+class Task:
+    """A target column and what is to be said about it."""
+
+    kind: Kind
+    target: str
+    classes: tuple[Any, ...] = ()  # labels in their order; none for numbers
+    order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
+    reason: str = ""  # why it is this kind
+
+    @property
+    def has_classes(self) -> bool:
+        return self.kind in CLASS_KINDS
+
+    def codes(self, table: "pa.Table") -> Codes:
+        """The place of each row's label among the classes; −1 is missing or another label."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = _plain(table.column(self.target))
+        known = pa.array(self.classes, type=column.type)
+        found = pc.fill_null(pc.index_in(column, value_set=known), -1)
+        return np.asarray(found.to_numpy(), dtype=np.int64)
+
+    def numbers(self, table: "pa.Table") -> Array:
+        """The target as float64; NaN is missing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = pc.cast(_plain(table.column(self.target)), pa.float64())
+        return np.asarray(pc.fill_null(column, float("nan")).to_numpy())
+
+    def known(self, table: "pa.Table") -> Array:
+        """Which rows have a target."""
+        if self.has_classes:
+            return np.asarray(self.codes(table) >= 0)
+        return ~np.isnan(self.numbers(table))
+
+
+class _Seen(NamedTuple):
+    """The target as it was found."""
+
+    target: str
+    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
+    n_rows: int  # with a value
+    ordered: bool  # the column itself says so
+    numeric: bool
+    whole: bool  # numbers, none with a fraction
+    typed_whole: bool  # read as integers
+
+
+def task_of(
+    table: "pa.Table",
+    target: str,
+    *,
+    ordered: bool | Sequence[Any] | None = None,
+    kind: Kind | None = None,
+) -> Task:
+    """The task that a column poses.
+
+    ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
+    None asks the column.  ``kind`` decides where the rule would not: ``"count"`` for few
+    different whole numbers, ``"classes"`` for many.
+
+    >>> import pyarrow as pa
+    >>> task_of(pa.table({"y": ["no", "yes", "no"]}), "y").classes
+    ('no', 'yes')
+    """
+    if target not in table.column_names:
+        raise UnknownName("column", target, table.column_names)
+    if kind is not None and kind not in KINDS:
+        raise UnknownName("kind of task", kind, KINDS)
+    seen = _seen(table, target)
+    if ordered is not None and not isinstance(ordered, bool):
+        return _in_order(seen, tuple(ordered))
+    if kind is not None:
+        return _as_told(seen, kind)
+    if ordered or (ordered is None and seen.ordered and len(seen.values) > 2):
+        return _ordinal(seen, "its categories have an order" if seen.ordered else "it was said so")
+    if not seen.numeric:
+        return _labels(seen)
+    return _whole(seen) if seen.whole else _measured(seen)
+
+
+def _seen(table: "pa.Table", target: str) -> _Seen:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(target)
+    dictionary = isinstance(column.type, pa.DictionaryType)
+    ordered = bool(dictionary and column.type.ordered)
+    plain = _plain(column)
+    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
+    if pa.types.is_decimal(plain.type):
+        plain, numeric = pc.cast(plain, pa.float64()), True
+    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
+    if not (numeric or text or pa.types.is_boolean(plain.type)):
+        _refuse(target, f"holds {plain.type}; labels or numbers were", "Convert it")
+    if pa.types.is_floating(plain.type):
+        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
+    values = pc.unique(plain.drop_null()).to_pylist()
+    if dictionary:
+        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
+        values.sort(key=lambda label: place[label]) if ordered else values.sort()
+    else:
+        values.sort()
+    if len(values) < 2:
+        found = f"holds nothing but {values[0]!r}" if values else "is empty"
+        _refuse(target, f"{found}; at least two different values were", "Choose another target")
+    if (numeric and not np.isfinite(values[-1])) or (numeric and not np.isfinite(values[0])):
+        _refuse(target, "holds an infinity; finite numbers were", "Mend or drop those rows")
+    return _Seen(
+        target=target,
+        values=tuple(values),
+        n_rows=len(plain) - plain.null_count,
+        ordered=ordered,
+        numeric=numeric,
+        whole=numeric and all(float(value).is_integer() for value in values),
+        typed_whole=pa.types.is_integer(plain.type),
+    )
+
+
+def _plain(column: Any) -> Any:
+    """A dictionary column as the values it stands for."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _labels(seen: _Seen) -> Task:
+    n = len(seen.values)
+    if n > MANY_CLASSES and n * FEW_ROWS > seen.n_rows:
+        _refuse(
+            seen.target,
+            f"holds names ({n:,} different values in {seen.n_rows:,} rows, such as "
+            f"{seen.values[0]!r}); classes with several rows each were",
+            "Choose another target, or join the rare ones",
+        )
+    return _classes(seen, f"it holds {n} different labels")
+
+
+def _whole(seen: _Seen) -> Task:
+    """Whole numbers: few and repeated are classes."""
+    n = len(seen.values)
+    if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
+        return _classes(
+            seen,
+            f"it holds {n} different whole numbers, each in many rows; say kind='count' or 'real' "
+            "if they are amounts",
+        )
+    if seen.typed_whole and seen.values[0] >= 0:
+        return Task("count", seen.target, reason="it holds whole numbers from 0 up")
+    return _measured(seen)
+
+
+def _measured(seen: _Seen) -> Task:
+    if seen.values[0] > 0:
+        return Task("positive", seen.target, reason="it holds numbers, all above 0")
+    sign = "negative ones among them" if seen.values[0] < 0 else "0 among them"
+    return Task("real", seen.target, reason=f"it holds numbers, {sign}")
+
+
+def _classes(seen: _Seen, reason: str) -> Task:
+    kind: Kind = "binary" if len(seen.values) == 2 else "classes"
+    return Task(kind, seen.target, seen.values, reason=reason)
+
+
+def _ordinal(seen: _Seen, reason: str) -> Task:
+    return Task("ordinal", seen.target, seen.values, seen.values, reason)
+
+
+def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
+    missing = [value for value in seen.values if value not in order]
+    if missing or len(set(order)) < len(order):
+        what = f"lacks {missing[0]!r}" if missing else "names a class twice"
+        raise InvalidInput(
+            f"The order {list(order)!r} {what}; it must name each class of {seen.target!r} once. "
+            f"The classes are {', '.join(map(repr, seen.values[:10]))}."
+        )
+    order = tuple(value for value in order if value in seen.values)
+    return Task("ordinal", seen.target, order, order, "its order was given")
+
+
+def _as_told(seen: _Seen, kind: Kind) -> Task:
+    reason = "it was said so"
+    if kind in CLASS_KINDS:
+        if kind == "binary" and len(seen.values) != 2:
+            found = f"holds {len(seen.values)} different values; two were"
+            _refuse(seen.target, found, "Use kind='classes'")
+        order = seen.values if kind == "ordinal" else None
+        return Task(kind, seen.target, seen.values, order, reason)
+    least = seen.values[0]
+    if not seen.numeric:
+        _refuse(seen.target, f"holds labels such as {least!r}; numbers were", "Leave kind out")
+    if kind == "count" and not (seen.whole and least >= 0):
+        _refuse(seen.target, "holds other than whole numbers from 0 up; counts were", "Say 'real'")
+    if kind == "positive" and least <= 0:
+        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Say 'real'")
+    return Task(kind, seen.target, reason=reason)
+
+
+def _refuse(target: str, found: str, advice: str) -> NoReturn:
+    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")
