@@ -192,6 +192,11 @@ def ordinal(link="logit", **options):
 
 
 FITS = {
+    "prepared-nb": Fit(likely.Prepared(naive_bayes()), mixed),
+    "prepared-softmax": Fit(likely.Prepared(softmax()), mixed),
+    "prepared-linear": Fit(likely.Prepared(likely.LinearRegression()), amounts),
+    "prepared-sides": Fit(likely.Prepared(logistic(l2=0.5)), described_sides),
+    "prepared-lda": Fit(likely.Prepared(discriminant()), mixed),
     "nb-gaussian": Fit(naive_bayes(), numbers),
     "nb-gaps": Fit(naive_bayes(), gappy_numbers),
     "nb-bernoulli": Fit(naive_bayes("bernoulli"), binary),
@@ -298,7 +303,8 @@ def learned(model):
     found = [getattr(model, name) for name in LEARNED if getattr(model, name, None) is not None]
     parts = [tuple(value) if isinstance(value, list) else value for value in found]
     own = [np.asarray(number, dtype=float) for number in flat(tuple(parts))]
-    inner = [*getattr(model, "estimators_", ()), *filter(None, [vars(model).get("estimator_")])]
+    inside = [vars(model).get(name) for name in ("estimator_", "model_")]
+    inner = [*getattr(model, "estimators_", ()), *filter(None, inside)]
     return [*own, *(number for each in inner for number in learned(each))]
 
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
-from likely import Discretizer, NaiveBayes
+from likely import Discretizer, NaiveBayes, Prepared
 from likely.errors import InvalidInput
 from tests.estimators import made, public_estimators
 
@@ -91,6 +91,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
             "linear": r"Row 0, column 'town': .*contains NaN.*no category.*Fill it",
             "transformer": r"Column 'town' holds strings, as 'a'; expected numbers.*convert",
             "MixtureModel": FINE,
+            "Prepared": FINE,
             "NaiveBayes": FINE,
             "all": r"Column 'town' must hold numbers; found text. Convert it",
         },
@@ -118,7 +119,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         pd.DataFrame({"day": pd.to_datetime(["2024-01-01"] * 12)}),
         Y,
         {},
-        {"all": r"Column 'day' holds.*convert"},
+        {"Prepared": r"'day' can be computed", "all": r"Column 'day' holds.*convert"},
     ),
     "text": (
         WORDS,
@@ -138,6 +139,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         {
             "wraps": r"X is a file; \w+ takes rows in memory. Read it",
             "transformer": r"X is a file; \w+ takes rows in memory. Read it",
+            "Prepared": r"X is a file; \w+ takes rows in memory. Read it",
             "PenaltyPath": r"X is a file, and cv=3 needs rows in memory.*Read it",
             "all": r"rows.csv: there is no such file. Check the path",
         },
@@ -305,7 +307,12 @@ ARGUMENTS = {  # argument: (a wrong value, what every estimator that takes it sa
     "width": (-1.0, r"width is -1.0; expected a positive number.*Leave it out"),
     "strategy": ("quantle", r"no strategy 'quantle'.*Did you mean 'quantile'"),
 }
-TAKEN = [(k, name) for k in GROUPS for name in ARGUMENTS if name in signature(k).parameters]
+TAKEN = [
+    (k, name)
+    for k in GROUPS
+    for name in ARGUMENTS
+    if name in signature(k).parameters and (k is not Prepared or name != "model")  # it takes any
+]
 
 
 @pytest.mark.parametrize(

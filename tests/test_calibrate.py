@@ -28,6 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
+import likely
 from likely import NaiveBayes
 from likely.calibrate.isotonic import IsotonicScaling
 from likely.calibrate.platt import PlattObjective, PlattScaling, fit_platt, platt_targets
@@ -395,3 +396,11 @@ def test_scores_that_are_not_finite_are_refused_with_their_row():
     model, X = score_alone([0.0, 1.0, np.nan, 2.0])
     with pytest.raises(InvalidInput, match="decision_function of Passes is nan at row 2"):
         PlattScaling(model, "prefit").fit(X, [0, 1, 0, 1])
+
+
+def test_a_complaint_about_a_cell_counts_the_callers_rows():
+    X, y = noisy()
+    X = np.array(X)
+    X[7, 0] = np.nan
+    with pytest.raises(InvalidInput, match="row 7, column 'x0'"):
+        PlattScaling(likely.LogisticRegression()).fit(X, y)

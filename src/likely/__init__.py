@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.sources import read
+    from likely.evaluate.look import look
+    from likely.evaluate.prepared import Prepared
     from likely.features.basis import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from likely.linear.separability import separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
+    from likely.sealing.making import seal
+    from likely.sealing.sealed import open_seal
 
 __version__ = "0.1.0"
 
@@ -63,6 +67,7 @@ __all__ = [
     "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
+    "Prepared",
     "SoftmaxRegression",
     "TemperatureScaling",
     "__version__",
@@ -74,9 +79,12 @@ __all__ = [
     "likelihoods",
     "links",
     "load",
+    "look",
+    "open_seal",
     "penalties",
     "read",
     "save",
+    "seal",
     "separability",
     "solvers",
     "special",
@@ -112,12 +120,16 @@ _HOME = {  # public name: the module that defines it
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
+    "Prepared": "likely.evaluate.prepared",
     "SoftmaxRegression": "likely.linear.softmax",
     "TemperatureScaling": "likely.calibrate.temperature",
     "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
+    "open_seal": "likely.sealing.sealed",
+    "look": "likely.evaluate.look",
     "read": "likely.data.sources",
     "save": "likely.persist",
+    "seal": "likely.sealing.making",
     "separability": "likely.linear.separability",
     "warmup": "likely.compiling",
 }

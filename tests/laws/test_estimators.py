@@ -64,6 +64,7 @@ LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here
     "PolynomialFeatures": 51,
     "BasisFunctions": 51,
     "PenaltyPath": 58,
+    "Prepared": 59,
 }
 
 NO_CLASSIFIER = (

@@ -1,0 +1,154 @@
+"""``likely look``: what it prints, its JSON, its refusals, and its time."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import likely as lk
+from likely.cli.builtin import BUILTIN
+
+ALLOWED_SECONDS = 2.0  # of the processors, with the start of Python: others may use the machine
+SOURCE = str(Path(lk.__file__).parents[1])
+
+
+def test_it_shows_columns_balance_and_the_next_command(likely, table):
+    outcome = likely("look", table, "--target", "ill")
+    assert outcome.exit == 0
+    assert "200 rows, 5 columns, target ill (2 classes)." in outcome.out
+    assert "city    category" in outcome.out
+    assert "Target ill: no" in outcome.out
+    assert "No findings." in outcome.out
+    assert outcome.out.rstrip().endswith(f"Next: likely seal {table} --target ill")
+    assert list(table.parent.iterdir()) == [table]  # nothing is written
+
+
+EXPECTED = {"iris": ["LK201"], "digits": ["LK102"]}
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_built_in_data_know_their_target_and_have_two_findings_in_all(likely, name):
+    outcome = likely("look", name, "--json")
+    result = outcome.json["result"]
+    assert result["target"] == BUILTIN[name].target
+    assert [each["code"] for each in result["findings"]] == EXPECTED.get(name, [])
+    assert outcome.json["next"] == f"likely seal {name} --target {BUILTIN[name].target}"
+
+
+def test_findings_are_said_once(likely):
+    outcome = likely("look", "iris")
+    assert (outcome.out + outcome.err).count("One row repeats an earlier one") == 1
+    assert "LK201 note" in likely("look", "iris", "--quiet").out
+
+
+def test_json_has_everything(likely, table):
+    said = likely("look", table, "--target", "ill", "--json").json
+    assert said["result"] == json.loads(json.dumps(lk.look(table, "ill").facts()))
+    assert said["findings"] == []
+    assert likely("look", "iris", "--json").json["findings"][0].startswith("LK201 One row repeats")
+
+
+def test_a_finding_can_be_muted(likely):
+    outcome = likely("look", "iris", "--mute", "LK201")
+    assert "No findings (muted: LK201)." in outcome.out
+
+
+def test_an_unknown_code_is_a_usage_error(likely):
+    outcome = likely("look", "iris", "--mute", "LK999")
+    assert outcome.exit == 1
+    assert "There is no finding 'LK999'" in outcome.err
+
+
+def test_an_unknown_target_is_refused_with_the_nearest(likely, table):
+    outcome = likely("look", table, "--target", "il")
+    assert outcome.exit == 2
+    assert "Did you mean 'ill'?" in outcome.err
+
+
+def test_without_a_target_the_next_command_asks_for_one(likely, table):
+    assert likely("look", table).out.rstrip().endswith(f"likely look {table} --target COL")
+
+
+def test_of_a_sealed_folder_the_training_part_is_looked_at(likely, table):
+    folder = table.parent / "patients.seal"
+    folder.mkdir()
+    pq.write_table(pyarrow.csv.read_csv(table), folder / "train.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"target": "ill"}))
+    outcome = likely("look", folder)
+    assert "200 rows, 5 columns, target ill" in outcome.out
+    assert outcome.out.rstrip().endswith(f"Next: likely compare {folder}")
+
+
+def test_a_broken_manifest_is_refused(likely, table):
+    folder = table.parent / "patients.seal"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{")
+    outcome = likely("look", folder)
+    assert outcome.exit == 2
+    assert "cannot be read as JSON" in outcome.err
+
+
+def test_the_standard_input_and_arff_are_looked_at(likely, table):
+    text = table.read_text()
+    outcome = likely("look", "-", "--target", "ill", stdin=text)
+    assert "standard input: 200 rows" in outcome.out
+    assert outcome.out.rstrip().endswith("Next: likely seal FILE --target ill")
+    path = table.parent / "small.arff"
+    path.write_text("@relation r\n@attribute x real\n@attribute y {a,b}\n@data\n1,a\n2,b\n")
+    assert "small.arff: 2 rows, 2 columns" in likely("look", path).out
+
+
+def test_dates_in_a_parquet_file_are_a_finding_and_no_refusal(likely, tmp_path):
+    import datetime
+
+    days = [datetime.date(2024, 1, day) for day in range(1, 29)]
+    pq.write_table(pa.table({"day": days, "x": range(100, 128)}), tmp_path / "days.parquet")
+    outcome = likely("look", tmp_path / "days.parquet", "--json")
+    assert outcome.exit == 0
+    assert "LK112" in [each["code"] for each in outcome.json["result"]["findings"]]
+
+
+BAD = {
+    "names that repeat": (b"a,a\n1,2\n", "two columns are called 'a'"),
+    "mixed encodings": ("city\nKöln\n".encode() + "Köln\n".encode("latin-1"), "line 3.*UTF-8"),
+    "a header alone": (b"a,b\n", "no row"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_file_that_cannot_be_read_is_refused(likely, name, tmp_path):
+    import re
+
+    content, said = BAD[name]
+    (tmp_path / "bad.csv").write_bytes(content)
+    outcome = likely("look", tmp_path / "bad.csv")
+    assert outcome.exit == 2
+    assert re.search(said, " ".join(outcome.err.split()))
+
+
+def test_a_look_from_the_command_line_is_quick(tmp_path):
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 7000
+    frame = pd.DataFrame(
+        {f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(10)}
+        | {f"c{j}": rng.choice([*"abcdef", None], n) for j in range(9)}
+        | {"y": rng.choice(["no", "yes"], n)}
+    )
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    command = [sys.executable, "-c", "from likely.cli.main import main; main()"]
+    command += ["look", str(tmp_path / "rows.csv"), "--target", "y"]
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    before = os.times()
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    after = os.times()
+    used = after.children_user + after.children_system
+    assert used - before.children_user - before.children_system < ALLOWED_SECONDS

@@ -1,0 +1,60 @@
+"""Fingerprints: one per row, whatever the file's type, order of columns or form of numbers."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likely.sealing.fingerprints import row_fingerprints
+from tests.sealing.conftest import some_table
+
+CELLS = st.one_of(st.none(), st.integers(-3, 3).map(float), st.just(-0.0))
+
+
+@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=30))
+def test_rows_have_one_fingerprint_exactly_when_they_are_equal(rows):
+    table = pa.table({"a": [r[0] for r in rows], "b": [r[1] for r in rows]})
+    prints = row_fingerprints(table.cast(pa.schema([("a", "f8"), ("b", "f8")])), ["a", "b"], "s")
+    assert len(set(prints.tolist())) == len(set(rows))
+
+
+def test_the_order_of_columns_and_rows_does_not_matter():
+    table = some_table()
+    prints = row_fingerprints(table, ["a", "b", "town"], "s")
+    assert (prints == row_fingerprints(table, ["town", "b", "a"], "s")).all()
+    turned = table.take(pa.array(np.arange(120)[::-1]))
+    assert (prints[::-1] == row_fingerprints(turned, ["a", "b", "town"], "s")).all()
+
+
+def test_a_value_is_one_cell_in_every_type():
+    whole = pa.table({"n": [1, None], "s": ["x", None], "b": [True, None]})
+    other = pa.table(
+        {
+            "n": pa.array([1.0, float("nan")]),
+            "s": pa.array(["x", None]).dictionary_encode(),
+            "b": [1, None],
+        }
+    )
+    names = ["n", "s", "b"]
+    assert (row_fingerprints(whole, names, "s") == row_fingerprints(other, names, "s")).all()
+
+
+def test_a_date_is_its_text_and_swapped_cells_differ():
+    dates = pa.table({"d": [datetime.date(2024, 5, 31)]})
+    text = pa.table({"d": ["2024-05-31"]})
+    assert row_fingerprints(dates, ["d"], "s") == row_fingerprints(text, ["d"], "s")
+    one, two = pa.table({"a": [1], "b": [2]}), pa.table({"a": [2], "b": [1]})
+    assert row_fingerprints(one, ["a", "b"], "s") != row_fingerprints(two, ["a", "b"], "s")
+
+
+def test_another_salt_gives_other_fingerprints():
+    table = some_table()
+    assert not set(row_fingerprints(table, ["a"], "s")) & set(row_fingerprints(table, ["a"], "t"))
+
+
+def test_cells_of_lists_are_compared_as_text():
+    table = pa.table({"a": [[1, 2], [1, 2], [3]]})
+    first, second, third = row_fingerprints(table, ["a"], "s")
+    assert first == second != third

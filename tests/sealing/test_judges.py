@@ -1,0 +1,121 @@
+"""Judges: plain tells all, ladder and thresholdout resist an analyst who learns from answers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from likely.sealing.judges import JUDGES, LARGEST, Evidence
+from likely.sealing.scoring import mean_interval
+
+N = 1000
+CHANCE = 0.5
+
+
+def evidence(losses, *, training=CHANCE, best=None, level=0.95, seed=0):
+    rng = np.random.default_rng(seed)
+    return Evidence(np.asarray(losses, float), CHANCE, training, best, level, rng)
+
+
+def coin_flips(seed):
+    """Labels without any pattern, and classifiers that know nothing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 2 * N)
+    return y[:N], y[N:], rng.integers(0, 2, (400, 2 * N))
+
+
+def adaptive_gain(judge, seed):
+    """How far below chance the told error of a vote gets, of those who seemed to beat chance.
+
+    The truth is chance, as labels are coin flips.
+    """
+    y, y_train, guesses = coin_flips(seed)
+    best, votes, last = None, np.zeros(2 * N), CHANCE
+    for number, guess in enumerate(guesses):
+        told = _ask(judge, guess, y, y_train, best, number).value
+        sign = 1 if told < last or (judge != "ladder" and told < CHANCE) else -1
+        votes += sign * (2 * guess - 1)
+        best = told if best is None else min(best, told)
+        last = best if judge == "ladder" else CHANCE
+    told = _ask(judge, (votes > 0).astype(int), y, y_train, best, len(guesses)).value
+    return CHANCE - told
+
+
+def _ask(judge, guess, y, y_train, best, seed):
+    given = evidence(
+        guess[:N] != y, training=float(np.mean(guess[N:] != y_train)), best=best, seed=seed
+    )
+    return JUDGES[judge].rule(given).told
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_adaptive_looks_fool_the_plain_judge_and_not_the_others(seed):
+    gain = {judge: adaptive_gain(judge, seed) for judge in JUDGES}
+    # a vote of k, each turned to the side it seems to be on, gains Φ(√(2k/πn)) − ½ = 0.19 ± 0.016
+    assert gain["plain"] > 0.14
+    # the best of 400 lucky ones is 3 standard errors of 0.016 below chance, and a step is 0.016
+    assert gain["ladder"] < 0.07
+    # three standard errors of 0.016: the vote fits the training rows and is found out
+    assert abs(gain["thresholdout"]) < 0.05
+
+
+def test_the_best_of_many_random_classifiers_beats_chance_on_the_test_set_and_not_on_fresh_rows():
+    y, fresh, guesses = coin_flips(seed=7)
+    errors = np.array([np.mean(guess[:N] != y) for guess in guesses[:100]])
+    chosen = guesses[errors.argmin()]
+    assert errors.min() < CHANCE - 0.03
+    assert abs(np.mean(chosen[N:] != fresh) - CHANCE) < 0.05
+
+
+def test_plain_is_the_mean_with_students_interval():
+    losses = np.random.default_rng(0).exponential(size=50)
+    assert JUDGES["plain"].rule(evidence(losses, level=0.9)).told == mean_interval(losses, 0.9)
+
+
+@given(shift=st.floats(0, 1), seed=st.integers(0, 50))
+def test_the_ladder_tells_multiples_of_a_step_or_the_best_so_far(shift, seed):
+    losses = shift * np.random.default_rng(seed).random(400)
+    step = CHANCE / 20
+    first = JUDGES["ladder"].rule(evidence(losses)).told
+    assert_allclose(first.value / step, round(first.value / step), atol=1e-9)
+    assert abs(first.value - losses.mean()) <= step / 2 + 1e-12
+    assert first.low <= losses.mean() <= first.high
+    second = JUDGES["ladder"].rule(evidence(losses, best=losses.mean() + step / 2)).told
+    assert second.value == losses.mean() + step / 2
+
+
+def test_the_ladder_says_when_it_gives_the_best_so_far():
+    ruling = JUDGES["ladder"].rule(evidence(np.full(100, 0.4), best=0.3))
+    assert ruling.told.value == 0.3
+    assert "Not better than the best so far" in ruling.note
+
+
+def test_thresholdout_gives_the_training_score_while_it_agrees():
+    agree = JUDGES["thresholdout"].rule(evidence(np.full(N, 0.402), training=0.4))
+    assert agree.told.value == 0.4
+    assert "agree" in agree.note
+    differ = JUDGES["thresholdout"].rule(evidence(np.full(N, 0.402), training=0.1))
+    assert differ.told.value not in (0.1, 0.402)
+    assert abs(differ.told.value - 0.402) < 0.05
+
+
+@given(seed=st.integers(0, 200), training=st.sampled_from([0.1, 0.35, 0.4, 0.45]))
+def test_the_interval_of_thresholdout_holds_the_exact_score(seed, training):
+    losses = np.random.default_rng(seed).random(N) < 0.4
+    told = JUDGES["thresholdout"].rule(evidence(losses, training=training, seed=seed)).told
+    assert told.low <= losses.mean() <= told.high
+
+
+def test_the_same_evidence_gets_the_same_noise():
+    given = [evidence(np.full(N, 0.3), training=0.1, seed=5) for _ in range(2)]
+    first, second = (JUDGES["thresholdout"].rule(one).told for one in given)
+    assert first == second
+
+
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
+def test_one_row_cannot_move_a_bounded_score_far(judge):
+    losses = np.full(N, 0.4)
+    losses[0] = 1e9
+    told = JUDGES[judge].rule(evidence(losses, training=0.0)).told
+    assert told.value < 0.4 + LARGEST * CHANCE / N + 0.05

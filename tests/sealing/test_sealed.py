@@ -1,0 +1,243 @@
+"""The sealed object gives its training rows, and nothing of the others, to anyone."""
+
+import copy
+import inspect
+import io
+import pickle
+import sys
+import traceback
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+
+import likely
+from likely.errors import SealedData
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = (X[:, 0] + np.random.default_rng(1).logistic(size=60) > 0).astype(int)
+TAKES_THE_TRAINING_ROWS = {"look", "compare", "tune", "learning_curve"}
+IGNORES_Y = {
+    "BasisFunctions",
+    "Discretizer",
+    "GaussianMixture",
+    "MixtureModel",
+    "PolynomialFeatures",
+}
+ARGUMENT = {"FrankHall": LogisticRegression(), "PenaltyPath": likely.LogisticRegression()}
+
+
+def test_it_says_rows_looks_and_budget(sealed):
+    assert repr(sealed) == (
+        "<Sealed toy.seal: 96 rows to train on, 24 sealed, target 'y'; 0 looks of 1 used>"
+    )
+    sealed.final(likely.NaiveBayes())
+    assert "1 look of 1 used" in str(sealed)
+    assert "toy.seal" in sealed._repr_html_()
+    assert (sealed.looks, sealed.budget, sealed.target, sealed.name) == (1, 1, "y", "toy")
+
+
+REFUSED = {
+    "asarray": np.asarray,
+    "array of several": lambda s: np.array([s, s]),
+    "sum": np.sum,
+    "len": len,
+    "iter": iter,
+    "item": lambda s: s[0],
+    "column": lambda s: s["y"],
+    "in": lambda s: 1 in s,
+    "equals": lambda s: s == s,
+    "differs": lambda s: s != 1,
+    "less": lambda s: s < 1,
+    "list": list,
+    "unpack": lambda s: (*s,),
+    "data frame": pd.DataFrame,
+    "series": pd.Series,
+    "arrow": pa.array,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "deepcopy of a list": lambda s: copy.deepcopy([s]),
+    "pickle": pickle.dumps,
+    "pickle 5": lambda s: pickle.Pickler(io.BytesIO(), 5).dump(s),
+    "pickle in a list": lambda s: pickle.dumps([s]),
+    "state": lambda s: s.__getstate__(),
+    "set": lambda s: setattr(s, "looks", 0),
+    "delete": lambda s: delattr(s, "_folder"),
+    "fit": lambda s: LogisticRegression().fit(s, Y),
+    "fit y": lambda s: LogisticRegression().fit(X, s),
+    "cross-validation": lambda s: cross_val_score(LogisticRegression(), s, Y),
+    "cross-validation y": lambda s: cross_val_score(LogisticRegression(), X, s),
+    "search": lambda s: GridSearchCV(LogisticRegression(), {"C": [1, 2]}).fit(s, Y),
+    "split": train_test_split,
+}
+
+
+@pytest.mark.parametrize("use", REFUSED.values(), ids=REFUSED)
+def test_it_is_no_data(sealed, use):
+    with pytest.raises(SealedData):
+        use(sealed)
+
+
+def test_the_refusal_says_what_to_do(sealed):
+    with pytest.raises(SealedData, match=r"toy\.seal is a sealed test set.*\.train.*\.final"):
+        LogisticRegression().fit(sealed, Y)
+
+
+def test_it_is_no_array_and_has_no_dictionary(sealed):
+    assert "__array__" not in dir(sealed)
+    with pytest.raises(TypeError):
+        vars(sealed)
+    assert not hasattr(sealed, "__dict__")
+    assert sealed, "it is there"
+    assert {sealed: 1}[sealed] == 1
+
+
+def everything_within(thing, depth=4):
+    """All that attributes, items and slots lead to."""
+    yield thing
+    if depth and not isinstance(thing, str | bytes | int | type | ModuleType):
+        inner = list(getattr(thing, "__dict__", {}).values())
+        if type(thing).__name__ == "Sealed":
+            inner = [getattr(thing, name) for name in ("_folder", "manifest", "train", "notes")]
+        if isinstance(thing, dict):
+            inner += thing.values()
+        if isinstance(thing, list | tuple):
+            inner += thing
+        for one in inner:
+            yield from everything_within(one, depth - 1)
+
+
+def test_no_attribute_leads_to_a_label(tmp_path):
+    labels = [f"label-{i:03}" for i in range(50)]
+    table = pa.table({"x": range(50), "y": labels})
+    sealed = likely.seal(table, "y", by_time="x", folder=tmp_path)
+    found = " ".join(str(thing) for thing in everything_within(sealed))
+    assert "label-000" in found, "training labels are there"
+    assert not [label for label in labels[40:] if label in found]
+
+
+def test_a_traceback_holds_no_label(tmp_path):
+    labels = [f"label-{i % 5}-{'late' if i >= 40 else 'early'}" for i in range(50)]
+    table = pa.table({"x": range(50), "y": labels})
+    sealed = likely.seal(table, "y", by_time="x", folder=tmp_path)
+
+    class Broken(LogisticRegression):
+        def predict_proba(self, X):
+            raise RuntimeError("broken")
+
+        predict_log_proba = predict_proba
+
+    try:
+        sealed.final(Broken())
+    except RuntimeError as error:
+        inner = error.__traceback__.tb_next  # this test has the labels of course
+        shown = traceback.TracebackException(type(error), error, inner, capture_locals=True)
+        assert "early" in "".join(shown.format()), "locals are shown"
+        assert "late" not in "".join(shown.format())
+    assert sealed.looks == 0
+
+
+def public_callables():
+    """(name, function) of all that ``likely`` offers, with the contents of its modules."""
+    for name in likely.__all__:
+        thing = getattr(likely, name)
+        if isinstance(thing, ModuleType):
+            for inner in getattr(thing, "__all__", dir(thing)):
+                value = getattr(thing, inner)
+                home = getattr(value, "__module__", "") or ""
+                if not inner.startswith("_") and callable(value) and home.startswith("likely"):
+                    yield f"{name}.{inner}", value
+        elif callable(thing):
+            yield name, thing
+
+
+CALLABLES = dict(public_callables())
+FUNCTIONS = {name: f for name, f in CALLABLES.items() if not inspect.isclass(f)}
+ESTIMATORS = {name: c for name, c in CALLABLES.items() if hasattr(c, "fit") and "." not in name}
+opened_files = []  # by audit: every file that Python opens, by whatever way
+
+
+def _remember(event, arguments):
+    if event == "open":
+        opened_files.append(str(arguments[0]))
+
+
+sys.addaudithook(_remember)
+
+
+@pytest.fixture
+def guarded(sealed):
+    """The sealed object; at the end its labels are unopened and its ledger has no look."""
+    opened_files.clear()
+    yield sealed
+    assert not [path for path in opened_files if path.endswith("test-labels.bin")]
+    assert sealed.looks == 0
+
+
+def n_positional(function):
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return 1
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(parameter.kind in kinds for parameter in parameters)
+
+
+def test_the_list_of_callables_is_not_empty():
+    assert {"NaiveBayes", "save", "seal", "special.logsumexp"} <= set(CALLABLES)
+    assert len(ESTIMATORS) > 15
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - TAKES_THE_TRAINING_ROWS))
+def test_every_function_refuses_the_sealed_object(guarded, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = FUNCTIONS[name]
+    for count in range(1, n_positional(function) + 1):
+        assert _refused(function, [guarded] * count)
+
+
+def _refused(function, arguments):
+    """Whether the call raises; a function that hands back what it got has seen nothing."""
+    try:
+        return function(*arguments) is arguments[0]
+    except Exception:
+        return True
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_every_estimator_refuses_the_sealed_object(guarded, name):
+    estimator = ESTIMATORS[name]
+    model = estimator(ARGUMENT[name]) if name in ARGUMENT else _made(estimator)
+    with pytest.raises(SealedData):
+        clone(model).fit(guarded, Y)
+    if name not in IGNORES_Y:
+        with pytest.raises(SealedData):
+            clone(model).fit(X, guarded)
+    fitted = clone(model).fit(X, Y)
+    for method in ("predict", "predict_proba", "transform", "score_samples", "sample"):
+        if callable(getattr(fitted, method, None)):
+            with pytest.raises((SealedData, TypeError, ValueError)):
+                getattr(fitted, method)(guarded)
+
+
+def _made(estimator):
+    try:
+        return estimator()
+    except TypeError:
+        return estimator(likely.NaiveBayes())
+
+
+@pytest.mark.parametrize("name", sorted(c for c in CALLABLES if inspect.isclass(CALLABLES[c])))
+def test_no_constructor_reads_the_sealed_object(guarded, name):
+    """A constructor keeps the reference, or refuses; it opens nothing either way."""
+    try:
+        made = CALLABLES[name](guarded)
+    except Exception:
+        return
+    with pytest.raises(SealedData):
+        pickle.dumps(made)

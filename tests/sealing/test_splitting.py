@@ -1,0 +1,130 @@
+"""Splits: complete and disjoint by construction; shares, groups, time and twins as promised."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likely.errors import InvalidInput
+from likely.sealing.splitting import split_rows
+from tests.sealing.conftest import some_table
+
+
+@given(
+    n=st.integers(20, 200),
+    seed=st.integers(0, 99),
+    share=st.sampled_from([0.1, 0.2, 0.37, 0.5]),
+    n_classes=st.integers(2, 4),
+)
+def test_each_class_has_its_share_to_the_nearest_row(n, seed, share, n_classes):
+    y = np.random.default_rng(seed).integers(0, n_classes, n)
+    table = pa.table({"x": np.arange(n), "y": [f"c{k}" for k in y]})
+    try:
+        sealed = split_rows(table, "y", test=share, seed=seed).sealed
+    except InvalidInput:
+        assert all(round(share * np.sum(y == k)) == 0 for k in range(n_classes))
+        return
+    for k in range(n_classes):
+        assert abs(sealed[y == k].sum() - share * np.sum(y == k)) <= 0.5
+
+
+def test_the_same_seed_gives_the_same_rows_and_another_gives_others(table):
+    first, same, other = (split_rows(table, "y", test=0.2, seed=s).sealed for s in (0, 0, 1))
+    assert (first == same).all()
+    assert (first != other).any()
+
+
+def test_amounts_are_stratified_by_tenths():
+    x = np.random.default_rng(0).permutation(1000)
+    split = split_rows(pa.table({"x": x, "y": x / 7}), "y", test=0.2)
+    assert split.rule == "stratified by tenths of y"
+    assert (np.histogram(x[split.sealed], bins=10)[0] == 20).all()
+
+
+@given(seed=st.integers(0, 99), n_groups=st.integers(5, 40))
+def test_groups_stay_on_one_side(seed, n_groups):
+    table = some_table(200, seed)
+    group = np.random.default_rng(seed).integers(0, n_groups, 200)
+    split = split_rows(
+        table.append_column("g", pa.array(group)), "y", test=0.3, group="g", seed=seed
+    )
+    assert not set(group[split.sealed]) & set(group[~split.sealed])
+    assert split.rule == "whole groups of g, stratified by y"
+
+
+def test_equal_rows_of_two_groups_tie_the_groups_together():
+    table = some_table(60)
+    group = np.arange(60) // 2
+    rows = table.append_column("g", pa.array(group)).append_column("v", pa.array(np.arange(60)))
+    twin = rows.slice(0, 1)
+    rows = pa.concat_tables([rows.drop_columns(["g"]), twin.drop_columns(["g"])])
+    rows = rows.append_column("g", pa.array([*group, 29]))
+    for seed in range(5):
+        split = split_rows(rows, "y", test=0.4, group="g", seed=seed)
+        assert not set(np.append(group, 29)[split.sealed]) & set(
+            np.append(group, 29)[~split.sealed]
+        )
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.arange(50),
+        [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(d)) for d in range(50)],
+        [f"2024-{1 + d // 28:02}-{1 + d % 28:02}" for d in range(50)],
+    ],
+    ids=["numbers", "dates", "text"],
+)
+def test_the_latest_rows_are_sealed(times):
+    order = np.random.default_rng(0).permutation(50)
+    table = pa.table({"t": [times[i] for i in order], "y": ["a", "b"] * 25})
+    split = split_rows(table, "y", test=0.2, by_time="t")
+    assert sorted(order[split.sealed]) == list(range(40, 50))
+    assert split.rule == "the latest by t"
+
+
+def test_rows_of_one_time_stay_together():
+    times = np.repeat(np.arange(10), 5)
+    table = pa.table({"t": times, "y": ["a", "b"] * 25})
+    sealed = split_rows(table, "y", test=0.25, by_time="t").sealed
+    assert not set(times[sealed]) & set(times[~sealed])
+    assert sealed.sum() == 15, "12.5 rows, and those of the same time as the earliest"
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["31.5.2024", "1.6.2024"] * 5, r"found '31\.5\.2024'.*ISO dates"),
+        (["2024-01-01", None] * 5, "5 missing times, the first in row 1"),
+    ],
+)
+def test_times_without_an_order_are_refused(times, message):
+    table = pa.table({"t": times, "y": ["a", "b"] * 5})
+    with pytest.raises(InvalidInput, match=message):
+        split_rows(table, "y", test=0.2, by_time="t")
+
+
+@given(seed=st.integers(0, 99))
+def test_equal_rows_stay_on_one_side(seed):
+    table = some_table(200, seed)
+    table = pa.concat_tables([table, table.slice(0, 9)])
+    split = split_rows(table, "y", test=0.3, seed=seed)
+    assert (split.sealed[:9] == split.sealed[200:]).all()
+    assert split.notes == (
+        "18 rows (8.6%) equal another in all features; equal rows were kept on one side.",
+    )
+
+
+def test_more_than_a_tenth_of_equal_rows_are_split_and_it_says_so(table):
+    split = split_rows(table.select(["town", "y"]), "y", test=0.2)
+    assert split.sealed.sum() == 24
+    assert "more than a tenth: equal rows may be on both sides" in split.notes[0]
+
+
+def test_a_split_that_leaves_a_side_empty_is_refused(table):
+    one = table.append_column("g", pa.array(np.zeros(120)))
+    with pytest.raises(InvalidInput, match=r"leaves 0 rows to seal.*another column to split by"):
+        split_rows(one, "y", test=0.2, group="g")
