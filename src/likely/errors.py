@@ -6,6 +6,10 @@ LikelyError
 │   ├── BadCell        a value that its column cannot have; knows where it is
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+├── CannotWrite        a file or folder cannot be written (is an OSError)
+├── SealedData         a sealed test set was used as data
+├── HonestyRefusal     it could be done, and the score would not be honest
+├── BrokenLedger       a seal is not as it was written
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
 
@@ -13,11 +17,13 @@ LikelyWarning
 ├── UnseenCategories   prediction met categories the fit did not
 ├── SingularCovariance a covariance has no inverse; its range was used
 ├── Separation         responses are separated: the estimate is infinite
+├── OutsideLink        a predictor that the link has no mean for
 ├── RedundantColumns   columns that others explain; their coefficients are held at 0
 ├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
 └── NothingToCalibrate  out-of-fold scores settle no temperature
 """
 
+import errno
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -88,6 +94,30 @@ class InvalidFile(InvalidInput):
         self.line = line
 
 
+class CannotWrite(LikelyError, OSError):
+    """A file or folder that cannot be written, and what to do about it."""
+
+    def __init__(self, path: object, error: OSError) -> None:
+        super().__init__(f"{path} cannot be written ({error.strerror}). {_remedy(error)}")
+        self.errno, self.path = error.errno, str(path)
+
+
+class SealedData(LikelyError):
+    """A sealed test set was used as if it were data."""
+
+
+class HonestyRefusal(LikelyError):
+    """It could be done, and the score would not be what it says."""
+
+
+class BrokenLedger(LikelyError):
+    """A seal is not as it was written: what it says cannot be relied on."""
+
+    def __init__(self, path: object, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path, self.problem = str(path), problem
+
+
 class UnsupportedAccess(LikelyError):
     """An algorithm needs more of the data than the executor or the layout gives."""
 
@@ -112,6 +142,10 @@ class Separation(LikelyWarning):
     """The responses are separated by the features: the maximum likelihood estimate is infinite."""
 
 
+class OutsideLink(LikelyWarning):
+    """A new row's predictor lies where the link has no mean."""
+
+
 class RedundantColumns(LikelyWarning):
     """Columns that earlier ones explain, or that never vary; their coefficients are held at 0."""
 
@@ -122,3 +156,15 @@ class CollapsedComponent(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Out-of-fold scores settle no temperature: they carry no information, or make no error."""
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Free some space, and run it again: nothing was left half-written."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Change the permissions of the folder, or choose another."
+    if error.errno == errno.ENOENT:
+        return "Create the folder first, or choose another."
+    if error.errno == errno.EEXIST:
+        return "Choose another name, or move what is there."
+    return "Choose another place."

@@ -1,11 +1,13 @@
 """The constant model, and scores against it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 import likely
-from likely.errors import InvalidInput, OutsideLink
+from likely.errors import InvalidInput, OutsideLink, RedundantColumns, Separation
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.constant import constant_mean
 
@@ -75,10 +77,8 @@ def test_a_nan_in_one_column_of_many_rows_is_refused():
 def test_a_level_is_held_and_named_before_the_intercept():
     rng = np.random.default_rng(5)
     colour = rng.choice(["a", "b", "c"], 200)
-    import pandas as pd
-
     frame = pd.DataFrame({"is_b": 3.0 * (colour == "b"), "colour": colour})
-    with pytest.warns(likely.errors.RedundantColumns, match=r"colour\[b\]"):
+    with pytest.warns(RedundantColumns, match=r"colour\[b\]"):
         model = likely.GLM("poisson").fit(frame, rng.poisson(1.0, 200))
     assert np.isfinite(model.inference_.standard_errors[-1])
 
@@ -103,3 +103,53 @@ def test_an_offset_is_taken_by_every_answer_of_a_regression():
     assert_allclose(model.log_likelihood(X, y, offset=offset), plain.log_likelihood(X, y - offset))
     drawn = model.sample(X, 0, offset=offset)
     assert_allclose(drawn - offset, plain.sample(X, 0))
+
+
+def test_groups_that_nothing_uses_are_refused():
+    X, y, _ = rates()
+    with pytest.raises(InvalidInput, match="Set covariance='clustered'"):
+        likely.GLM("poisson").fit(X, y, groups=np.arange(400) % 7)
+
+
+def test_newton_is_refused_where_its_hessian_would_not_fit():
+    wide = sparse.csr_array((3, 20_000))
+    with pytest.raises(InvalidInput, match=r"20,001 coefficients.*3 GB.*lbfgs"):
+        likely.LogisticRegression(solver="newton").fit(wide, [0, 1, 0])
+
+
+def test_separation_of_more_columns_than_newton_takes_is_named():
+    rng = np.random.default_rng(7)
+    wide = sparse.random_array((300, 5_000), density=0.01, format="csr", rng=rng)
+    with pytest.warns(Separation):
+        likely.LogisticRegression(l2=0.0).fit(wide, np.arange(300) % 2)
+
+
+def test_a_hundred_thousand_columns_need_no_square_matrix():
+    rng = np.random.default_rng(8)
+    wide = sparse.random_array((200, 100_000), density=0.0005, format="csr", rng=rng)
+    model = likely.LogisticRegression().fit(wide, np.arange(200) % 2)
+    assert model.solution_.solver == "dual coordinate descent"
+
+
+def test_the_name_of_a_column_stands_for_its_levels_in_a_wald_test():
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "town": rng.choice(["A", "B", "C"], 90)})
+    model = likely.GLM("poisson").fit(frame, rng.poisson(1.0, 90))
+    assert model.wald_test("town") == model.wald_test(["town[B]", "town[C]"])
+
+
+def test_without_an_intercept_a_column_keeps_all_its_levels():
+    rng = np.random.default_rng(10)
+    frame = pd.DataFrame({"x": rng.normal(size=90), "town": rng.choice(["A", "B", "C"], 90)})
+    y = rng.normal(size=90) + 5
+    model = likely.LinearRegression(fit_intercept=False).fit(frame, y)
+    assert list(model.terms_) == ["x", "town[A]", "town[B]", "town[C]"]
+    assert_allclose(model.predict(frame), likely.LinearRegression().fit(frame, y).predict(frame))
+
+
+def test_models_that_are_not_nested_are_not_tested_against_each_other():
+    X, y, _ = rates()
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=X[:, 0] ** 2)
+    small, large = (likely.GLM("poisson").fit(frame[c], y) for c in (["c"], ["a", "b"]))
+    with pytest.raises(InvalidInput, match="which the larger one lacks"):
+        likely.likelihood_ratio_test(small, large)

@@ -7,6 +7,7 @@ import textwrap
 from math import log, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import t
@@ -85,6 +86,24 @@ def test_a_fitted_model_is_not_taken_as_it_is(tmp_path):
 def test_the_metric_follows_from_the_model(model, metric, tmp_path):
     sealed = likely.seal(numbers_only(), "y", folder=tmp_path)
     assert sealed.final(model).metric == metric
+
+
+@pytest.mark.parametrize("kind", ["category", "ordered", "bool", "whole"])
+def test_every_kind_of_class_can_be_a_target(kind, tmp_path):
+    frame = numbers_only()
+    frame["y"] = {
+        "category": frame["y"].astype("category"),
+        "ordered": pd.Categorical(frame["y"], ["yes", "no"], ordered=True),
+        "bool": frame["y"] == "yes",
+        "whole": (frame["y"] == "yes") + 3,
+    }[kind]
+    sealed = likely.seal(frame, "y", folder=tmp_path)
+    assert sealed.train["y"].dtype == frame["y"].dtype
+    model = likely.OrdinalRegression() if kind == "ordered" else likely.LogisticRegression()
+    found = sealed.final(model)
+    assert found.value < found.constant
+    if kind == "ordered":
+        assert list(found.model.classes_) == ["yes", "no"]
 
 
 def test_numbers_are_scored_by_squared_error(tmp_path):

@@ -49,6 +49,13 @@ def test_a_date_is_its_text_and_swapped_cells_differ():
     assert row_fingerprints(one, ["a", "b"], "s") != row_fingerprints(two, ["a", "b"], "s")
 
 
+def test_midnight_and_whole_seconds_may_be_left_out():
+    times = [datetime.datetime(2024, 5, 31), datetime.datetime(2024, 5, 31, 12, 30)]
+    table = pa.table({"d": pa.array(times, pa.timestamp("us"))})
+    text = pa.table({"d": ["2024-05-31", "2024-05-31 12:30:00"]})
+    assert (row_fingerprints(table, ["d"], "s") == row_fingerprints(text, ["d"], "s")).all()
+
+
 def test_another_salt_gives_other_fingerprints():
     table = some_table()
     assert not set(row_fingerprints(table, ["a"], "s")) & set(row_fingerprints(table, ["a"], "t"))

@@ -178,33 +178,35 @@ CHILD = """
     from likely.files import watching
     from tests.sealing.conftest import some_table
 
-    def killed(point, path):
-        if (point, path.name) == (sys.argv[2], sys.argv[3]):
+    verb, folder, point, name = sys.argv[1:]
+
+    def killed(at, path):
+        if (at, path.name) == (point, name):
             os._exit(9)
 
     with watching(killed):
-        likely.seal(some_table(), "y", folder=sys.argv[1]).final(likely.NaiveBayes())
+        if verb == "seal":
+            likely.seal(some_table(), "y", folder=folder)
+        else:
+            likely.open_seal(folder + "/data.seal").final(likely.NaiveBayes())
 """
 
 
 @pytest.mark.parametrize(
-    ("point", "name"),
-    [("sync", "manifest.json"), ("rename", "data.seal"), ("appended", "ledger.jsonl")],
+    ("verb", "point", "name"),
+    [
+        ("seal", "sync", "manifest.json"),
+        ("seal", "rename", "data.seal"),
+        ("seal", "renamed", "data.seal"),
+        ("final", "rename", "head.json"),
+        ("final", "appended", "ledger.jsonl"),
+        ("final", "remove", "committed.npz"),
+    ],
 )
-@pytest.mark.parametrize("verb", ["seal", "final"])
 def test_a_process_that_ends_there_leaves_the_same(verb, point, name, work):
     if verb == "final":
         likely.seal(some_table(), "y", folder=work)
-        point, name = {"sync": ("rename", "head.json"), "rename": ("remove", "committed.npz")}.get(
-            point, (point, name)
-        )
-    code = textwrap.dedent(CHILD)
-    if verb == "final":
-        code = code.replace(
-            'likely.seal(some_table(), "y", folder=sys.argv[1])',
-            'likely.open_seal(sys.argv[1] + "/data.seal")',
-        )
-    command = [sys.executable, "-c", code, str(work), point, name]
+    command = [sys.executable, "-c", textwrap.dedent(CHILD), verb, str(work), point, name]
     assert subprocess.run(command, check=False).returncode == 9
     if not (work / "data.seal").exists():
         assert drafts(work), "what was being made"

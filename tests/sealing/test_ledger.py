@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 from hashlib import sha256
 
 import pytest
@@ -175,3 +176,17 @@ def test_only_known_events_are_believed(folder):
     assert set(EVENTS) == {"sealed", "commit", "score", "again", "predict", "refused"}
     ledger.add("party", {})
     assert "Line 4" in verify_ledger(folder).problems[0]
+
+
+def test_a_reader_beside_a_writer_sees_no_break(folder):
+    ledger = Ledger(folder)
+    writer = threading.Thread(target=lambda: [ledger.add("predict", {}) for _ in range(60)])
+    writer.start()
+    seen = set()
+    while writer.is_alive():
+        verdict = verify_ledger(folder)
+        assert verdict.sound, verdict
+        seen.add(verdict.lines)
+    writer.join()
+    assert len(seen) > 5
+    assert verify_ledger(folder).lines == 64

@@ -120,8 +120,9 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
     """A stream copied to a temporary file, as it is read more than once: path, label, keeper."""
     label = "standard input" if stream is sys.stdin else str(getattr(stream, "name", "stream"))
     source = getattr(stream, "buffer", stream)
+    sample = source.read(0)  # fails here where it is no stream, before there is a file
     keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
-    if isinstance(sample := source.read(0), str):
+    if isinstance(sample, str):
         for piece in iter(lambda: source.read(2**20), sample):
             keeper.write(piece.encode())
     else:

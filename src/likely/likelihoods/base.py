@@ -56,6 +56,10 @@ class Response(ABC):
     def variance(self, mean: Array) -> Array:
         """V(μ), the variance at dispersion 1."""
 
+    def within(self, y: Array) -> Array | float:
+        """The variance among the outcomes that y is the mean of: 0, if y is one outcome."""
+        return 0.0
+
     @abstractmethod
     def nll(self, y: Array, mean: Array) -> Array:
         """−log p(y | μ) at dispersion 1, less terms without μ."""

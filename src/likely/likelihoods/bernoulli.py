@@ -44,6 +44,10 @@ class Bernoulli(Response):
     def variance(self, mean: Array) -> Array:
         return mean * np.subtract(1, mean)
 
+    def within(self, y: Array) -> Array:
+        """y(1 − y): a proportion stands for ones and zeros."""
+        return np.asarray(y * np.subtract(1, y))
+
     def nll(self, y: Array, mean: Array) -> Array:
         return -xlogy(y, mean) - xlog1py(np.subtract(1, y), np.negative(mean))
 

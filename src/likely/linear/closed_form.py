@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
@@ -172,8 +173,6 @@ def _assembled(
     )
     coef = user[..., :-1] if data.framing.intercept else user
     intercept = user[..., -1] if data.framing.intercept else np.zeros(user.shape[:-1])
-    df = max(gram.weight - solved.rank - int(theta.size > solved.theta.size), 0.0)
-    variance = squares / df if df > 0 else np.full_like(squares, np.nan)
     return ClosedForm(
         coef=coef,
         intercept=_number(intercept),
@@ -181,8 +180,14 @@ def _assembled(
         inference=inference,
         rank=solved.rank,
         condition=solved.condition,
-        variance=_number(variance),
+        variance=_variance(squares, theta, gram, l2) if inference is None else inference.dispersion,
     )
+
+
+def _variance(squares: Array, theta: Array, gram: GramTotals, l2: Array) -> Array | float:
+    """σ² of each response, by Σ w (y − μ)² / (Σ w − p), p the effective number of coefficients."""
+    used = Bread.of(gram.gram, l2, np.arange(len(theta))).n_parameters
+    return _number(squares * small_sample(1.0, gram.weight - used))
 
 
 def _number(values: Array) -> Array | float:

@@ -17,6 +17,7 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks, CheckedBlocks
 from likely.errors import BadCell, InvalidInput, RedundantColumns, Separation, warn_user
 from likely.likelihoods.base import Likelihood
+from likely.linear.dispersion import estimated_dispersion
 from likely.linear.divergence import Divergence, diverging
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
@@ -27,8 +28,9 @@ from likely.opening import feature_names
 from likely.solvers.minimise import Solution
 from likely.validate import warn_unless_converged
 
-MOST_FOR_INFERENCE = 2000  # coefficients: their covariance is a matrix of that size
+MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 MOST_NAMED = 5  # columns in one warning
+NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
 
 
 class LinearFit(NamedTuple):
@@ -41,7 +43,7 @@ class LinearFit(NamedTuple):
     separated: bool = False
     rank: float = nan  # of least squares; a search does not know it
     condition: float = nan
-    variance: Array | float | None = None
+    variance: float = nan
 
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -105,7 +107,24 @@ def fit_linear(
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)
-    return LinearFit(coef, float(intercept), solution, inference, infinite is not None)
+    return LinearFit(
+        coef,
+        float(intercept),
+        solution,
+        inference,
+        infinite is not None,
+        variance=dispersion_of(problem, found, likelihood, inference),
+    )
+
+
+def dispersion_of(
+    problem: LinearProblem, found: Found, likelihood: Likelihood, inference: Inference | None
+) -> float:
+    """ψ, known from the inference or from a pass of its own."""
+    if inference is not None:
+        return inference.dispersion
+    held = found.held
+    return estimated_dispersion(likelihood, problem.objective, found.theta, redundant=held)
 
 
 def parts(theta: Array, framing: Framing) -> tuple[Array, Array | float]:
@@ -172,7 +191,7 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
 def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     """A direction in which nothing is penalised and the likelihood never falls."""
     if found.direction is None or found.hessian is None:
-        return None
+        return _wholly_separated(problem, found)
     free = problem.penalty.value(found.direction) == 0
     if not free or not np.isfinite(found.direction).all():
         return None
@@ -186,6 +205,18 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
         at_start,
         per_row=at_start[-1, -1] / n_rows if problem.data.framing.intercept else 1.0,
     )
+
+
+def _wholly_separated(problem: Problem, found: Found) -> Divergence | None:
+    """Without a Hessian: twice θ fits far better where every row is on its side."""
+    if problem.penalty.value(found.theta) > 0 or not found.theta.any():
+        return None
+    here = problem.objective.value(found.theta)
+    rows = problem.data.rows.n_rows or 1
+    if not 0 <= here < NOTHING_LEFT * rows or problem.objective.value(2 * found.theta) > here / 2:
+        return None
+    order = np.argsort(-np.abs(found.theta[: problem.data.framing.n_coefficients]))
+    return Divergence(found.theta, tuple(int(j) for j in order[:MOST_NAMED]))
 
 
 def speak_up(

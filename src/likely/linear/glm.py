@@ -68,7 +68,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     intercept_ : float
     likelihood_ : Likelihood
     dispersion_ : float
-        1 where the family fixes it, else Pearson's χ² / (n − p).
+        ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -142,14 +142,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
+        self.dispersion_ = fit.variance
         return self
-
-    @property
-    def dispersion_(self) -> float:
-        """ψ in Var[y] = ψ V(μ)."""
-        if self.inference_ is not None:
-            return self.inference_.dispersion
-        return 1.0 if self.likelihood_.response.dispersion_is_known else float("nan")
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
@@ -178,7 +172,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         response = self.likelihood_.response
-        return float(np.dot(weight, response.log_prob(y, mean, self.dispersion_)))
+        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
+        return float(np.dot(weight, response.log_prob(y, mean, psi)))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -201,7 +196,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """One y for each row, drawn from the fitted model."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         rng = generator(self.random_state if random_state is None else random_state)
-        return self.likelihood_.response.sample(mean, rng, self.dispersion_)
+        response = self.likelihood_.response
+        return response.sample(mean, rng, 1.0 if response.dispersion_is_known else self.dispersion_)
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

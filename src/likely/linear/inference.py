@@ -259,7 +259,7 @@ def infer(
     middle = _middle(covariance, bread, read)
     found = bread.covariance(middle, to_user)
     whole = bool(np.isfinite(found).all())
-    return replace(
+    inference = replace(
         _inference(likelihood, to_user @ theta, found, names, bread, read),
         root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=covariance,
@@ -268,6 +268,10 @@ def infer(
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
+    if covariance != "quasi":
+        return inference
+    spread = read.fit.pearson * small_sample(1.0, inference.df_residual)
+    return replace(inference, dispersion=spread, dispersion_is_known=False)
 
 
 def check_covariance(covariance: str, n_groups: int | None = None) -> None:
@@ -392,4 +396,10 @@ def _check_nested(small: Inference, large: Inference) -> None:
         raise InvalidInput(
             f"The smaller model has {small.n_parameters:g} parameters and the larger "
             f"{large.n_parameters:g}; the larger must have more. Pass the smaller one first."
+        )
+    extra = sorted(set(small.names) - set(large.names))
+    if extra:
+        raise InvalidInput(
+            f"The smaller model has {extra[0]!r}, which the larger one lacks; a likelihood ratio "
+            "test needs nested models. Add it to the larger one, or compare their AIC."
         )

@@ -63,7 +63,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
     thresholds_ : array of shape (n_classes − 1,)
         b, falling: the intercept of Y > j.
     inference_ : Inference or None
-        Covariance of (w, b) from the observed information, log-likelihoods; None above 2,000
+        Covariance of (w, b) from the observed information, log-likelihoods; None above 1,000
         parameters.
     solution_ : Solution
         How the search ended: ``solver``, ``passes``, ``gap``, ``converged``.

@@ -33,10 +33,12 @@ def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Arra
     return np.broadcast_to(values, (n_columns,))
 
 
-def numbers(strength: Any, name: str = "l2") -> Array:
+def numbers(strength: Any, name: str = "a penalty") -> Array:
     if isinstance(strength, Mapping):
         return np.array([float(value) for value in strength.values()])
     try:
+        if strength is None or isinstance(strength, str):
+            raise TypeError("no number")
         return np.asarray(strength, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(

@@ -153,7 +153,9 @@ def open_linear(
         X = read(X)
     estimator.beside_ = tuple(name for name in (y, *beside) if isinstance(name, str))
     if isinstance(X, Source):
+        _refuse_idle_groups(estimator, beside)
         return _open_file(estimator, X, y, beside, target, penalties)
+    _refuse_idle_groups(estimator, beside)
     X, y, *others = own_columns(X, y, *beside)
     X = check_table(estimator, X, reset=True)
     n_rows = n_rows_of(X)
@@ -177,6 +179,14 @@ def open_linear(
     return LinearRows(blocks, coding, classes, executor, library_of(X), n_groups)
 
 
+def _refuse_idle_groups(estimator: Any, beside: Beside) -> None:
+    if beside.groups is not None and vars(estimator).get("covariance") != "clustered":
+        raise InvalidInput(
+            "groups were given, which only clustered errors use; covariance is "
+            f"{vars(estimator).get('covariance')!r}. Set covariance='clustered', or leave them out."
+        )
+
+
 def _references(estimator: Any, schema: Schema, penalties: tuple[Any, Any]) -> tuple[bool, ...]:
     """Per column of codes, whether its coefficients are free and need a reference."""
     n = len(schema.kinds)
@@ -187,7 +197,10 @@ def _references(estimator: Any, schema: Schema, penalties: tuple[Any, Any]) -> t
             for name, strength in zip(("l1", "l2"), penalties, strict=True)
         )
         free = (l1 == 0) & (l2 == 0)
-    return tuple(bool(free[j]) for j, coded in enumerate(schema.as_codes) if coded)
+    flags = [bool(free[j]) for j, coded in enumerate(schema.as_codes) if coded]
+    if not vars(estimator).get("fit_intercept", True) and True in flags:
+        flags[flags.index(True)] = False  # one column has all its levels in place of an intercept
+    return tuple(flags)
 
 
 def new_rows(estimator: Any, coding: Coding, X: Any) -> Design:

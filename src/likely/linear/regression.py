@@ -27,7 +27,6 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.fitting import fit_linear
-from likely.linear.inference import Inference
 from likely.linear.per_column import is_penalised
 from likely.linear.reading import Beside, new_offset, open_linear
 from likely.linear.surface import FittedLinear
@@ -148,7 +147,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library
         self.rank_, self.condition_ = fit.rank, fit.condition
-        self.variance_ = variance_of(fit.inference) if fit.variance is None else fit.variance
+        self.variance_ = fit.variance
         return self
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
@@ -203,7 +202,3 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = not is_penalised(self.l1)  # a search fits one
         return tags
-
-
-def variance_of(inference: Inference | None) -> float:
-    return float("nan") if inference is None else inference.dispersion

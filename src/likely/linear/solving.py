@@ -43,6 +43,7 @@ from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
 
 MOST_FOR_NEWTON = 2000  # coefficients: a factorisation of that size costs as much as a pass
+MOST_AT_ALL = 10_000  # coefficients of a Newton search that was asked for
 START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
@@ -174,7 +175,8 @@ def has_dual(problem: Problem) -> bool:
 
 
 def _last_is_free(problem: Problem) -> bool:
-    last = np.eye(problem.data.framing.n_parameters)[-1]
+    last = np.zeros(problem.data.framing.n_parameters)
+    last[-1] = 1.0
     return problem.penalty.value(last) == 0
 
 
@@ -197,6 +199,12 @@ def check_search(tol: float, max_iter: int) -> None:
 
 def _newton(problem: Problem, start: Array, tol: float, max_iter: int) -> Found:
     _refuse_rough("newton", problem)
+    n = problem.data.framing.n_parameters
+    if n > MOST_AT_ALL:
+        raise InvalidInput(
+            f"solver='newton' was given for {n:,} coefficients, whose Hessian would take "
+            f"{8e-9 * n**2:.0f} GB. Leave solver at 'auto', or use 'lbfgs'."
+        )
     solver = Newton(int(problem.data.framing.intercept))
     solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
     # the step from the point that converged is known already, and as good as free

@@ -63,8 +63,22 @@ class FittedLinear(ABC):
         return summarise(self, self._inference())
 
     def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
-        """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``."""
-        return self._inference().wald_test(terms, value)
+        """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.
+
+        The name of a categorical column stands for all its coefficients.
+        """
+        return self._inference().wald_test(self._terms_of(terms), value)
+
+    def _terms_of(self, terms: Any) -> Any:
+        given = [terms] if isinstance(terms, str) else terms
+        if not all(isinstance(name, str) for name in given):
+            return terms
+        return [term for name in given for term in self._terms_called(name)]
+
+    def _terms_called(self, name: str) -> list[str]:
+        """The term of that name, or the levels of the column of that name."""
+        levels = [term for term in self.terms_ if term.startswith(f"{name}[")]
+        return [name] if name in self.terms_ or not levels else levels
 
     def _mean_interval(
         self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None

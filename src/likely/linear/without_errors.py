@@ -29,6 +29,6 @@ def refuse_without_errors(model: Any) -> NoReturn:
             "Fit one column of y at a time."
         )
     raise InvalidInput(
-        f"This {name} has {coef.size:,} coefficients; standard errors are for 2,000 parameters at "
+        f"This {name} has {coef.size:,} coefficients; standard errors are for 1,000 parameters at "
         "most, whose covariance is a matrix of that size. Fit fewer columns."
     )

@@ -5,7 +5,9 @@
     clusters  M = Σ_g u_g u_gᵀ,  u_g = Σ_{i in g} w_i s_i x_i
 
 A weight is a frequency: weight 2 is the row twice, so n is the sum of the weights, and the
-leverage h_i = c_i x_iᵀ(H + P)⁻¹x_i (c the curvature) is that of one of the w_i equal rows.
+leverage h_i = c_i x_iᵀ(H + P)⁻¹x_i (c the curvature) is that of one of the w_i equal rows.  A
+proportion y of w trials is wy ones and w(1 − y) zeros, so the squares in χ² and M are means over
+them: (y − μ)² + y(1 − y), and s² + y(1 − y) c/V(μ).
 
 References
 ----------
@@ -17,6 +19,7 @@ improved finite sample properties, J. Econometrics 29.  Liang & Zeger (1986), Bi
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import inf, log, pi
 from typing import Any, final
 
 import numpy as np
@@ -117,9 +120,10 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
     nll, slope, curvature = likelihood.derivatives(y, eta)
     mean = inner_mean(likelihood, eta)
     lost = lost_at_ends(likelihood, y, mean, nll)
+    square = slope**2 + square_within(likelihood, y, mean, curvature)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0, where μ is y
         # (y − μ)²/V(μ), which stays right where 1 − μ would round to 0
-        pearson = np.where(slope == 0, 0.0, slope**2 / curvature)
+        pearson = np.where(square == 0, 0.0, square / curvature)
     n = weighted_sum(block.weight, np.ones(block.n_rows))
     centre = weighted_sum(block.weight, y) / n if n > 0 else 0.0
     offset = np.zeros(block.n_rows) if block.offset is None else block.offset
@@ -157,8 +161,9 @@ def block_meat(
 
     ``root`` is R with (H + P)⁻¹ = RRᵀ: a sum of squares does not cancel as x(H + P)⁻¹x may.
     """
-    _, slope, curvature = likelihood.derivatives(block.target, block_eta(theta, block))
-    square = slope**2
+    y, eta = block.target, block_eta(theta, block)
+    _, slope, curvature = likelihood.derivatives(y, eta)
+    square = slope**2 + square_within(likelihood, y, inner_mean(likelihood, eta), curvature)
     if exponent:
         leverage = curvature * np.square(block.X.matmat(root)).sum(axis=1)
         rest = np.where(leverage < 1 - NOTHING_LEFT, 1 - leverage, 1.0)
@@ -178,6 +183,14 @@ def block_cluster_scores(likelihood: Likelihood, theta: Array, block: Block) -> 
     codes, first = np.unique(block.group[order], return_index=True)
     scores = (weighted(block.weight, slope)[:, None] * rows)[order]
     return ClusterScores(codes, np.add.reduceat(scores, first, axis=0))
+
+
+def square_within(likelihood: Likelihood, y: Array, mean: Array, curvature: Array) -> Array | float:
+    """The variance of s among the outcomes that y is the mean of: s is linear in them."""
+    within = likelihood.response.within(y)
+    if not np.any(within):
+        return 0.0
+    return np.asarray(within * curvature / likelihood.response.variance(mean))
 
 
 def inner_mean(likelihood: Likelihood, eta: Array) -> Array:
@@ -227,6 +240,11 @@ def has_constant_variance(likelihood: Likelihood) -> bool:
     """V(μ) = 1: the Gaussian, and no other."""
     low, high = likelihood.response.variance(np.array([0.25, 0.5]))
     return bool(low == high)
+
+
+def gaussian_log_likelihood(n: float, deviance: float) -> float:
+    """−n/2 (ln 2πD/n + 1): the largest over ψ."""
+    return -n / 2 * (log(2 * pi * deviance / n) + 1) if deviance > 0 else inf
 
 
 def fit_statistics(

@@ -105,6 +105,8 @@ def _check_part(part: Any) -> None:
         p = len(part.names)
         same_count("The estimates", np.shape(part.theta), (p,))
         same_count("Their covariance", np.shape(part.covariance), (p, p))
+        if part.root is not None:
+            same_count("The root of their covariance", np.shape(part.root)[:1], (p,))
     if isinstance(part, Categorical):
         same_count("A row of categories", part.log_probability.shape[1], sum(part.sizes))
     if isinstance(part, CategoricalStatistics):

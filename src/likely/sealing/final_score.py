@@ -1,0 +1,76 @@
+"""The score of a look, as it is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from math import floor, log10
+from typing import Any, final
+
+SMALLEST_WIDTH = 1e-12  # half an interval below this says nothing about digits
+MOST_DECIMALS = 6
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FinalScore:
+    """One look at a sealed test set.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The score and an interval for it, of the given ``level``: 1 − 0.05/k at look k.
+    constant : float
+        The same score of the best prediction that ignores the features.
+    promised : float or None
+        What the training part had promised, by cross-validation, where that was said.
+    resumed : bool
+        Whether the look had been used before: by a call that was interrupted, or by the same
+        predictions.
+    model : object
+        The model, fitted to the training part.
+    """
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    n_rows: int
+    look: int
+    budget: int
+    judge: str
+    constant: float
+    promised: float | None = None
+    note: str = ""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    resumed: bool = False
+    head: str = ""  # SHA-256 of the ledger's last line
+    model: Any = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        digits = _decimals((self.high - self.low) / 2)
+        value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
+        said = (
+            f"{self.metric.capitalize()} {value} ({low}–{high}) on {self.n_rows:,} sealed rows, "
+            f"{self._said_look()}; best constant {self.constant:.{digits}f}."
+        )
+        if self.note:
+            said += f" {self.note}"
+        if self.promised is not None:
+            said += f" Cross-validation had promised {self.promised:.{digits}f}."
+        return said
+
+    def _said_look(self) -> str:
+        if self.look <= self.budget:
+            return f"look {self.look} of {self.budget}"
+        return f"look {self.look} where {self.budget} {'was' if self.budget == 1 else 'were'} meant"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def _decimals(half_width: float) -> int:
+    """Two digits of the interval's half width."""
+    if half_width < SMALLEST_WIDTH:
+        return 3
+    return min(max(1 - floor(log10(half_width)), 0), MOST_DECIMALS)

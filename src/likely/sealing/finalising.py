@@ -1,0 +1,299 @@
+"""A look: predictions are fixed, the look is written down, and only then labels are opened.
+
+    predictions computed and hashed → commit (the look is used) → labels opened → score
+
+Each step is on disk before the next begins.  A process that dies after the commit leaves the
+predictions beside it; the next call scores those, and uses no other look.  The same predictions
+are never charged twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import HonestyRefusal, InvalidInput, LikelyError
+from likely.files import lock
+from likely.sealing.final_score import FinalScore
+from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_digest
+from likely.sealing.judges import JUDGES, Evidence
+from likely.sealing.keystream import opened
+from likely.sealing.ledger import Entry
+from likely.sealing.scoring import SCORERS, Predictions, Scorer, scorer_for, values_of
+
+ERROR_RATE = 0.05  # of all intervals together, spread over the looks: 0.05/k at look k
+REASON_LENGTH = 3  # letters; less is no reason
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What one call wants scored."""
+
+    seal: SealFolder
+    scorer: Scorer
+    predictions: Predictions
+    training: float | None  # what the training part promises
+    promised: float | None
+    model: str
+    label_file: bytes  # unopened
+
+    @property
+    def digest(self) -> str:
+        return predictions_digest(self.predictions)
+
+
+def final_look(
+    seal: SealFolder,
+    model: Any,
+    *,
+    trained_on: str,
+    scorer: Scorer | None = None,
+    again: str | None = None,
+    escrow: str | Path | None = None,
+    promised: float | None = None,
+) -> FinalScore:
+    """Score a fitted model on the sealed rows; ``trained_on`` is the SHA-256 of its training file.
+
+    Raises ``HonestyRefusal`` when the model was trained on other rows, or when the budget is
+    used up and there is no reason (``again``) to go on; the ledger remembers both.
+    """
+    seal.check()
+    if again is not None and len(again.strip()) < REASON_LENGTH:
+        raise InvalidInput(
+            f"again={again!r} is no reason; expected a sentence that says why another look is "
+            "needed. It is kept in the ledger and shown in the report."
+        )
+    label_file = seal.label_file(escrow)
+    _refuse_other_rows(seal, trained_on)
+    request = _request(seal, model, scorer or scorer_for(model), promised, label_file)
+    with lock(seal.path):
+        return _answered(request, again, model)
+
+
+def _request(
+    seal: SealFolder, model: Any, scorer: Scorer, promised: float | None, label_file: bytes
+) -> _Request:
+    """The predictions, before any label is opened."""
+    manifest = seal.manifest
+    predictions = _predicted(scorer, model, as_library(seal.features(), manifest.library))
+    training = promised
+    if not JUDGES[manifest.judge].exact and promised is None:
+        train = seal.train()
+        X = as_library(train.drop_columns([manifest.target]), manifest.library)
+        on_train = _predicted(scorer, model, X)
+        training = float(scorer.losses(on_train, values_of(train.column(manifest.target))).mean())
+    return _Request(seal, scorer, predictions, training, promised, _described(model), label_file)
+
+
+def _predicted(scorer: Scorer, model: Any, X: Any) -> Predictions:
+    predictions = scorer.predictions(model, X)
+    for name, array in predictions.items():
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise InvalidInput(
+                f"{type(model).__name__} predicts NaN ({name}); expected numbers. No look was "
+                "used. Check the model on a part of the training rows first."
+            )
+    return predictions
+
+
+def _answered(request: _Request, again: str | None, model: Any) -> FinalScore:
+    """Under the lock: finish what was interrupted, then answer from the ledger or by a look."""
+    ledger = request.seal.ledger
+    entries = _finished(request, ledger.recovered())
+    known = _recorded(entries, request)
+    if known is not None:
+        return _final_score(request.seal, known, resumed=True, model=model)
+    look = _n_looks(entries) + 1
+    if look > request.seal.manifest.budget:
+        _allow_another(request, entries, again, look)
+    request.seal.keep_predictions(request.predictions)
+    commit = ledger.add("commit", _commit_facts(request, look))
+    score = _score(request.seal, request.scorer, request.predictions, commit, request.label_file)
+    return _final_score(request.seal, score, resumed=False, model=model)
+
+
+def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
+    """The ledger after a look that was interrupted between commit and score has been scored."""
+    commit = _open_commit(entries)
+    if commit is None:
+        return entries
+    scorer = request.scorer
+    if scorer.name != commit["metric"]:
+        scorer = SCORERS.get(commit["metric"], scorer)
+    kept = request.seal.kept_predictions()
+    found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
+    if not found:
+        raise HonestyRefusal(
+            f"Look {commit['look']} was committed ({commit['model']}, {commit['metric']}) and not "
+            "scored, and its predictions are gone. Call final with that model and metric once "
+            "more: it costs no other look."
+        )
+    _score(request.seal, scorer, found[0], commit, request.label_file)
+    return request.seal.ledger.entries()
+
+
+def _is_of(predictions: Predictions, scorer: Scorer, commit: Entry) -> bool:
+    same = predictions_digest(predictions) == commit["predictions"]
+    return same and scorer.name == commit["metric"]
+
+
+def _allow_another(
+    request: _Request, entries: Sequence[Entry], again: str | None, look: int
+) -> None:
+    """Beyond the budget: a reason goes into the ledger, and so does its absence."""
+    ledger, budget = request.seal.ledger, request.seal.manifest.budget
+    if again is not None:
+        ledger.add("again", {"look": look, "reason": again.strip()})
+        return
+    ledger.add("refused", {"doing": "final", "look": look, "why": "budget"})
+    scores = [entry for entry in entries if entry["event"] == "score"]
+    last = f" The last said {scores[-1]['metric']} {scores[-1]['value']:.4g}." if scores else ""
+    raise HonestyRefusal(
+        f"{request.seal.path.name} allows {budget} look{'' if budget == 1 else 's'}, and "
+        f"{look - 1} {'was' if look == 2 else 'were'} used.{last} Each further look makes the "
+        "score less honest. Choose between models by cross-validation on the training part; or "
+        "give the reason (again=..., --again REASON), which the ledger keeps."
+    )
+
+
+def _refuse_other_rows(seal: SealFolder, trained_on: str) -> None:
+    if trained_on == seal.manifest.files[TRAIN]:
+        return
+    with lock(seal.path):
+        seal.ledger.add("refused", {"doing": "final", "why": "other training rows"})
+    raise HonestyRefusal(
+        f"The model was not trained on the training part of {seal.path.name}: its data have "
+        f"SHA-256 {trained_on[:12]}…, expected {seal.manifest.files[TRAIN][:12]}…. It may have "
+        f"seen sealed rows. Train it on {seal.path.name}, and call final again."
+    )
+
+
+def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
+    return {
+        "look": look,
+        "metric": request.scorer.name,
+        "model": request.model,
+        "predictions": request.digest,
+        "promised": request.promised,
+        "training": request.training,
+    }
+
+
+def _score(
+    seal: SealFolder, scorer: Scorer, predictions: Predictions, commit: Entry, label_file: bytes
+) -> Entry:
+    """Open the labels, and write down what the judge tells."""
+    facts, failure = _judged(seal, scorer, predictions, commit, label_file)
+    if failure is not None:  # raised here, where no frame of the traceback holds a label
+        if not issubclass(failure, Exception):
+            raise failure  # Ctrl-C
+        raise LikelyError(
+            f"Look {commit['look']} is committed and could not be scored: {failure.__name__} in "
+            f"the scorer of {scorer.name!r}. Once that is mended, call final again: it costs no "
+            "other look."
+        )
+    entry = seal.ledger.add("score", facts)
+    seal.forget_predictions()
+    return entry
+
+
+def _judged(
+    seal: SealFolder, scorer: Scorer, predictions: Predictions, commit: Entry, label_file: bytes
+) -> tuple[dict[str, Any], type[BaseException] | None]:
+    """The facts of a score, or the kind of error: labels do not leave this call."""
+    try:
+        y = values_of(opened(label_file, seal.path))
+        return _facts_of_score(seal, scorer, predictions, commit, y, label_file), None
+    except BaseException as error:
+        return {}, type(error)
+
+
+def _facts_of_score(
+    seal: SealFolder,
+    scorer: Scorer,
+    predictions: Predictions,
+    commit: Entry,
+    y: Array,
+    label_file: bytes,
+) -> dict[str, Any]:
+    manifest, look = seal.manifest, int(commit["look"])
+    judge, level = JUDGES[manifest.judge], 1 - ERROR_RATE / look
+    y_train = values_of(seal.train().column(manifest.target))
+    losses = scorer.losses(predictions, y)
+    on_train = float(scorer.constant_losses(y_train, y_train).mean())
+    seed = sha256(label_file + commit["predictions"].encode()).digest()
+    evidence = Evidence(
+        losses=losses,
+        constant=on_train,
+        training=commit["training"] if commit["training"] is not None else on_train,
+        best=_best_told(seal.ledger.entries(), scorer.name),
+        level=level,
+        rng=np.random.default_rng(np.frombuffer(seed, dtype=np.uint32)),
+    )
+    ruling = judge.rule(evidence)
+    exact = judge.exact
+    constant = float(scorer.constant_losses(y_train, y).mean()) if exact else on_train
+    return {
+        "look": look,
+        "metric": scorer.name,
+        "judge": manifest.judge,
+        "rows": int(losses.size),
+        **ruling.told._asdict(),
+        "level": level,
+        "constant": constant,
+        "note": ruling.note,
+        "promised": commit["promised"],
+        "extras": dict(scorer.extras(predictions, y, level)) if exact else {},
+    }
+
+
+def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
+    fields = ("metric", "value", "low", "high", "level", "look", "judge", "constant")
+    return FinalScore(
+        **{name: score[name] for name in fields},
+        n_rows=score["rows"],
+        budget=seal.manifest.budget,
+        promised=score["promised"],
+        note=score["note"],
+        extras=score["extras"],
+        resumed=resumed,
+        head=seal.ledger.verdict().head,
+        model=model,
+    )
+
+
+def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:
+    """The score that the same predictions already have."""
+    looks = {
+        entry["look"]
+        for entry in entries
+        if entry["event"] == "commit" and _is_of(request.predictions, request.scorer, entry)
+    }
+    scores = [entry for entry in entries if entry["event"] == "score" and entry["look"] in looks]
+    return scores[0] if scores else None
+
+
+def _n_looks(entries: Sequence[Entry]) -> int:
+    return sum(entry["event"] == "commit" for entry in entries)
+
+
+def _open_commit(entries: Sequence[Entry]) -> Entry | None:
+    """The commit that has no score: there is at most one, as looks are taken under a lock."""
+    scored = {entry["look"] for entry in entries if entry["event"] == "score"}
+    commits = (entry for entry in entries if entry["event"] == "commit")
+    return next((entry for entry in commits if entry["look"] not in scored), None)
+
+
+def _best_told(entries: Sequence[Mapping[str, Any]], metric: str) -> float | None:
+    told = [e["value"] for e in entries if e["event"] == "score" and e["metric"] == metric]
+    return min(told, default=None)
+
+
+def _described(model: Any) -> str:
+    """The model in one line, without line breaks that its repr may have."""
+    return " ".join(repr(model).split())

@@ -1,0 +1,178 @@
+"""The folder of a seal: which file holds what, and how each is written and read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
+from likely.files import remove, write_atomically
+from likely.sealing.ledger import ADVICE, MANIFEST, Ledger
+from likely.sealing.manifest import Manifest
+from likely.sealing.scoring import Predictions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SUFFIX = ".seal"
+TRAIN, FEATURES, LABELS = "train.parquet", "test-features.parquet", "test-labels.bin"
+FINGERPRINTS = "fingerprints.bin"  # sorted little-endian 64-bit words
+COMMITTED = "committed.npz"  # predictions between commit and score
+
+
+@final
+@dataclass(frozen=True)
+class SealFolder:
+    """A seal on disk."""
+
+    path: Path
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return Manifest.read(self.path / MANIFEST)
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.path)
+
+    def looks(self) -> int:
+        """How many looks were used."""
+        return sum(entry["event"] == "commit" for entry in self.ledger.entries())
+
+    def train(self) -> "pa.Table":
+        return read_parquet(self.path / TRAIN)
+
+    def features(self) -> "pa.Table":
+        return read_parquet(self.path / FEATURES)
+
+    def fingerprints(self) -> Array:
+        return np.fromfile(self.path / FINGERPRINTS, dtype="<u8")
+
+    def label_file(self, escrow: str | Path | None) -> bytes:
+        """The file of labels, unopened, wherever it is; it must be the one that was sealed."""
+        path = self.path / LABELS
+        if self.manifest.escrow:
+            if escrow is None:
+                raise HonestyRefusal(
+                    f"The labels of {self.path.name} are in escrow, and no file was given. Ask "
+                    "whoever keeps them for the file, and give it as escrow (--escrow FILE)."
+                )
+            path = Path(escrow)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InvalidInput(
+                f"{path} cannot be read ({error.strerror}); expected the labels of "
+                f"{self.path.name}. Check the path."
+            ) from None
+        if sha256(content).hexdigest() != self.manifest.labels_sha256:
+            raise BrokenLedger(path, f"these are not the labels of {self.path.name}. {ADVICE}")
+        return content
+
+    def check(self) -> None:
+        """Refuse a folder that is not as it was written."""
+        verdict = self.ledger.verdict()
+        if not verdict.sound:
+            raise BrokenLedger(self.path, f"{verdict.problems[0]} {ADVICE}")
+
+    def keep_predictions(self, predictions: Predictions) -> None:
+        write_atomically(self.path / COMMITTED, _archive(predictions))
+
+    def kept_predictions(self) -> Predictions | None:
+        try:
+            with np.load(self.path / COMMITTED, allow_pickle=False) as archive:
+                return dict(archive)
+        except (OSError, ValueError):
+            return None
+
+    def forget_predictions(self) -> None:
+        remove(self.path / COMMITTED)
+
+
+def open_folder(path: str | Path) -> SealFolder:
+    """The seal at the path, as far as its manifest can be read."""
+    folder = SealFolder(Path(path))
+    if not (folder.path / MANIFEST).is_file():
+        what = "is no seal" if folder.path.exists() else "does not exist"
+        raise InvalidInput(
+            f"{path} {what}; expected a folder such as churn{SUFFIX} from likely seal. "
+            "Check the path, or seal the data first."
+        )
+    _ = folder.manifest
+    return folder
+
+
+def seals_in(folders: Iterable[str | Path]) -> tuple[SealFolder, ...]:
+    """All seals that lie in the folders, by name; what has lost files is none."""
+    found = {
+        path.resolve(): SealFolder(path)
+        for folder in folders
+        for path in sorted(Path(folder).glob(f"*{SUFFIX}"))
+        if (path / MANIFEST).is_file()
+    }
+    return tuple(seal for seal in found.values() if _readable(seal))
+
+
+def parquet_bytes(table: "pa.Table") -> bytes:
+    """The table as a file, without what other libraries noted in its schema."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    sink = pa.BufferOutputStream()
+    write_table(table.replace_schema_metadata(None), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def read_parquet(path: Path) -> "pa.Table":
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            return file.read()
+    except (OSError, pa.ArrowException):
+        raise BrokenLedger(path, f"it cannot be read as it was written. {ADVICE}") from None
+
+
+def as_library(table: "pa.Table", library: str | None) -> Any:
+    """The table as a frame of the library it came from, where that is installed."""
+    if library not in ("pandas", "polars"):
+        return table
+    try:
+        if library == "pandas":
+            return table.to_pandas()
+        import polars
+
+        return polars.from_arrow(table)
+    except ImportError:
+        return table
+
+
+def predictions_digest(predictions: Predictions) -> str:
+    """SHA-256 of names, types, shapes and values."""
+    digest = sha256()
+    for name in sorted(predictions):
+        array = np.ascontiguousarray(predictions[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _archive(predictions: Predictions) -> bytes:
+    stream = BytesIO()
+    np.savez(stream, allow_pickle=False, **predictions)
+    return stream.getvalue()
+
+
+def _readable(seal: SealFolder) -> bool:
+    try:
+        return bool(seal.manifest.name) and (seal.path / FINGERPRINTS).is_file()
+    except BrokenLedger:
+        return False

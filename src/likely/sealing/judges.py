@@ -1,0 +1,142 @@
+"""What is told of a score: all of it, or only what adaptive looks cannot use to overfit.
+
+    plain         the score, with its interval
+    ladder        the score in steps of η, and only when it is better than the best so far by η
+    thresholdout  the training score while the sealed one agrees with it to about T;
+                  else the sealed one with noise of scale σ
+
+All scales are in units of c, the mean loss of the best constant on the training part, which
+tells nothing of the sealed rows: η = c / √n, T = 4c / √n, σ = c / 4√n.  Ladder and thresholdout
+are proved for bounded losses, so under them a row counts for at most ``LARGEST`` c; an interval
+then rests on the variance bound s² ≤ m (b − m) of losses in [0, b] with mean m, not on the sealed
+rows.  Their exact score is returned to nobody.
+
+References
+----------
+Blum & Hardt, The Ladder: a reliable leaderboard for machine learning competitions, ICML 2015.
+Dwork, Feldman, Hardt, Pitassi, Reingold & Roth, The reusable holdout: preserving validity in
+adaptive data analysis, Science 349 (2015), and its supplement, Thresholdout.
+Bhatia & Davis, A better bound on the variance, Amer. Math. Monthly 107 (2000).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import ClassVar, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.sealing.scoring import Estimate, mean_interval
+
+LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
+STEP = 1.0  # η in units of c/√n: about one standard error
+THRESHOLD = 4.0  # T: chance alone seldom parts two halves of the rows as far
+NOISE = 0.25  # σ; the three noises below have scales 2σ, 4σ and σ, as in the paper
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that a judge may look at."""
+
+    losses: Array  # of the sealed rows
+    constant: float  # c, from the training part
+    training: float  # the score that the training part promises
+    best: float | None  # the best told so far
+    level: float  # of the interval
+    rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
+
+    @property
+    def unit(self) -> float:
+        """c / √n."""
+        return (self.constant or 1.0) / sqrt(self.losses.size)
+
+    def bounded_mean(self) -> float:
+        return float(np.minimum(self.losses, LARGEST * (self.constant or 1.0)).mean())
+
+    def half_width(self, mean: float) -> float:
+        """z √(m (b − m) / n), from what is told alone."""
+        from scipy.special import ndtri
+
+        bound = LARGEST * (self.constant or 1.0)
+        inside = min(max(mean, 0.0), bound)
+        variance = inside * (bound - inside)
+        return float(ndtri((1 + self.level) / 2)) * sqrt(variance / self.losses.size)
+
+
+@final
+@dataclass(frozen=True)
+class Ruling:
+    """What is told, and a sentence where it needs one."""
+
+    told: Estimate
+    note: str = ""
+
+
+class Judge(ABC):
+    """The contract: evidence in, a ruling out."""
+
+    exact: ClassVar[bool]  # whether the score itself may be told
+
+    @abstractmethod
+    def rule(self, evidence: Evidence) -> Ruling: ...
+
+
+@final
+@dataclass(frozen=True)
+class Plain(Judge):
+    """The score."""
+
+    exact: ClassVar[bool] = True
+
+    def rule(self, evidence: Evidence) -> Ruling:
+        return Ruling(mean_interval(evidence.losses, evidence.level))
+
+
+@final
+@dataclass(frozen=True)
+class Ladder(Judge):
+    """The best score so far, in steps: many looks that do not climb tell almost nothing."""
+
+    exact: ClassVar[bool] = False
+
+    def rule(self, evidence: Evidence) -> Ruling:
+        step, mean = STEP * evidence.unit, evidence.bounded_mean()
+        if evidence.best is not None and mean >= evidence.best - step:
+            note = f"Not better than the best so far by a step of {step:.3g}: that one is given."
+            return Ruling(_around(evidence.best, step, evidence), note)
+        told = step * round(mean / step)
+        return Ruling(_around(told, step, evidence), f"In steps of {step:.3g}.")
+
+
+@final
+@dataclass(frozen=True)
+class Thresholdout(Judge):
+    """The training score while it agrees with the sealed one, else the sealed one with noise."""
+
+    exact: ClassVar[bool] = False
+
+    def rule(self, evidence: Evidence) -> Ruling:
+        noise = NOISE * evidence.unit
+        threshold = THRESHOLD * evidence.unit
+        mean, rng = evidence.bounded_mean(), evidence.rng
+        limit = threshold + rng.laplace(0.0, 2 * noise) + rng.laplace(0.0, 4 * noise)
+        alpha = 1 - evidence.level
+        if abs(evidence.training - mean) <= limit:
+            # P(Laplace(2σ) + Laplace(4σ) > x) < ⅔ exp(−x/4σ)
+            slack = threshold + 4 * noise * max(log(2 / (3 * alpha)), 0.0)
+            note = "The sealed rows agree with the training part, whose score is given."
+            return Ruling(_around(evidence.training, slack, evidence), note)
+        told = mean + rng.laplace(0.0, noise)
+        note = f"With noise of scale {noise:.3g}; the training part had promised another score."
+        return Ruling(_around(told, noise * log(1 / alpha), evidence), note)
+
+
+JUDGES: dict[str, Judge] = {"plain": Plain(), "ladder": Ladder(), "thresholdout": Thresholdout()}
+
+
+def _around(told: float, slack: float, evidence: Evidence) -> Estimate:
+    """The value, with room for what was not told and for chance."""
+    half = slack + evidence.half_width(told)
+    return Estimate(told, max(told - half, 0.0), told + half)  # losses here are not negative

@@ -1,0 +1,224 @@
+"""The ledger: one canonical JSON line per event, each with the SHA-256 of the line before.
+
+    line n = {"event", "n", "previous", "time", …}        previous = SHA-256(line n − 1)
+
+The hash is of the line without its line feed; line 0 has zeros.  ``head.json`` repeats the
+number of lines and the hash of the last, so that a cut tail shows.  A line is added in three
+steps: the head names the line to come, the line is appended, the head moves on.  A kill between
+them leaves a head that says what was being added, and the next addition finishes it; without
+such a mark, every difference between head and lines is a break.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+from likely.errors import BrokenLedger
+from likely.files import DRAFT, append_line, remove, write_atomically
+from likely.sealing.manifest import canonical, sha256_of_file
+
+LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
+EVENTS = ("sealed", "commit", "score", "again", "predict", "refused")
+ZEROS = "0" * 64
+ADVICE = "Put the folder back from a copy; its scores cannot be relied on as it is."
+
+Entry = Mapping[str, Any]
+
+
+class Verdict(NamedTuple):
+    """Whether a seal is as it was written; ``problems`` says where it is not."""
+
+    sound: bool
+    lines: int
+    head: str  # SHA-256 of the last line
+    problems: tuple[str, ...]
+
+
+class _Head(NamedTuple):
+    n_lines: int
+    head: str
+    adding: str | None = None  # the line that is being added
+
+    def to_bytes(self) -> bytes:
+        content: dict[str, Any] = {"count": self.n_lines, "head": self.head}
+        if self.adding is not None:
+            content["adding"] = self.adding
+        return canonical(content) + b"\n"
+
+
+@final
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger in a folder.  Whoever adds a line holds the folder's lock."""
+
+    folder: Path
+
+    def entries(self) -> list[Entry]:
+        """All lines, with the one that is being added; a break is an error."""
+        lines, problems = self._checked()
+        if problems:
+            raise BrokenLedger(self.folder, f"{problems[0]} {ADVICE}")
+        return [json.loads(line) for line in lines]
+
+    def begin(self, facts: Mapping[str, Any]) -> None:
+        """Line 0, in a folder that is being made."""
+        line = _line(0, ZEROS, "sealed", facts)
+        append_line(self.folder / LEDGER, line)
+        self._write_head(_Head(1, _hash(line)))
+
+    def add(self, event: str, facts: Mapping[str, Any]) -> Entry:
+        """One more line, on disk when this returns."""
+        count = len(self.recovered())
+        head = self._read_head()
+        line = _line(count, head.head, event, facts)
+        self._write_head(_Head(count, head.head, line.decode()))
+        self._append(line)
+        entry: Entry = json.loads(line)
+        return entry
+
+    def recovered(self) -> list[Entry]:
+        """All lines, after an addition that was interrupted has been finished."""
+        entries = self.entries()
+        for draft in self.folder.glob(f".*{DRAFT}"):
+            remove(draft)
+        head = self._read_head()
+        if head.adding is not None:
+            self._finish(head.adding.encode(), head.n_lines)
+        return entries
+
+    def verdict(self) -> Verdict:
+        """The whole folder against what was written: lines, head, manifest and files."""
+        lines, problems = self._checked()
+        if lines and not problems:
+            problems = _problems_of_files(self.folder, json.loads(lines[0]))
+        head = _hash(lines[-1]) if lines else ZEROS
+        return Verdict(not problems, len(lines), head, tuple(problems))
+
+    def _append(self, line: bytes) -> None:
+        append_line(self.folder / LEDGER, line)
+        self._write_head(_Head(json.loads(line)["n"] + 1, _hash(line)))
+
+    def _finish(self, line: bytes, count: int) -> None:
+        """The rest of a line of which all, some or nothing was written."""
+        *lines, start = (self.folder / LEDGER).read_bytes().split(b"\n")
+        if len(lines) == count:
+            append_line(self.folder / LEDGER, line[len(start) :])
+        self._write_head(_Head(json.loads(line)["n"] + 1, _hash(line)))
+
+    def _checked(self) -> tuple[list[bytes], list[str]]:
+        """The lines up to the first break, and what is wrong."""
+        try:
+            content, head = self._read()
+        except OSError as error:
+            return [], [f"{Path(error.filename).name} cannot be read ({error.strerror})."]
+        except ValueError:
+            return [], [f"{HEAD} is not as it was written."]
+        *lines, rest = content.split(b"\n")
+        if head.adding is not None:
+            lines, rest = _with_addition(lines, rest, head)
+        if rest:
+            return lines, [f"Line {len(lines)} of {LEDGER} is cut short."]
+        sound, problem = _chained(lines)
+        if not problem:
+            problem = _problem_of_head(lines, head)
+        return lines[:sound], [problem] if problem else []
+
+    def _read(self) -> tuple[bytes, _Head]:
+        """Lines and head of one moment: an addition by another process changes the head."""
+        head = (self.folder / HEAD).read_bytes()
+        while True:
+            content = (self.folder / LEDGER).read_bytes()
+            before, head = head, (self.folder / HEAD).read_bytes()
+            if before == head:
+                return content, _head_of(head)
+
+    def _read_head(self) -> _Head:
+        return _head_of((self.folder / HEAD).read_bytes())
+
+    def _write_head(self, head: _Head) -> None:
+        write_atomically(self.folder / HEAD, head.to_bytes())
+
+
+def verify_ledger(folder: str | Path) -> Verdict:
+    """Whether the ledger and the files of a seal are as they were written.
+
+    Any flipped byte and any line that was removed, moved or cut is found.  A whole folder that
+    was put back to an earlier state is not: compare the head with one written down elsewhere.
+    """
+    return Ledger(Path(folder)).verdict()
+
+
+def _head_of(content: bytes) -> _Head:
+    found = json.loads(content)
+    if not isinstance(found, dict) or not {"count", "head"} <= set(found):
+        raise ValueError
+    head = _Head(found["count"], found["head"], found.get("adding"))
+    if head.to_bytes() != content:
+        raise ValueError
+    return head
+
+
+def _line(n: int, previous: str, event: str, facts: Mapping[str, Any]) -> bytes:
+    time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return canonical({**facts, "event": event, "n": n, "previous": previous, "time": time})
+
+
+def _hash(line: bytes) -> str:
+    return sha256(line).hexdigest()
+
+
+def _with_addition(lines: list[bytes], rest: bytes, head: _Head) -> tuple[list[bytes], bytes]:
+    """The lines as if the addition had ended, where they are those of a kill during it."""
+    line = (head.adding or "").encode()
+    if len(lines) == head.n_lines and line.startswith(rest):
+        return [*lines, line], b""
+    return lines, rest
+
+
+def _chained(lines: list[bytes]) -> tuple[int, str]:
+    """How many lines are sound, and what is wrong with the next."""
+    previous = ZEROS
+    for n, line in enumerate(lines):
+        try:
+            entry = json.loads(line)
+            same = canonical(entry) == line
+        except (ValueError, TypeError):
+            return n, f"Line {n} of {LEDGER} is not JSON as it was written."
+        if not same or not isinstance(entry, dict) or entry.get("event") not in EVENTS:
+            return n, f"Line {n} of {LEDGER} is not as it was written."
+        if entry.get("n") != n or entry.get("previous") != previous:
+            return n, f"Line {n} of {LEDGER} does not follow the line before it."
+        if (n == 0) != (entry["event"] == "sealed"):
+            return n, f"Line {n} of {LEDGER} is out of place."
+        previous = _hash(line)
+    return len(lines), ""
+
+
+def _problem_of_head(lines: list[bytes], head: _Head) -> str:
+    count = head.n_lines + (head.adding is not None)
+    if len(lines) < max(count, 1):
+        return f"{LEDGER} has {len(lines)} lines; {HEAD} says {count}: its tail was cut."
+    before = _hash(lines[head.n_lines - 1]) if 0 < head.n_lines <= len(lines) else ZEROS
+    added_is_last = head.adding is None or lines[-1] == head.adding.encode()
+    if len(lines) > count or before != head.head or not added_is_last:
+        return f"The last line of {LEDGER} is not the one that {HEAD} names."
+    return ""
+
+
+def _problems_of_files(folder: Path, sealed: Entry) -> list[str]:
+    """What differs from the manifest, and the manifest from line 0."""
+    try:
+        if sha256_of_file(folder / MANIFEST) != sealed.get("manifest"):
+            return [f"{MANIFEST} is not the one that was sealed."]
+        files = json.loads((folder / MANIFEST).read_bytes())["files"]
+        return [
+            f"{name} is not the one that was sealed."
+            for name, digest in files.items()
+            if sha256_of_file(folder / name) != digest
+        ]
+    except OSError as error:
+        return [f"{Path(error.filename).name} cannot be read ({error.strerror})."]

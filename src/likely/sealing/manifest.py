@@ -1,0 +1,86 @@
+"""What was sealed, written once: where the rows came from, how they were split, who judges.
+
+Manifest, ledger and head are *canonical* JSON: sorted keys, no spaces, UTF-8, and a line feed at
+the end, so that one content has one form and one SHA-256.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self, final
+
+from likely.errors import BrokenLedger
+
+FORMAT = 1  # raised when an older version of likely could misread the folder
+PIECE = 2**20  # bytes hashed at a time
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """The first and last word on a seal; its hash is in line 0 of the ledger."""
+
+    name: str
+    data: str  # what was sealed: a file's name, or what kind of table
+    data_sha256: str
+    target: str
+    library: str | None  # of the frame that was given: rows come back as such a frame
+    rule: str  # of the split, in words
+    group: str | None
+    by_time: str | None
+    seed: int
+    n_train: int
+    n_test: int
+    budget: int
+    judge: str
+    escrow: bool
+    salt: str  # of the fingerprints
+    files: Mapping[str, str]  # name: SHA-256
+    labels_sha256: str  # of the file of labels, wherever it is
+    notes: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()  # seals of the same rows
+    format: int = FORMAT
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        try:
+            content = json.loads(path.read_bytes())
+            unknown = set(content) - {field.name for field in fields(cls)}
+            if content["format"] != FORMAT or unknown:
+                raise BrokenLedger(path, _newer(content.get("format"), sorted(unknown)))
+            content["notes"], content["earlier"] = (
+                tuple(content["notes"]),
+                tuple(content["earlier"]),
+            )
+            return cls(**content)
+        except (OSError, ValueError, TypeError, KeyError):
+            raise BrokenLedger(
+                path,
+                "it is not the manifest of a seal; expected the file that likely seal wrote. "
+                "Put the folder back as it was, or seal the data again.",
+            ) from None
+
+    def to_bytes(self) -> bytes:
+        return canonical(asdict(self)) + b"\n"
+
+
+def canonical(content: Mapping[str, Any]) -> bytes:
+    """The one way to write it, without the line feed."""
+    return json.dumps(
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def sha256_of_file(path: Path) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _newer(found: object, unknown: list[str]) -> str:
+    what = f"unknown fields {', '.join(unknown)}" if unknown else f"format {found}"
+    return f"it has {what}; this version of likely reads format {FORMAT}. Install a newer likely."

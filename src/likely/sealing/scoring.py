@@ -1,0 +1,173 @@
+"""Scores that are means over rows, with an interval.
+
+    score = (1/n) Σ_i loss_i        interval: score ± t_{n−1} s / √n
+
+A scorer first asks the model for predictions, which are written down and hashed, and only then
+sees labels.  Further metrics come as other ``Scorer`` objects, or as ``extras`` of one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput
+
+LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
+# JSON has no infinity, and one impossible row should not hide all others; scikit-learn's floor
+
+Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
+
+
+class Estimate(NamedTuple):
+    """A value and an interval for it."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Scorer(ABC):
+    """How predictions are made and compared with labels; lower losses are better."""
+
+    name: str  # in the ledger, and in the sentence
+
+    @abstractmethod
+    def predictions(self, model: Any, X: Any) -> Predictions:
+        """All that the model says of the rows."""
+
+    @abstractmethod
+    def losses(self, predictions: Predictions, y: Array) -> Array:
+        """One number per row; not negative, if it is to work under ladder and thresholdout."""
+
+    @abstractmethod
+    def constant_losses(self, y_train: Array, y: Array) -> Array:
+        """The losses of the best prediction that ignores the features."""
+
+    def extras(self, predictions: Predictions, y: Array, level: float) -> Mapping[str, Any]:
+        """Further numbers for the ledger, as JSON; kept only where the exact score may be told."""
+        return {}
+
+
+@final
+class LogLoss(Scorer):
+    """−log p(y), in nats."""
+
+    name = "log loss"
+
+    def predictions(self, model: Any, X: Any) -> Predictions:
+        if callable(getattr(model, "predict_log_proba", None)):
+            log_proba = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+        else:
+            with np.errstate(divide="ignore"):
+                log_proba = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+        return {"log_proba": log_proba, "classes": plain(model.classes_)}
+
+    def losses(self, predictions: Predictions, y: Array) -> Array:
+        return _log_losses(predictions["log_proba"], places(y, predictions["classes"]))
+
+    def constant_losses(self, y_train: Array, y: Array) -> Array:
+        classes, count = np.unique(plain(y_train), return_counts=True)
+        shares = np.broadcast_to(np.log(count / count.sum()), (len(y), len(classes)))
+        return _log_losses(shares, places(y, classes))
+
+    def extras(self, predictions: Predictions, y: Array, level: float) -> Mapping[str, Any]:
+        """How many rows had probability 0: they count as the floor."""
+        losses = self.losses(predictions, y)
+        return {"impossible_rows": int((losses >= -LOG_FLOOR).sum())}
+
+
+@final
+class ErrorRate(Scorer):
+    """The share of wrong labels, for classifiers that give no probabilities."""
+
+    name = "error rate"
+
+    def predictions(self, model: Any, X: Any) -> Predictions:
+        return {"labels": plain(model.predict(X))}
+
+    def losses(self, predictions: Predictions, y: Array) -> Array:
+        return (predictions["labels"] != plain(y)).astype(np.float64)
+
+    def constant_losses(self, y_train: Array, y: Array) -> Array:
+        classes, count = np.unique(plain(y_train), return_counts=True)
+        return (plain(y) != classes[count.argmax()]).astype(np.float64)
+
+
+@final
+class SquaredError(Scorer):
+    """(y − ŷ)²."""
+
+    name = "mean squared error"
+
+    def predictions(self, model: Any, X: Any) -> Predictions:
+        return {"mean": np.asarray(model.predict(X), dtype=np.float64).ravel()}
+
+    def losses(self, predictions: Predictions, y: Array) -> Array:
+        return (np.asarray(y, dtype=np.float64) - predictions["mean"]) ** 2
+
+    def constant_losses(self, y_train: Array, y: Array) -> Array:
+        mean = np.mean(np.asarray(y_train, dtype=np.float64))
+        return (np.asarray(y, dtype=np.float64) - mean) ** 2
+
+
+SCORERS: dict[str, Scorer] = {
+    scorer.name: scorer for scorer in (LogLoss(), ErrorRate(), SquaredError())
+}
+
+
+def scorer_for(estimator: Any) -> Scorer:
+    """Log loss where there are probabilities, else error rate; squared error for numbers."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if is_classifier(estimator):
+        names = ("predict_log_proba", "predict_proba")
+        has_proba = any(callable(getattr(estimator, name, None)) for name in names)
+        return SCORERS["log loss" if has_proba else "error rate"]
+    if is_regressor(estimator):
+        return SCORERS["mean squared error"]
+    raise InvalidInput(
+        f"{type(estimator).__name__} is neither a classifier nor a regressor; a sealed test set is "
+        "scored by its predictions of the target. Choose a model that predicts it."
+    )
+
+
+def mean_interval(losses: Array, level: float) -> Estimate:
+    """The mean, and Student's interval for it."""
+    from scipy.special import stdtrit
+
+    value, n = float(np.mean(losses)), losses.size
+    if n < 2:
+        return Estimate(value, value, value)
+    half = float(stdtrit(n - 1, (1 + level) / 2) * np.std(losses, ddof=1) / np.sqrt(n))
+    return Estimate(value, value - half, value + half)
+
+
+def values_of(column: Any) -> Array:
+    """An Arrow column as the array of labels that estimators take."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def plain(values: Any) -> Array:
+    """Text as NumPy's own text, so that no object array is ever written to a file."""
+    array = np.asarray(values)
+    return array.astype(np.str_) if array.dtype.kind == "O" else array
+
+
+def places(y: Array, classes: Array) -> Codes:
+    """Each label's place among the classes; −1 where the model knows no such class."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in plain(y).tolist()], dtype=np.int64)
+
+
+def _log_losses(log_proba: Array, place: Codes) -> Array:
+    chosen = log_proba[np.arange(len(place)), place]
+    return -np.maximum(np.where(place < 0, LOG_FLOOR, chosen), LOG_FLOOR)

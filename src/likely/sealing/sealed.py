@@ -1,0 +1,208 @@
+"""The sealed test set as Python sees it: the training rows, and a door that counts.
+
+Labels are in no attribute of the object.  It is not an array, cannot be iterated, compared,
+copied or pickled, and a function that tries gets ``SealedData``.
+"""
+
+from pathlib import Path
+from typing import Any, Never, NoReturn, final
+
+from likely.errors import SealedData
+from likely.sealing.accidents import said_looks
+from likely.sealing.final_score import FinalScore
+from likely.sealing.finalising import final_look
+from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
+from likely.sealing.ledger import Entry, Verdict
+from likely.sealing.manifest import Manifest
+from likely.sealing.scoring import Scorer, values_of
+
+
+@final
+class Sealed:
+    """A table of which some rows are sealed; made by ``likely.seal`` or ``likely.open_seal``.
+
+    Attributes
+    ----------
+    train : data frame
+        The rows that are not sealed, with the target; of the library that was sealed, else a
+        ``pyarrow.Table``.
+    target : str
+    looks, budget : int
+        How many looks at the sealed rows were used, and how many were allowed.
+    notes : tuple of str
+        What ``seal`` had to say.
+    manifest : Manifest
+        All that was settled when the rows were sealed.
+    path : pathlib.Path
+        The folder.
+    """
+
+    __slots__ = ("__weakref__", "_folder")
+
+    _folder: SealFolder
+
+    def __init__(self, folder: SealFolder) -> None:
+        object.__setattr__(self, "_folder", folder)
+
+    @property
+    def path(self) -> Path:
+        return self._folder.path
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._folder.manifest
+
+    @property
+    def target(self) -> str:
+        return self.manifest.target
+
+    @property
+    def train(self) -> Any:
+        return as_library(self._folder.train(), self.manifest.library)
+
+    @property
+    def looks(self) -> int:
+        return self._folder.looks()
+
+    @property
+    def budget(self) -> int:
+        return self.manifest.budget
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.manifest.notes
+
+    def ledger(self) -> list[Entry]:
+        """All events so far, oldest first."""
+        return self._folder.ledger.entries()
+
+    def verify(self) -> Verdict:
+        """Whether ledger and files are as they were written."""
+        return self._folder.ledger.verdict()
+
+    def final(
+        self,
+        estimator: Any,
+        *,
+        again: str | None = None,
+        escrow: str | Path | None = None,
+        promised: float | None = None,
+        scorer: Scorer | None = None,
+    ) -> FinalScore:
+        """Fit a fresh copy of the estimator to the training rows and score it on the sealed ones.
+
+        This uses one look.  A fitted model is never taken as it is: it may have seen sealed rows.
+
+        Parameters
+        ----------
+        estimator : object
+            A classifier or regressor of scikit-learn's shape.
+        again : str, optional
+            The reason for a look beyond the budget; it is kept in the ledger.
+        escrow : path, optional
+            The file of labels, where they are kept elsewhere.
+        promised : float, optional
+            The score that cross-validation promised; shown beside the answer.
+        scorer : Scorer, optional
+            The metric; by default log loss, error rate or mean squared error, by what the
+            estimator can do.
+        """
+        from sklearn.base import clone
+
+        self._folder.check()
+        self._folder.label_file(escrow)  # a missing file is found before the fit
+        table = self._folder.train()
+        X = as_library(table.drop_columns([self.target]), self.manifest.library)
+        model = clone(estimator).fit(X, self._train_labels(table))
+        return final_look(
+            self._folder,
+            model,
+            trained_on=self.manifest.files[TRAIN],
+            scorer=scorer,
+            again=again,
+            escrow=escrow,
+            promised=promised,
+        )
+
+    def _train_labels(self, table: Any) -> Any:
+        """Values; a column whose categories have an order stays the column it is."""
+        column = table.column(self.target)
+        if getattr(column.type, "ordered", False):
+            return as_library(table, self.manifest.library)[self.target]
+        return values_of(column)
+
+    def __repr__(self) -> str:
+        manifest = self.manifest
+        return (
+            f"<Sealed {self.path.name}: {manifest.n_train:,} rows to train on, "
+            f"{manifest.n_test:,} sealed, target {manifest.target!r}; {said_looks(self._folder)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self)[1:-1])}</p>"
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise SealedData(f"{name} of a sealed test set cannot be set; seal the data again.")
+
+    def __delattr__(self, name: str) -> Never:
+        raise SealedData(f"{name} of a sealed test set cannot be taken off.")
+
+    @property
+    def __array_interface__(self) -> Never:
+        """NumPy asks here; without ``__array__`` it would make an object array and go on."""
+        raise self._refusal("an array")
+
+    def __len__(self) -> Never:
+        raise self._refusal("a sequence")
+
+    def __iter__(self) -> Never:
+        raise self._refusal("a sequence")
+
+    def __getitem__(self, key: object) -> Never:
+        raise self._refusal("a sequence or a table")
+
+    def __contains__(self, key: object) -> Never:
+        raise self._refusal("a collection")
+
+    def __eq__(self, other: object) -> Never:
+        raise self._refusal("a value to compare")
+
+    def __lt__(self, other: object) -> Never:
+        raise self._refusal("a value to compare")
+
+    __ne__ = __le__ = __gt__ = __ge__ = __lt__
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return True  # it is there; without this, truth would ask for a length
+
+    def __copy__(self) -> Never:
+        raise self._refusal("something to copy")
+
+    def __deepcopy__(self, memo: object) -> Never:
+        raise self._refusal("something to copy")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise self._refusal("something to pickle")
+
+    def __getstate__(self) -> Never:
+        raise self._refusal("something to pickle")
+
+    def _refusal(self, what: str) -> SealedData:
+        return SealedData(
+            f"{self.path.name} is a sealed test set, not {what}. Train, compare and tune on its "
+            "rows with .train; score one model, once, with .final(estimator)."
+        )
+
+
+def open_seal(path: str | Path) -> Sealed:
+    """The seal in a folder such as ``churn.seal``."""
+    folder = open_folder(path)
+    folder.ledger.entries()  # a broken ledger is refused at the door
+    return Sealed(folder)

@@ -1,0 +1,191 @@
+"""Which rows are sealed: stratified, by group, or the latest in time.
+
+Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
+Units are taken in the order of a hash of the seed, within each stratum of the target, until the
+share is reached: with single rows it is met to the nearest row, class by class (SEL-1).
+
+Where more than a tenth of the rows have a twin, equal rows are what the table is made of (a few
+columns of categories) and not an accident; they are then split like any others, and that is said.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.split import hashed_uniforms
+from likely.errors import InvalidInput
+from likely.sealing.fingerprints import row_fingerprints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_TWINS = 0.1  # of the rows; more of them are not kept together
+MOST_CLASSES = 20  # distinct integers; more of them are amounts
+N_BINS = 10  # strata of a target of amounts
+ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
+
+
+class Split(NamedTuple):
+    """The rows that are sealed, the rule in words, and what should be said about it."""
+
+    sealed: Array  # Booleans, one per row
+    rule: str
+    notes: tuple[str, ...]
+
+
+def split_rows(
+    table: "pa.Table",
+    target: str,
+    *,
+    test: float,
+    group: str | None = None,
+    by_time: str | None = None,
+    seed: int = 0,
+) -> Split:
+    """The rows to seal; the columns exist and the target has no missing value."""
+    if by_time is not None:
+        found = _latest(table, by_time, test)
+    elif group is not None:
+        found = _by_group(table, target, group, test=test, seed=seed)
+    else:
+        found = _stratified(table, target, test=test, seed=seed)
+    n_sealed = int(found.sealed.sum())
+    if not 0 < n_sealed < table.num_rows:
+        raise InvalidInput(
+            f"A share of {test:g} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
+            f"to seal and {table.num_rows - n_sealed} to train on; both need at least one. "
+            "Choose another share, or another column to split by."
+        )
+    return found
+
+
+def _stratified(table: "pa.Table", target: str, *, test: float, seed: int) -> Split:
+    strata, words = strata_of(table.column(target))
+    units, notes = _twins(table, target)
+    sealed = _take_units(units, strata, test, seed)
+    return Split(sealed, f"stratified by {words.format(target)}", notes)
+
+
+def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: int) -> Split:
+    strata, words = strata_of(table.column(target))
+    groups = _codes(row_fingerprints(table, [group], ""))
+    twins, notes = _twins(table, target)
+    units = _joined(groups, twins)
+    if units.max() < groups.max():
+        merged = int(groups.max() - units.max())
+        notes = (*notes, f"Equal rows tie {merged + 1:,} groups of {group} together; they stay so.")
+    sealed = _take_units(units, strata, test, seed)
+    return Split(sealed, f"whole groups of {group}, stratified by {words.format(target)}", notes)
+
+
+def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
+    """The latest rows; rows of one time stay together, and equal rows have one time."""
+    import pyarrow.compute as pc
+
+    column = table.column(by_time)
+    _check_times(column, by_time)
+    rank = pc.rank(column, sort_keys="ascending", tiebreaker="min").to_numpy() - 1
+    start = table.num_rows - round(test * table.num_rows)
+    first = np.sort(rank)[min(start, table.num_rows - 1)]
+    sealed = rank >= first
+    return Split(np.asarray(sealed), f"the latest by {by_time}", ())
+
+
+def _check_times(column: Any, name: str) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        row = pc.index(pc.is_null(column), True).as_py()
+        raise InvalidInput(
+            f"Column {name!r} has {column.null_count:,} missing times, the first in row {row}; a "
+            "split by time needs them all. Fill them in, or drop those rows."
+        )
+    kind = column.type
+    if pa.types.is_temporal(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        matches = pc.match_substring_regex(column, ISO_DATE)
+        if pc.all(matches).as_py():
+            return
+        found = column[pc.index(matches, False).as_py()].as_py()
+    else:
+        found = kind
+    raise InvalidInput(
+        f"Column {name!r} cannot be put in order of time: found {found!r}. Write times as numbers "
+        "or as ISO dates such as 2024-05-31."
+    )
+
+
+def strata_of(column: Any) -> tuple[Codes, str]:
+    """Classes, or tenths of a column of amounts; and how to say it."""
+    import pyarrow as pa
+
+    codes = _codes(row_fingerprints(pa.table({"y": column}), ["y"], ""))
+    if not _is_number(column.type):
+        return codes, "{}"
+    is_whole = pa.types.is_integer(column.type)
+    if is_whole and codes.max() < MOST_CLASSES:
+        return codes, "{}"
+    values = np.asarray(column.to_numpy(), dtype=np.float64)
+    edges = np.quantile(values, np.linspace(0, 1, N_BINS + 1)[1:-1])
+    return np.searchsorted(edges, values), "tenths of {}"
+
+
+def _is_number(type_: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+    )
+
+
+def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
+    """A number for each set of rows equal in all features."""
+    features = [name for name in table.column_names if name != target]
+    units = _codes(row_fingerprints(table, features, ""))
+    n_twins = int((np.bincount(units)[units] > 1).sum())
+    if not n_twins:
+        return units, ()
+    share = n_twins / table.num_rows
+    what = f"{n_twins:,} rows ({share:.1%}) equal another in all features"
+    if share > MOST_TWINS:
+        apart = f"{what}, more than a tenth: equal rows may be on both sides."
+        return np.arange(table.num_rows), (apart,)
+    return units, (f"{what}; equal rows were kept on one side.",)
+
+
+def _joined(first: Codes, second: Codes) -> Codes:
+    """Units of rows that share either number, directly or by way of others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = int(first.max()) + 1
+    ones = np.ones(first.size, dtype=np.int8)
+    size = n + int(second.max()) + 1
+    graph = coo_array((ones, (first, n + second)), shape=(size, size))
+    return _codes(connected_components(graph, directed=False)[1][:n][first])
+
+
+def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:
+    """Which rows are sealed: whole units, first those of several rows, then single rows."""
+    _, first_row, unit, size = np.unique(
+        units, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = hashed_uniforms(0, units.size, seed)[first_row]
+    stratum = strata[first_row]  # of the unit's first row
+    taken = np.zeros(size.size, dtype=bool)
+    for one in np.unique(stratum):
+        member = np.flatnonzero(stratum == one)
+        member = member[np.argsort(order[member], kind="stable")]
+        large, single = member[size[member] > 1], member[size[member] == 1]
+        ends = np.cumsum(size[large])
+        taken[large] = ends - size[large] / 2 < test * ends[-1] if large.size else False
+        wanted = round(test * size[member].sum()) - size[large][taken[large]].sum()
+        taken[single[: max(wanted, 0)]] = True
+    return taken[unit]
+
+
+def _codes(values: Array) -> Codes:
+    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
