@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from likely.data.sources import read
     from likely.evaluate.look import look
     from likely.evaluate.prepared import Prepared
+    from likely.evaluate.study import tune
     from likely.features.basis import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -88,6 +89,7 @@ __all__ = [
     "separability",
     "solvers",
     "special",
+    "tune",
     "warmup",
 ]
 
@@ -131,6 +133,7 @@ _HOME = {  # public name: the module that defines it
     "save": "likely.persist",
     "seal": "likely.sealing.making",
     "separability": "likely.linear.separability",
+    "tune": "likely.evaluate.study",
     "warmup": "likely.compiling",
 }
 

@@ -13,11 +13,11 @@ it in ``EXECUTORS``: ``map`` must keep the order and hold only a window of block
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
 from likely.additive import Additive, pairwise_total
+from likely.compute.blas import one_blas_thread
 from likely.errors import UnknownName
 
 T = TypeVar("T")
@@ -45,24 +45,11 @@ class Executor(ABC):
         One BLAS thread: a second gains nothing on a block, spins on between two calls, and where
         other work shares the cores makes a small factorisation twenty times slower.
         """
-        limited: AbstractContextManager[Any] = blas_controller().limit(limits=1, user_api="blas")
-        return limited
+        return one_blas_thread()
 
     def sum(self, term: Callable[[T], A], blocks: Iterable[T]) -> A:
         """Σ term(block), merged pairwise in the order of the blocks."""
         return pairwise_total(self.map(term, blocks))
-
-
-@cache
-def blas_controller() -> Any:
-    """Made once: that costs milliseconds, entering it microseconds.
-
-    SciPy brings a BLAS of its own, which must be there to be found.
-    """
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def executor_for(executor: "str | Executor", nbytes: int | None) -> Executor:

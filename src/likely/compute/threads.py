@@ -1,7 +1,6 @@
 """Blocks on threads: the compiled loops and ``np.dot`` let go of the GIL.
 
-BLAS is held to one thread while blocks run, by one controller that is made once:
-making it costs milliseconds, entering it microseconds.
+BLAS is held to one thread while blocks run (``blas.py``).
 """
 
 import os
@@ -11,7 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import final
 
-from likely.compute.executor import Executor, R, T, blas_controller
+from likely.compute.blas import one_blas_thread
+from likely.compute.executor import Executor, R, T
 from likely.errors import InvalidInput
 
 WINDOW = 2  # blocks in flight per worker: one at work, one waiting
@@ -27,7 +27,7 @@ class Threads(Executor):
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         workers = self.workers or usable_cores()
         with (
-            blas_controller().limit(limits=1, user_api="blas"),
+            one_blas_thread(),
             ThreadPoolExecutor(workers, thread_name_prefix="likely") as pool,
         ):
             yield from in_order(pool, term, blocks, window=WINDOW * workers)

@@ -1,7 +1,7 @@
 """What a study asks, put together from what the user said: rows, task, model, space and plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from likely.compute.executor import SERIAL_BYTES, Executor
+from likely.data.source import Source
 from likely.data.sources import read
 from likely.errors import InvalidInput
 from likely.evaluate.default_spaces import space_of
+from likely.evaluate.metrics import Metric, metric_named, metrics_for
 from likely.evaluate.models import CANDIDATES, candidate_named
 from likely.evaluate.objective import CrossValidated
 from likely.evaluate.opened import TRAINING, is_sealed, opened
@@ -21,6 +23,7 @@ from likely.evaluate.search import Plan, Search
 from likely.evaluate.space import Parameters, Space, space_from
 from likely.evaluate.study_folder import data_hash
 from likely.evaluate.task import Task
+from likely.sealing.sealed import Sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +43,7 @@ class Question:
     plan: Plan
     minutes: float | None = None
     nested: int | None = None
+    kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
 
     @cached_property
     def data(self) -> str:
@@ -66,6 +70,7 @@ class Question:
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
             "nested": self.nested,
+            **self.kept_together,
             "seed": self.plan.seed,
             "rows": objective.table.num_rows,
             "data": self.data,
@@ -75,24 +80,40 @@ class Question:
 
 
 def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
-    """The whole table; of a sealed folder the training part and the target it remembers."""
+    """The whole table; of a seal the training part and the target it remembers."""
     import pyarrow as pa
 
     remembered = None
+    if isinstance(data, Sealed):
+        data = data.path
     if isinstance(data, str | Path):
         path = Path(data)
         if is_sealed(path):
             remembered, path = opened(path).target, path / TRAINING
-        table = pa.Table.from_batches(list(read(path)))
-    else:
-        table = opened(data).table
+        data = read(path)
+    # ``opened`` would take some rows of a large file, which is enough for a look only
+    table = pa.Table.from_batches(list(data)) if isinstance(data, Source) else opened(data).table
     target = remembered if target is None else target
     if target is None:
         raise InvalidInput(
-            "No target was given; tune needs the column to predict. Choose one of "
+            "No target was given; the column to predict was expected. Choose one of "
             f"{', '.join(table.column_names[:10])}."
         )
     return table, target
+
+
+def metric_of(task: Task, metric: str | Metric | None) -> Metric:
+    """The metric of that name, if it suits the task; the main one if there is no name."""
+    suited = metrics_for(task)
+    if metric is None:
+        return suited[0]
+    found = metric_named(metric)
+    if task.kind not in found.tasks:
+        raise InvalidInput(
+            f"{found.name} is no metric of {task.kind} targets. Choose one of "
+            f"{', '.join(each.name for each in suited)}."
+        )
+    return found
 
 
 def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
@@ -118,7 +139,9 @@ def space_for(declared: Any, name: str, objective: CrossValidated) -> Space:
     return space_of(name, rows=table.num_rows, spread=spread)
 
 
-def by_hand_of(given: Sequence[Mapping[str, Any]], space: Space, model: Any) -> tuple[Parameters, ...]:
+def by_hand_of(
+    given: Sequence[Mapping[str, Any]], space: Space, model: Any
+) -> tuple[Parameters, ...]:
     """Settings in full: what a user leaves out is as the model has it."""
     own = _inner(model).get_params()
     filled = []
@@ -139,7 +162,8 @@ def check_budget(*, trials: int | None, minutes: float | None, nested: int | Non
     for name, value, least in (("trials", trials, 1), ("nested", nested, 2)):
         if value is not None and (isinstance(value, bool) or value != int(value) or value < least):
             raise InvalidInput(
-                f"{name}={value!r}; expected a whole number from {least} up. Use {name}={least + 4}."
+                f"{name}={value!r}; expected a whole number from {least} up. "
+                f"Use {name}={least + 4}."
             )
     if minutes is not None and not minutes > 0:
         raise InvalidInput(f"minutes={minutes!r}; expected more than 0. Use minutes=2.")

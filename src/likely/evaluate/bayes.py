@@ -59,7 +59,7 @@ class Bayes(Search):
 
 
 def _told(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -> Any:
-    """A study in memory that knows the past; what failed, or lies outside the space, is left out."""
+    """A study in memory that knows the past; what failed, or lies outside, is left out."""
     direction = "minimize" if plan.better == "lower" else "maximize"
     study = optuna.create_study(direction=direction, storage=None)
     for trial in past:
@@ -94,9 +94,7 @@ def _coordinates(
     return told
 
 
-def _asked(
-    optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan
-) -> Parameters:
+def _asked(optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan) -> Parameters:
     seed = int(np.random.default_rng([plan.seed, number]).integers(2**31))
     study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=0)
     trial = study.ask()

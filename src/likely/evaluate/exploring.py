@@ -74,7 +74,7 @@ def explore(
         with routing():
             while generation := search.generation(space, tuple(past), plan):
                 past += _run(generation, objective, log, clock, executor_for(executor, 0), plan)
-                if past[-1:] == [] or past[-1].number < generation[-1].number:
+                if not past or past[-1].number < generation[-1].number:
                     return Explored(tuple(past), OUT_OF_TIME)
     except KeyboardInterrupt:
         kept = sorted(log.trials.values(), key=lambda trial: trial.number)
@@ -100,13 +100,16 @@ def _run(
 ) -> list[Trial]:
     """The trials of one generation in order; fewer where time ran out."""
     done: list[Trial] = []
-    fresh = [proposal for proposal in generation if proposal.number not in log.trials]
+    first = _first_of_each(generation, log)
+    fresh = [each for each in generation if first[each.key] == each.number]
+    fresh = [each for each in fresh if each.number not in log.trials]
     term = partial(_attempt, objective)
     outcomes = executor.map(term, _in_time(fresh, clock, any_before=bool(log.trials)))
     for proposal in generation:
         known = log.trials.get(proposal.number)
         if known is None:
-            outcome = next(outcomes, None)
+            twin = log.trials.get(first[proposal.key])
+            outcome = next(outcomes, None) if twin is None else Outcome(twin.score, twin.problem)
             if outcome is None:
                 break
             known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
@@ -116,6 +119,15 @@ def _run(
             raise _another_study(log, known, proposal)
         done.append(known)
     return done
+
+
+def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, int]:
+    """The first trial with the same settings on the same rows: later ones take its score."""
+    earlier = (trial.proposal for trial in log.trials.values())
+    first: dict[str, int] = {}
+    for each in sorted((*earlier, *generation), key=lambda proposal: proposal.number):
+        first.setdefault(each.key, each.number)
+    return first
 
 
 def _attempt(objective: Objective, proposal: Proposal) -> Outcome:

@@ -20,7 +20,7 @@ from typing import Any, final
 from likely.errors import InvalidFile, InvalidInput
 from likely.evaluate.exploring import Explored, best_of
 from likely.evaluate.folds import Fold, Folds
-from likely.evaluate.objective import CrossValidated, folds_of
+from likely.evaluate.objective import CrossValidated
 from likely.evaluate.space import Parameters
 from likely.evaluate.trials import number_text
 from likely.files import append_line, write_atomically
@@ -88,7 +88,7 @@ class OuterLog:
 
 def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
     """Other folds than those of the search."""
-    return folds_of(whole.table, whole.task, n_folds=n_outer, seed=whole.seed + OUTER_SEED)
+    return whole.split(n_outer, whole.seed + OUTER_SEED)
 
 
 def scored(whole: CrossValidated, fold: Fold, number: int, explored: Explored) -> OuterFold:

@@ -41,14 +41,31 @@ class CrossValidated:
     metric: Metric
     n_folds: int = 5
     seed: int = 0
+    groups: Codes | None = None  # (n_rows,); rows of one group are never on both sides
+    time: Codes | None = None  # (n_rows,); later rows are predicted from earlier ones
 
     @property
     def folds(self) -> Folds:
-        return folds_of(self.table, self.task, n_folds=self.n_folds, seed=self.seed)
+        return self.split(self.n_folds, self.seed)
+
+    def split(self, n_folds: int, seed: int) -> Folds:
+        """By time or in groups where that was said; stratified where there are classes."""
+        n_rows = self.table.num_rows
+        if self.time is not None:
+            return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=self.time)
+        classes = strata_of(self.table, self.task) if self.task.has_classes else None
+        return Folds(
+            n_rows=n_rows, n_folds=n_folds, seed=seed, stratify=classes, groups=self.groups
+        )
 
     def on(self, rows: Codes) -> Self:
         """The same objective on some of the rows."""
-        return replace(self, table=self.table.take(rows))
+        return replace(
+            self,
+            table=self.table.take(rows),
+            groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
+        )
 
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
         start = monotonic()
@@ -86,7 +103,7 @@ class CrossValidated:
         return self.metric.best_constant(training, held)
 
     def _some(self, train: Codes, share: float) -> Codes:
-        """A share of the rows of each class, those that a hash puts first; never none of a class."""
+        """A share of the rows of each class, those that a hash puts first; at least one."""
         order = train[np.argsort(hashed_uniforms(0, self.table.num_rows, self.seed)[train])]
         labels = strata_of(self.table, self.task)[order]
         kept = [
@@ -103,13 +120,6 @@ def prepared(model: Any, parameters: Mapping[str, Any]) -> Prepared:
     return outer
 
 
-def folds_of(table: "pa.Table", task: Task, *, n_folds: int, seed: int) -> Folds:
-    """Stratified where there are classes."""
-    stratify = strata_of(table, task) if task.has_classes else None
-    return Folds(n_rows=table.num_rows, n_folds=n_folds, seed=seed, stratify=stratify)
-
-
 def strata_of(table: "pa.Table", task: Task) -> Codes:
     """The class of each row; one stratum for numbers."""
     return task.codes(table) if task.has_classes else np.zeros(table.num_rows, dtype=np.int64)
-

@@ -237,12 +237,17 @@ def _numbered(
 def _points_within(space: Space, plan: Plan) -> int:
     """The most values per setting whose combinations the trials allow."""
     allowed = (plan.trials or USUAL_TRIALS) - len(plan.by_hand)
-    sizes = [len(space.grid(1))]
-    while sizes[-1] <= allowed and len(sizes) < allowed:
-        sizes.append(len(space.grid(len(sizes) + 1)))
-    if sizes[0] > allowed:
+    least = len(space.grid(1))
+    if least > allowed:
         raise InvalidInput(
-            f"The grid over {', '.join(space.names)} has {sizes[0]} combinations or more; "
+            f"The grid over {', '.join(space.names)} has {least} combinations or more; "
             f"{max(allowed, 0)} trials were allowed. Raise trials, or search at random."
         )
-    return sum(size <= allowed for size in sizes)
+    fits, step = 1, 1
+    while fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
+        fits, step = fits + step, 2 * step
+    while step > 1:  # the answer lies in [fits, fits + step)
+        step //= 2
+        if fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
+            fits += step
+    return fits

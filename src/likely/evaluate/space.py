@@ -283,7 +283,9 @@ class Space:
         found: list[Parameters] = [{}]
         for name, dimension in self.dimensions.items():
             values = dimension.grid(counts.get(name, 1))
-            found = [more for chosen in found for more in _extended(chosen, name, values, dimension)]
+            found = [
+                more for chosen in found for more in _extended(chosen, name, values, dimension)
+            ]
         return found
 
     def to_json(self) -> dict[str, Any]:

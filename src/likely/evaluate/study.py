@@ -20,21 +20,22 @@ from likely.evaluate.asking import (
     by_hand_of,
     check_budget,
     executor_of_trials,
+    metric_of,
     model_and_name,
-    rows_and_target,
     space_for,
 )
 from likely.evaluate.exploring import INTERRUPTED, Explored, best_of, explore
-from likely.evaluate.metrics import Metric, metric_named, metrics_for
+from likely.evaluate.metrics import Metric
 from likely.evaluate.metrics.intervals import mean_of_independent
 from likely.evaluate.nested import OuterFold, OuterLog, outer_folds, scored
 from likely.evaluate.objective import CrossValidated, prepared
 from likely.evaluate.prepared import Prepared
+from likely.evaluate.rows import Rows, codes_of, rows_for
 from likely.evaluate.search import Plan, Search, search_named
 from likely.evaluate.space import Parameters, Space
 from likely.evaluate.study_folder import StudyFolder
 from likely.evaluate.study_text import html_of, text_of
-from likely.evaluate.task import task_of
+from likely.evaluate.task import Kind
 from likely.evaluate.trials import Trial, TrialLog
 
 AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings are tried first
@@ -122,8 +123,8 @@ class Study:
         question, plan = self.question, self.question.plan
         if trials is not None and not question.search.endless:
             raise InvalidInput(
-                f"trials={trials} was given to resume; {question.search.name} plans its trials from "
-                "the start, and more would be another study. Leave trials out, or tune anew."
+                f"trials={trials} was given to resume; {question.search.name} plans its trials "
+                "from the start, and more would be another study. Leave trials out, or tune anew."
             )
         more = replace(
             question,
@@ -166,6 +167,8 @@ def tune(
     folds: int = 5,
     nested: int | None = None,
     metric: str | Metric | None = None,
+    group: str | None = None,
+    kind: Kind | None = None,
     by_hand: Sequence[Mapping[str, Any]] = AS_IT_IS,
     seed: int = 0,
     study: str | Path | None = None,
@@ -175,10 +178,10 @@ def tune(
 
     Parameters
     ----------
-    table : data frame, Arrow table, or path of a file or of a sealed folder
-        Of a sealed folder the training part.
+    table : data frame, Arrow table, Sealed, or path of a file or of a sealed folder
+        Of what is sealed only the training part is read.
     target : str or None
-        The column to predict; None where a sealed folder remembers it.
+        The column to predict; None where a seal remembers it.
     model : str or estimator
         A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
         inside each fold.
@@ -195,6 +198,10 @@ def tune(
         Outer folds around the whole search, whose score is honest; None is none.
     metric : str or Metric
         What to improve; None is log loss of classes and log-likelihood of numbers.
+    group : str
+        A column whose equal values are never on both sides of a fold; a seal remembers it.
+    kind : str
+        The kind of task, where the target's own values say another.
     by_hand : sequence of mappings
         Settings to be tried first; ``{}`` is the model as it is.
     study : path
@@ -211,20 +218,29 @@ def tune(
     >>> found.best_score_ < found.constant
     True
     """
-    rows, target = rows_and_target(table, target)
-    task = task_of(rows, target)
-    name, template = model_and_name(model, task, seed=seed)
-    chosen = metrics_for(task)[0] if metric is None else metric_named(metric)
-    known = rows.filter(task.known(rows))
-    objective = CrossValidated(template, known, task, chosen, folds, seed)
+    rows = rows_for(table, target, kind=kind, group=group)
+    name, template = model_and_name(model, rows.task, seed=seed)
+    chosen = metric_of(rows.task, metric)
+    objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
     searched = space_for(space, name, objective)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
     check_budget(trials=trials, minutes=minutes, nested=nested)
     plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
-    question = Question(name, objective, searched, by, plan, minutes, nested)
+    grouped = {"group": rows.group, "by_time": rows.by_time}
+    question = Question(name, objective, searched, by, plan, minutes, nested, grouped)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
+
+
+def _objective(
+    rows: Rows, model: Any, metric: Metric, *, n_folds: int, seed: int
+) -> CrossValidated:
+    """The score to be improved, on folds that keep groups together and time in order."""
+    groups, time = (
+        None if name is None else codes_of(rows.table, name) for name in (rows.group, rows.by_time)
+    )
+    return CrossValidated(model, rows.table, rows.task, metric, n_folds, seed, groups, time)
 
 
 def answer(

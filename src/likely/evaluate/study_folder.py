@@ -1,7 +1,7 @@
 """A study on disk: what was asked, and what has been tried.
 
-    study.json        the question: model, space, search, folds, seed, a hash of the data; written once,
-                      and again where the budget is raised
+    study.json        the question: model, space, search, folds, seed, a hash of the data; written
+                      once, and again where the budget is raised
     trials.jsonl      one line per trial, in order
     outer.jsonl       one line per outer fold of a nested study
     outer-0/ …        trials.jsonl of the search inside each outer fold
@@ -68,7 +68,9 @@ def read_question(folder: Path) -> dict[str, Any]:
     """What ``study.json`` of a folder asks."""
     file = folder / QUESTION
     if not file.exists():
-        raise InvalidInput(f"{folder} holds no {QUESTION}; expected the folder of a study. Run tune.")
+        raise InvalidInput(
+            f"{folder} holds no {QUESTION}; expected the folder of a study. Run tune."
+        )
     try:
         question: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         known = question["format"] == FORMAT

@@ -89,8 +89,9 @@ def _nested_sentence(study: "Study", title: str) -> str:
     folds = f"{n} outer folds" if n == wanted else f"{n} of {wanted} outer folds"
     promised = sum(each.promised for each in study.outer) / n
     return (
-        f"Nested: {title} {_score(study.nested_score_, study.nested_interval_)} over {folds}, whose "
-        f"rows took no part in the choice; the searches inside had promised {_number(promised)}."
+        f"Nested: {title} {_score(study.nested_score_, study.nested_interval_)} over {folds}, "
+        f"whose rows took no part in the choice; the searches inside had promised "
+        f"{_number(promised)}."
     )
 
 
@@ -146,5 +147,6 @@ def _html_table(rows: list[list[str]]) -> str:
     body = "".join(f"<tr style='background:none'>{cells(row, 'td')}</tr>" for row in rows[1:])
     return (
         "<table style='border-collapse:collapse;color:inherit'><thead>"
-        f"<tr style='background:none'>{cells(rows[0], 'th')}</tr></thead><tbody>{body}</tbody></table>"
+        f"<tr style='background:none'>{cells(rows[0], 'th')}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
     )

@@ -23,6 +23,11 @@ class Proposal(NamedTuple):
     parameters: Parameters
     share: float = 1.0
 
+    @property
+    def key(self) -> str:
+        """The same for the same settings on the same rows; a tuple is the list it is in a file."""
+        return json.dumps([self.parameters, self.share], sort_keys=True)
+
 
 class TrialScore(NamedTuple):
     """What an objective says of some settings; ``low`` and ``high`` bound the pooled score."""
@@ -58,10 +63,13 @@ class Trial:
         """The score, nan where there is none."""
         return self.score.mean if self.score is not None else nan
 
+    @property
+    def proposal(self) -> Proposal:
+        return Proposal(self.number, self.parameters, self.share)
+
     def answers(self, proposal: Proposal) -> bool:
         """Whether it is the trial of that proposal."""
-        same = _canonical(self.parameters) == _canonical(proposal.parameters)
-        return same and (self.number, self.share) == (proposal.number, proposal.share)
+        return self.number == proposal.number and self.proposal.key == proposal.key
 
     def to_line(self) -> str:
         record: dict[str, Any] = {
@@ -146,11 +154,6 @@ class TrialLog:
 def _lines(text: str) -> list[str]:
     """Not ``splitlines``, which would also cut at the line separators inside a value."""
     return text.split("\n") if text else []
-
-
-def _canonical(parameters: Parameters) -> str:
-    """Settings as they are in the file, where a tuple is a list."""
-    return json.dumps(parameters, sort_keys=True)
 
 
 def number_text(x: float) -> float | str:

@@ -1,0 +1,155 @@
+"""A comparison, put for the terminal and for the notebook."""
+
+from html import escape
+from math import isnan
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from likely.evaluate.models import BASELINE
+
+if TYPE_CHECKING:
+    from likely.evaluate.comparison import Comparison, Entry
+    from likely.evaluate.paired import Paired
+
+WIDEST = 100  # columns of text
+CLEAR = 0.05  # a difference with a smaller p is called clear
+DIGITS = 4
+LINE = "rgba(127,127,127,.45)"  # seen on a light page and on a dark one
+CELL = "text-align:right;padding:.15em .7em;border:0;font-variant-numeric:tabular-nums"
+FIRST = CELL.replace("right", "left")
+
+
+def text_of(found: "Comparison", width: int = WIDEST) -> str:
+    """The title, the table, and what it says in words."""
+    rows = table_of(found)
+    wide = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    lines = [
+        "  " + "  ".join(cell.rjust(w) if j else cell.ljust(w) for j, (cell, w) in _cells(row, wide))
+        for row in rows
+    ]
+    said = [line for each in sentences(found) for line in wrap(each, width, break_on_hyphens=False)]
+    head = [line for each in titles(found) for line in wrap(each, width, break_on_hyphens=False)]
+    return "\n".join([*head, "", *(line.rstrip() for line in lines), "", *said])
+
+
+def html_of(found: "Comparison") -> str:
+    head, *rows = table_of(found)
+    said = "".join(f"<p style='margin:.3em 0'>{escape(each)}</p>" for each in sentences(found))
+    first, *more = titles(found)
+    return (
+        "<div style='font-size:.95em;overflow-x:auto'>"
+        f"<p style='font-weight:600'>{escape(first)}</p><p>{escape(' '.join(more))}</p>"
+        f"<table style='border-collapse:collapse;color:inherit;border-top:1px solid {LINE};"
+        f"border-bottom:1px solid {LINE}'><thead>{_html_row(head, 'th')}</thead>"
+        f"<tbody>{''.join(_html_row(row, 'td') for row in rows)}</tbody></table>{said}</div>"
+    )
+
+
+def titles(found: "Comparison") -> list[str]:
+    """What was compared, on what, and how."""
+    rows, folds, task = found.rows, found.folds, found.task
+    what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
+    without = f" ({rows.n_without:,} without a target are left out)" if rows.n_without else ""
+    how = f"{folds.n_folds} folds"
+    if rows.by_time is not None:
+        how += f", each predicted from the rows before it by {rows.by_time}"
+    elif folds.repeats > 1:
+        how += f", {folds.repeats} times"
+    if rows.group is not None:
+        how += f", whole groups of {rows.group}"
+    return [
+        f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
+        f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
+        "'mean' is averaged over folds, 'pooled' is of all held-out rows together; "
+        "p is of the corrected paired test.",
+    ]
+
+
+def table_of(found: "Comparison") -> list[list[str]]:
+    """A head and a row per model, the best first."""
+    beside = [metric.title for metric in found.beside]
+    head = ["model", "mean", "95 %", "pooled", *beside, "fit s", "p: best", f"p: {BASELINE}"]
+    return [head, *(_row(found, each, len(head)) for each in found.entries)]
+
+
+def sentences(found: "Comparison") -> list[str]:
+    """What the table says, with its reservations."""
+    said = [_verdict(found)]
+    near = [
+        each.name
+        for each in found.entries[1:]
+        if each.against_best is not None and not each.against_best.p < CLEAR
+    ]
+    if near:
+        said.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {', '.join(near)}.")
+    said += [f"{names} failed {problem}" for names, problem in _failures(found)]
+    if found.left_out:
+        said.append(
+            f"Slow, and not tried: {', '.join(found.left_out)}. Use everything=True (--all)."
+        )
+    return said
+
+
+def _verdict(found: "Comparison") -> str:
+    best, test = found.best, found.best.against_baseline
+    if best.name == BASELINE:
+        return "No model is better than the best constant: nothing was learned from the columns."
+    how = "" if test is None else f", {_p_phrase(test)}"
+    clear = test is not None and test.p < CLEAR
+    gap = "" if test is None else f" by {number(abs(test.difference))}"
+    word = "better" if clear else "not clearly better"
+    return (
+        f"Best: {best.name}, {word} than the constant{gap}{how}. Chosen on these folds, its score "
+        "is a little too good; final scores it on sealed rows."
+    )
+
+
+def _failures(found: "Comparison") -> list[tuple[str, str]]:
+    """Each problem once, with the models that it befell."""
+    grouped: dict[str, list[str]] = {}
+    for each in found.failed:
+        grouped.setdefault(each.problem, []).append(each.name)
+    return [(", ".join(names), problem) for problem, names in grouped.items()]
+
+
+def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
+    if each.problem:
+        return [each.name, "failed", *[""] * (n_cells - 2)]
+    beside = [number(each.beside[m.name]) if m.name in each.beside else "" for m in found.beside]
+    return [
+        each.name,
+        number(each.averaged),
+        f"{number(each.low)} to {number(each.high)}",
+        number(each.pooled),
+        *beside,
+        f"{each.seconds:.3f}",
+        "best" if each is found.best else p_text(each.against_best),
+        p_text(each.against_baseline),
+    ]
+
+
+def number(x: float) -> str:
+    return f"{x:.{DIGITS}g}"
+
+
+def p_text(test: "Paired | None") -> str:
+    if test is None or isnan(test.p):
+        return ""
+    return "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
+
+
+def _p_phrase(test: "Paired") -> str:
+    text = p_text(test)
+    return "p unknown" if not text else f"p {text}" if text[0] == "<" else f"p = {text}"
+
+
+def _cells(row: list[str], wide: list[int]) -> list[tuple[int, tuple[str, int]]]:
+    return list(enumerate(zip(row, wide, strict=True)))
+
+
+def _html_row(row: list[str], tag: str) -> str:
+    cells = "".join(
+        f"<{tag} style='{CELL if j else FIRST}'>{escape(cell)}</{tag}>"
+        for j, cell in enumerate(row)
+    )
+    return f"<tr style='background:none'>{cells}</tr>"

@@ -1,0 +1,73 @@
+"""Whether one model is better than another, from their scores on the same folds.
+
+    d_j = score of one − score of the other on fold j, of J        s² = Σ (d_j − d̄)² / (J − 1)
+    t = d̄ / √((1/J + n_test/n_train) s²)        J − 1 degrees of freedom
+
+Training sets of different folds overlap, so their scores are not independent and s²/J is far too
+small a variance of d̄.  The second term in the bracket is the correction of Nadeau and Bengio; it
+also makes the interval of a single model's mean score.
+
+References
+----------
+Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52, §5.1.
+Bouckaert & Frank (2004), Evaluating the replicability of significance tests, PAKDD, §3.
+"""
+
+from math import inf, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from likely._typing import Array
+from likely.evaluate.metrics.intervals import Ends
+
+
+class Paired(NamedTuple):
+    """A mean difference over folds, its interval, and how probable it would be by chance."""
+
+    difference: float
+    low: float
+    high: float
+    t: float
+    p: float  # two-sided; NaN where a score is not finite
+    n: int  # J, the folds of all repeats
+
+
+def corrected_test(
+    differences: Array, *, test_per_train: float, level: float = 0.95
+) -> Paired:
+    """The corrected resampled t-test; ``test_per_train`` is n_test/n_train."""
+    n, mean = len(differences), float(np.mean(differences))
+    low, high = corrected_interval(differences, test_per_train=test_per_train, level=level)
+    error = standard_error(differences, test_per_train=test_per_train)
+    if n < 2 or not np.isfinite(error):
+        return Paired(mean if np.isfinite(mean) else nan, low, high, nan, nan, n)
+    if error == 0:  # the same difference on every fold
+        t = 0.0 if mean == 0 else float(np.copysign(inf, mean))
+    else:
+        t = mean / error
+    return Paired(mean, low, high, t, 2 * float(stdtr(n - 1, -abs(t))), n)
+
+
+def corrected_interval(
+    values: Array, *, test_per_train: float, level: float = 0.95
+) -> Ends:
+    """Of the mean of scores over folds; all numbers where it cannot be told."""
+    n, mean = len(values), float(np.mean(values))
+    error = standard_error(values, test_per_train=test_per_train)
+    if n < 2 or not np.isfinite(error):
+        return -inf, inf
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    return mean - half, mean + half
+
+
+def standard_error(values: Array, *, test_per_train: float) -> float:
+    """√((1/J + n_test/n_train) s²); NaN of a single fold, or where a value is not finite."""
+    n = len(values)
+    if n < 2 or not np.isfinite(values).all():
+        return nan
+    spread = float(np.var(values, ddof=1))
+    if spread <= (np.finfo(float).eps * float(np.abs(values).max())) ** 2:  # rounding alone
+        return 0.0
+    return sqrt((1 / n + test_per_train) * spread)

@@ -1,0 +1,314 @@
+"""Studies: honest scores, and folders that survive every accident."""
+
+import errno
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import load_iris
+
+from likely import NaiveBayes
+from likely.compute.threads import Threads
+from likely.errors import CannotWrite, InvalidFile, InvalidInput, UnknownName
+from likely.evaluate.exploring import FINISHED, INTERRUPTED, OUT_OF_TIME
+from likely.evaluate.objective import CrossValidated
+from likely.evaluate.search import ranked
+from likely.evaluate.space import Real
+from likely.evaluate.study import Study, tune
+from likely.evaluate.study_folder import QUESTION, TRIALS, data_hash
+from likely.evaluate.trials import Trial, TrialLog, TrialScore
+from likely.files import watching
+
+SMALL: dict[str, Any] = {"trials": 3, "folds": 2, "nested": 2, "executor": "serial"}
+
+
+@pytest.fixture(scope="module")
+def iris() -> Any:
+    return load_iris(as_frame=True).frame.iloc[::3].reset_index(drop=True)
+
+
+def answers(study: Study) -> Any:
+    """All that must not depend on how often it was interrupted: no times."""
+    trials = [
+        (t.number, t.parameters, t.share, t.problem, t.score and t.score._replace(seconds=0.0))
+        for t in study.trials
+    ]
+    return trials, study.outer, study.best_parameters_, study.best_score_, study.stopped
+
+
+def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -> None:
+    study = tune(iris, "target", "discriminant", trials=8, folds=3)
+    frame = study.to_frame("pandas")
+    best = frame.loc[frame["log-loss"].idxmin()]
+    assert best["trial"] == study.best_trial_.number
+    assert best["log-loss"] == study.best_score_ < study.constant
+    low, high = study.best_interval_
+    assert low < study.best_score_ < high
+    assert study.best_parameters_["covariance"] == best["covariance"]
+    assert study.stopped == FINISHED
+    model = study.best_model().fit(iris, "target")
+    assert model.score(iris.drop(columns="target"), iris["target"]) > 0.9
+
+
+def test_the_model_as_it_is_is_tried_first_with_its_settings_written_out(iris: Any) -> None:
+    study = tune(iris, "target", "discriminant", trials=2, folds=2)
+    assert study.trials[0].parameters == {"covariance": "tied", "shrinkage": 0.0}
+    hand = tune(iris, "target", "discriminant", trials=1, folds=2, by_hand=[{"shrinkage": 0.5}])
+    assert hand.best_parameters_ == {"covariance": "tied", "shrinkage": 0.5}
+
+
+@pytest.mark.parametrize("search", ["random", "halving", "bayes"])
+def test_threads_give_the_study_that_one_thread_gives(iris: Any, search: str) -> None:
+    options: dict[str, Any] = {"search": search, "trials": 6, "folds": 2, "seed": 4}
+    one = tune(iris, "target", "softmax", executor="serial", **options)
+    three = tune(iris, "target", "softmax", executor=Threads(3), **options)
+    assert answers(one) == answers(three)
+
+
+def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path) -> None:
+    """The folder as it is at each point of each write, as a power cut would leave it."""
+    folder, snapshots = tmp_path / "study", []
+
+    def copy(point: str, path: Path) -> None:
+        snapshots.append(tmp_path / f"cut-{len(snapshots)}-{point}")
+        shutil.copytree(folder, snapshots[-1])
+
+    with watching(copy):
+        whole = tune(iris, "target", "discriminant", study=folder, **SMALL)
+    assert whole.outer
+    assert answers(tune(iris, "target", "discriminant", **SMALL)) == answers(whole)
+    assert len(snapshots) >= 4 + 2 * (3 + 2 * 3 + 2)
+    for snapshot in snapshots:
+        again = tune(iris, "target", "discriminant", study=snapshot, **SMALL)
+        assert answers(again) == answers(whole), snapshot.name
+
+
+def test_a_line_cut_anywhere_is_no_trial(tmp_path: Path) -> None:
+    path = tmp_path / TRIALS
+    log = TrialLog(path)
+    log.append(Trial(0, {"a": 1.5, "b": None}, 1.0, TrialScore(np.inf, (np.inf, 2.0), 0.1)))
+    kept = path.read_bytes()
+    log.append(Trial(1, {"a": "line\u2028separator"}, 1.0, None, "no fit"))
+    whole = path.read_bytes()
+    for end in range(len(kept), len(whole), 9):
+        path.write_bytes(whole[:end])
+        assert list(TrialLog(path).trials) == [0]
+        assert path.read_bytes() == kept
+    path.write_bytes(whole)
+    read = TrialLog(path).trials
+    assert read[0].score == TrialScore(np.inf, (np.inf, 2.0), 0.1, *read[0].score[3:])  # type: ignore[index]  # it has one
+    assert read[1].problem == "no fit"
+    path.write_bytes(b"not json\n" + whole)
+    with pytest.raises(InvalidFile, match="line 1: this is not a trial"):
+        TrialLog(path)
+
+
+def test_a_full_disk_is_said_and_what_was_written_is_kept(iris: Any, tmp_path: Path) -> None:
+    count = 0
+
+    def full(point: str, path: Path) -> None:
+        nonlocal count
+        count += point == "appended"
+        if count == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    options: dict[str, Any] = {"trials": 5, "folds": 2, "study": tmp_path / "s"}
+    with watching(full), pytest.raises(CannotWrite, match="No space left"):
+        tune(iris, "target", "discriminant", **options)
+    assert len(TrialLog(tmp_path / "s" / TRIALS).trials) == 2
+    again = tune(iris, "target", "discriminant", **options)
+    fresh = tune(iris, "target", "discriminant", trials=5, folds=2)
+    assert answers(again) == answers(fresh)
+
+
+def test_an_interrupt_keeps_the_study_and_resume_ends_it(
+    iris: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tune(iris, "target", "discriminant", **SMALL)
+    plain, calls = CrossValidated.evaluate, []
+
+    def interrupted(self: Any, parameters: Any, *, share: float = 1.0) -> TrialScore:
+        calls.append(parameters)
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+        return plain(self, parameters, share=share)
+
+    monkeypatch.setattr(CrossValidated, "evaluate", interrupted)
+    for stop in (2, 5):  # in the search itself, and inside an outer fold
+        calls.clear()
+        cut = tune(iris, "target", "discriminant", study=tmp_path / str(stop), **SMALL)
+        assert cut.stopped == INTERRUPTED
+        assert "resume() goes on" in str(cut)
+        stopped_at = len(calls)
+        ended = cut.resume()
+        assert answers(ended) == answers(whole)
+        assert len(calls) - stopped_at == 9 - (stop - 1)
+    stop = len(calls) + 1
+    with pytest.raises(KeyboardInterrupt):
+        tune(iris, "target", "discriminant", trials=2, folds=2)
+
+
+def test_more_trials_are_added_to_those_before(iris: Any, tmp_path: Path) -> None:
+    short = tune(iris, "target", "discriminant", trials=3, folds=2, study=tmp_path / "s")
+    long = short.resume(trials=6)
+    assert answers(long) == answers(tune(iris, "target", "discriminant", trials=6, folds=2))
+    assert json.loads((tmp_path / "s" / QUESTION).read_text())["budget"]["trials"] == 6
+    in_memory = tune(iris, "target", "discriminant", trials=3, folds=2).resume(trials=6)
+    assert answers(in_memory) == answers(long)
+    halved = tune(iris, "target", "discriminant", trials=3, folds=2, search="halving")
+    with pytest.raises(InvalidInput, match="plans its trials from the start"):
+        halved.resume(trials=9)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 1}, "seed = 0; now it is 1"),
+        ({"folds": 3}, "folds = 2; now it is 3"),
+        ({"search": "bayes"}, "search = "),
+        ({"metric": "brier"}, 'metric = "log-loss"; now it is "brier"'),
+        ({"space": {"shrinkage": [0.0, 0.5]}}, "by_hand = "),
+    ],
+)
+def test_a_folder_that_asks_another_question_is_refused(
+    iris: Any, tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
+    options: dict[str, Any] = {"trials": 2, "folds": 2, "study": tmp_path / "s"}
+    tune(iris, "target", "discriminant", **options)
+    before = (tmp_path / "s" / TRIALS).read_bytes()
+    with pytest.raises(InvalidInput, match=named):
+        tune(iris, "target", "discriminant", **options | change)
+    other = iris.assign(target=iris["target"].to_numpy()[::-1])
+    with pytest.raises(InvalidInput, match="data = "):
+        tune(other, "target", "discriminant", **options)
+    assert (tmp_path / "s" / TRIALS).read_bytes() == before
+
+
+def test_a_trial_of_other_settings_is_refused(iris: Any, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"trials": 3, "folds": 2, "study": tmp_path / "s"}
+    tune(iris, "target", "discriminant", **options)
+    path = tmp_path / "s" / TRIALS
+    path.write_text(path.read_text().replace('"tied"', '"full"'))
+    with pytest.raises(InvalidFile, match="start a study in another folder"):
+        tune(iris, "target", "discriminant", **options)
+    (tmp_path / "s" / QUESTION).unlink()
+    with pytest.raises(InvalidFile, match=r"missing beside trials\.jsonl"):
+        tune(iris, "target", "discriminant", **options)
+
+
+def test_warnings_of_fits_are_kept_with_their_trials(iris: Any) -> None:
+    separated = pa.table({"x": np.arange(40.0), "y": ["a"] * 20 + ["b"] * 20})
+    study = tune(
+        separated, "y", "logistic", space={"l2": [0.0, 1.0]}, search="grid", by_hand=(), folds=2
+    )
+    first, second = (trial.score for trial in study.trials)
+    assert first is not None
+    assert second is not None
+    assert any(text.startswith("Separation: ") for text in first.warnings)
+    assert second.warnings == ()
+    assert "Fits that warned: 1." in str(study)
+
+
+def test_settings_that_repeat_are_not_fitted_again(iris: Any) -> None:
+    study = tune(
+        iris,
+        "target",
+        "discriminant",
+        space={"covariance": ["tied", "full"]},
+        trials=8,
+        folds=2,
+        executor="serial",
+    )
+    seconds = {trial.parameters["covariance"]: set() for trial in study.trials}
+    for trial in study.trials:
+        assert trial.score is not None
+        seconds[trial.parameters["covariance"]].add(trial.score.seconds)
+    assert [len(values) for values in seconds.values()] == [1, 1]
+
+
+def test_when_every_trial_fails_the_first_reason_is_given(iris: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"None of 3 trials of NaiveBayes has a score.*smoothing"
+    ):
+        space = {"smoothing": Real(-3.0, -1.0)}
+        tune(iris, "target", NaiveBayes("categorical"), space=space, trials=3, by_hand=())
+
+
+def test_rows_without_a_target_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    y = [None if k % 7 == 0 else "ab"[k % 2] for k in range(70)]
+    study = tune(pa.table({"x": rng.normal(size=70), "y": y}), "y", "logistic", trials=2, folds=2)
+    assert study.question.objective.table.num_rows == 60
+
+
+def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"target": "target"}))
+    pq.write_table(pa.Table.from_pandas(iris), tmp_path / "train.parquet")
+    study = tune(tmp_path, None, "discriminant", trials=2, folds=2)
+    assert study.question.objective.task.target == "target"
+    with pytest.raises(InvalidInput, match="No target was given"):
+        tune(iris, None, "discriminant")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trials": 0}, "trials=0; expected a whole number from 1 up"),
+        ({"nested": 1}, "nested=1; expected a whole number from 2 up"),
+        ({"minutes": 0}, "minutes=0; expected more than 0"),
+        ({"space": {"shrinkge": [0.1]}}, "Did you mean 'shrinkage'"),
+        ({"by_hand": [{"shrinkge": 0.1}]}, "Did you mean 'shrinkage'"),
+        ({"metric": "rmse"}, "rmse is no metric of classes targets"),
+        ({"group": "target2"}, "Did you mean 'target'"),
+        ({"search": "gird"}, "Did you mean 'grid'"),
+        ({"metric": "logloss"}, "Did you mean 'log-loss'"),
+        ({"space": {"shrinkage": 0.3}}, "a list of values"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(iris: Any, options: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        tune(iris, "target", "discriminant", **options)
+
+
+def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'discriminant'"):
+        tune(iris, "target", "discriminent")
+    with pytest.raises(InvalidInput, match="expected a name or an estimator"):
+        tune(iris, "target", NaiveBayes)
+    with pytest.raises(InvalidInput, match="constant has no settings to tune"):
+        tune(iris, "target", "constant")
+
+
+def test_time_ends_a_study_and_more_minutes_go_on(iris: Any) -> None:
+    study = tune(iris, "target", "discriminant", minutes=1e-4, folds=2)
+    assert study.stopped == OUT_OF_TIME
+    more = study.resume(minutes=study.trials[-1].elapsed / 60 + 0.002)
+    assert len(more.trials) > len(study.trials)
+    assert [t.parameters for t in more.trials][: len(study.trials)] == [
+        t.parameters for t in study.trials
+    ]
+
+
+def test_numbers_are_tuned_by_likelihood_where_higher_is_better() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 25))
+    table = pa.table({f"x{j}": X[:, j] for j in range(25)} | {"y": X[:, 0] - rng.normal(size=60)})
+    study = tune(table, "y", "linear", trials=12, folds=3)
+    assert study.metric.better == "higher"
+    assert study.best_score_ == max(trial.mean for trial in study.trials)
+    assert study.best_trial_ is ranked(study.trials, "higher")[0]
+    assert study.best_score_ > study.trials[0].mean  # 25 columns on 40 rows: a penalty pays
+
+
+def test_the_hash_of_a_table_knows_its_cells_and_not_its_chunks() -> None:
+    table = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    assert data_hash(chunked) == data_hash(table)
+    assert data_hash(table.slice(0, 2)) != data_hash(table)
+    assert data_hash(table.rename_columns(["a", "c"])) != data_hash(table)
+    assert data_hash(table.set_column(0, "a", pa.array([1, 2, 4]))) != data_hash(table)
