@@ -338,3 +338,15 @@ def test_a_csv_of_two_gigabytes_fits_in_bounded_memory(tmp_path):
     rows, megabytes = map(int, made.stdout.split())
     assert rows == 40_000 * times
     assert megabytes < 500
+
+
+def test_a_parquet_file_is_not_kept_while_it_is_read(tmp_path):
+    """A buffer that reads ahead would hold every row group until the last."""
+    table = pa.table({f"x{j}": np.random.default_rng(j).normal(size=200_000) for j in range(10)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=10_000, compression="none")
+    size = (tmp_path / "rows.parquet").stat().st_size
+    del table
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in read(tmp_path / "rows.parquet"):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < size / 2

@@ -55,7 +55,8 @@ class ParquetSource(Source):
         from pyarrow.parquet import ParquetFile
 
         try:
-            with ParquetFile(self.path) as file:
+            # a buffer ahead would keep all that was read until the end
+            with ParquetFile(self.path, pre_buffer=False) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=list(self.names)):
                     yield batch.select(list(self.names))
         except (pa.ArrowException, OSError) as error:
