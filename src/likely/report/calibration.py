@@ -1,0 +1,121 @@
+"""Whether probabilities mean what they say: reliability, Brier score and log loss taken apart."""
+
+from typing import Any
+
+import numpy as np
+
+from likely.evaluate.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_curve
+from likely.evaluate.metrics.calibration import CalibrationError
+from likely.evaluate.metrics.classes import Brier, LogLoss
+from likely.report.figures import ACCENT, MUTED, SERIES, diagonal, legend_above, picture
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
+from likely.report.validation import Validation
+from likely.report.wording import interval, number, shortened
+
+TITLE = "Calibration"
+PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"
+NEEDS = "the run keeps none (validation.parquet)"
+MOST_CLASSES = len(SERIES)  # drawn
+LONGEST_LABEL = 18
+
+
+def calibration(facts: RunFacts) -> Section | LeftOut | None:
+    held = facts.validation
+    if held is None:
+        return LeftOut(PREDICTED, NEEDS)
+    if not held.has_classes:
+        return None
+    error = CalibrationError()
+    statistics = error.statistics(held.truth, held.prediction)
+    low, high = error.interval(statistics)
+    blocks: list[Block] = [
+        Gallery((_diagram(held), _histogram(held))),
+        Text(
+            f"Calibration error {number(error.value(statistics))} ({interval(low, high)}): the "
+            "mean distance between what was said and how often it happened, in ten bins of equal "
+            "width."
+        ),
+        _decomposed(held),
+    ]
+    return Section("calibration", TITLE, tuple(blocks))
+
+
+def events_drawn(held: Validation) -> list[int]:
+    """The classes to be drawn: the second of two; of many, the most frequent."""
+    if len(held.labels) == 2:
+        return [1]
+    counts = np.bincount(held.truth.y, minlength=len(held.labels))
+    return sorted(np.argsort(-counts, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _curve(held: Validation, k: int) -> list[Bin]:
+    """Bins that hold equal shares of the predictions, so that each interval is fair."""
+    p = np.exp(held.prediction.log_p[:, k])
+    edges = quantile_edges(p)
+    bins = Bins.of(held.truth, held.prediction, edges)
+    event = 0 if len(held.labels) == 2 else k
+    return [b for b in reliability_curve(bins, edges, event=event) if b.weight > 0]
+
+
+def _diagram(held: Validation) -> Picture:
+    curves = {k: _curve(held, k) for k in events_drawn(held)}
+
+    def draw(ax: Any) -> None:
+        from sklearn.calibration import CalibrationDisplay
+
+        diagonal(ax)
+        for colour, (k, bins) in zip(SERIES, curves.items(), strict=False):
+            said = np.array([b.predicted for b in bins])
+            seen = np.array([b.observed for b in bins])
+            ends = np.array([b.interval for b in bins])
+            spread = np.abs(ends.T - seen)
+            ax.errorbar(said, seen, yerr=spread, fmt="none", ecolor=colour, alpha=0.55, lw=1.3)
+            p = np.exp(held.prediction.log_p[:, k])
+            shown = CalibrationDisplay(seen, said, p, estimator_name=None)
+            name = shortened(held.labels[k], LONGEST_LABEL)
+            shown.plot(ax=ax, ref_line=False, color=colour, marker="o", ms=4, label=name)
+        ax.set(xlabel="predicted probability", ylabel="share observed", xlim=(0, 1), ylim=(0, 1))
+        ax.margins(0.02)
+        legend_above(ax, 3)
+
+    worst = max(abs(b.predicted - b.observed) for bins in curves.values() for b in bins)
+    label = (
+        "Reliability diagram: predicted probability against the share observed, with intervals. "
+        f"The largest distance from the diagonal is {number(worst)}."
+    )
+    caption = "Ten bins of equal size; bars are 95 % intervals. The dashes are perfect calibration."
+    return picture(draw, label, caption=caption)
+
+
+def _histogram(held: Validation) -> Picture:
+    """How often each probability was said."""
+    two = len(held.labels) == 2
+    p = np.exp(held.prediction.log_p)
+    confidence = p[:, 1] if two else p.max(axis=1)
+    what = f"p({shortened(held.labels[1], LONGEST_LABEL)})" if two else "largest probability"
+
+    def draw(ax: Any) -> None:
+        ax.hist(confidence, bins=np.linspace(0, 1, 21).tolist(), color=ACCENT, alpha=0.75)
+        ax.set(xlabel=what, ylabel="rows", xlim=(0, 1))
+        ax.axvline(float(confidence.mean()), color=MUTED, lw=1, linestyle=(0, (4, 3)))
+
+    label = f"Histogram of the {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"
+    return picture(draw, label, caption="What was said, and how often. The dashes are the mean.")
+
+
+def _decomposed(held: Validation) -> Table:
+    rows = []
+    for metric in (Brier(), LogLoss()):
+        statistics = metric.statistics(held.truth, held.prediction)
+        parts: Parts = metric.parts(statistics)
+        if np.isfinite(parts.reliability):
+            rows.append((metric.title, number(metric.value(statistics)), *map(number, parts)))
+    caption = (
+        "Score = reliability (what miscalibration costs) − resolution (what telling rows apart "
+        "gains) + uncertainty (the best constant) + rest (differences within bins)."
+    )
+    if len(held.labels) > 2:
+        caption += " The log loss of several classes has no such sum."
+    head = ("score", "value", "reliability", "resolution", "uncertainty", "rest")
+    return Table(head, tuple(rows), caption=caption)

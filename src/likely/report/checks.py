@@ -1,0 +1,29 @@
+"""What a look at the table found, each with its code."""
+
+from likely.report.run_files import Record, RunFacts
+from likely.report.section import Block, LeftOut, Remark, Section, Text
+from likely.report.wording import count, listed
+
+MOST_MUTED = 12
+
+
+def checks(facts: RunFacts) -> Section | LeftOut:
+    look = facts.look
+    if look is None:
+        return LeftOut("Data checks", "no look was kept; likely look DATA shows them")
+    findings = look.get("findings") or []
+    blocks: list[Block] = [Text(_opening(look, len(findings)))]
+    blocks += [
+        Remark(each["sentence"], badge=each["code"], title=each["title"], tone=each["severity"])
+        for each in findings
+    ]
+    if look.get("muted"):
+        blocks.append(Text(f"Muted: {listed(look['muted'], MOST_MUTED)}.", small=True))
+    return Section("checks", "Data checks", tuple(blocks))
+
+
+def _opening(look: Record, n: int) -> str:
+    size = f"{count(look['rows'], 'row')} and {count(len(look['columns']), 'column')}"
+    looked = look.get("rows_looked_at", look["rows"])
+    part = "" if looked == look["rows"] else f" ({looked:,} of them looked at)"
+    return f"A look at {size}{part} found {count(n, 'thing') if n else 'nothing'} to know."

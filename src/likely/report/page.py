@@ -1,0 +1,147 @@
+"""The page: sections of each run, put into one HTML file that asks for nothing else."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+from likely.report.calibration import calibration
+from likely.report.checks import checks
+from likely.report.command import command
+from likely.report.comparing import comparing
+from likely.report.curves import curves
+from likely.report.figures import ID
+from likely.report.ledger import ledger
+from likely.report.mistakes import mistakes
+from likely.report.model_page import model_page
+from likely.report.question import looks, question
+from likely.report.ranking import ranking
+from likely.report.residuals import residuals
+from likely.report.run_files import RunFacts
+from likely.report.section import LeftOut, Picture, Section, Table
+from likely.report.tuning import tuning
+from likely.report.verdict import verdict, verdict_of
+from likely.report.wording import interval, number
+
+SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page
+    verdict,
+    question,
+    checks,
+    comparing,
+    tuning,
+    curves,
+    calibration,
+    ranking,
+    residuals,
+    mistakes,
+    model_page,
+    ledger,
+    command,
+)
+
+
+class Part(NamedTuple):
+    """One run: what is told about it, and what is not."""
+
+    key: str
+    title: str
+    sections: tuple[Section, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page in one string, and what it could not tell."""
+
+    html: str
+    parts: tuple[Part, ...]
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        return tuple(each for part in self.parts for each in part.left_out)
+
+
+def report_of(runs: Sequence[RunFacts]) -> Report:
+    """The report of these runs."""
+    parts = tuple(_part(facts, f"run-{k + 1}") for k, facts in enumerate(runs))
+    html = _template().render(
+        title=_title(runs),
+        subtitle=_subtitle(runs),
+        parts=parts,
+        overview=_overview(runs) if len(runs) > 1 else None,
+        level=2 if len(runs) == 1 else 3,
+        version=_version(),
+        svg=_Numbered(),
+    )
+    return Report(html, parts)
+
+
+def _part(facts: RunFacts, key: str) -> Part:
+    told = [section(facts) for section in SECTIONS]
+    return Part(
+        key,
+        facts.name,
+        tuple(each for each in told if isinstance(each, Section)),
+        tuple(each for each in told if isinstance(each, LeftOut)),
+    )
+
+
+class _Numbered:
+    """Gives each picture ids of its own, in the order of the page."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __call__(self, picture: Picture) -> Any:
+        from markupsafe import Markup
+
+        self.n += 1
+        return Markup(picture.svg.replace(ID, f"picture-{self.n}-"))
+
+
+def _title(runs: Sequence[RunFacts]) -> str:
+    targets = list(dict.fromkeys(str(facts.run.get("target")) for facts in runs))
+    known = [target for target in targets if target != "None"]
+    if not known:
+        return "A description of the data"
+    return f"Predicting {', '.join(known)}"
+
+
+def _subtitle(runs: Sequence[RunFacts]) -> str:
+    data = dict.fromkeys(str((facts.run.get("data") or {}).get("name", "")) for facts in runs)
+    models = dict.fromkeys(str(facts.run.get("model", "")) for facts in runs)
+    return f"{', '.join(models)} on {', '.join(data)}"
+
+
+def _overview(runs: Sequence[RunFacts]) -> Table:
+    """The runs side by side."""
+    rows = []
+    for facts in runs:
+        found = verdict_of(facts)
+        score = ("no score", "", "", "")
+        if found is not None:
+            ends = interval(found.low, found.high)
+            score = (found.metric, number(found.value), ends, number(found.constant))
+        used = looks(facts).split(",")[0]
+        rows.append((facts.name, str(facts.run.get("model", "")), *score, used))
+    head = ("run", "model", "score", "value", "interval", "best constant", "looks")
+    return Table(head, tuple(rows), left=3, words=frozenset({6}))
+
+
+def _template() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("likely.report", ""),
+        autoescape=True,  # every name and cell is text; only pictures are markup
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
+
+
+def _version() -> str:
+    import likely
+
+    return likely.__version__

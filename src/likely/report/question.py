@@ -1,0 +1,97 @@
+"""What was asked, of what, how to do it again, and how often the test set was looked at."""
+
+import re
+from typing import Any
+
+from likely.report.run_files import RunFacts
+from likely.report.section import Facts, LeftOut, Section
+from likely.report.wording import count, listed
+
+LOOKS = "Looks at the test set"
+MOST_CLASSES = 8
+KINDS = {
+    "binary": "tell two classes apart",
+    "classes": "tell classes apart",
+    "ordinal": "predict an ordered class",
+    "count": "predict a count",
+    "positive": "predict an amount above 0",
+    "real": "predict a number",
+}
+
+
+def question(facts: RunFacts) -> Section | LeftOut:
+    run, data = facts.run, facts.run.get("data") or {}
+    rows = [
+        ("Data", _data(data)),
+        ("Target", _target(facts)),
+        ("Task", _task(facts)),
+        ("Model", _model(run)),
+        (LOOKS, looks(facts)),
+        ("Data SHA-256", str(data.get("sha256", "not recorded"))),
+        ("Seed", str(run.get("seed", "not recorded"))),
+        ("Trained", str(run.get("time", "not recorded"))),
+        ("Versions", _versions(run)),
+    ]
+    block = Facts(
+        tuple((name, value) for name, value in rows if value),
+        strong=frozenset({LOOKS}),
+        code=frozenset({"Data SHA-256"}),
+    )
+    return Section("question", "The question", (block,))
+
+
+def looks(facts: RunFacts) -> str:
+    """How often the sealed rows were looked at, as far as it is known."""
+    ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
+    if ledger is not None and ledger.entries:
+        return _said(ledger.looks, ledger.budget)
+    if ledger is not None:
+        return "unknown: the ledger is broken"
+    if final is not None:
+        return _said(int(final["look"]), int(final["budget"]))
+    if seal:
+        return _said(int(seal.get("looks", 0)), int(seal.get("budget", 1)))
+    return "none, because no rows were sealed; scores here are of training rows that were held out"
+
+
+def _said(used: int, budget: int) -> str:
+    over = " – more than were meant" if used > budget else ""
+    return f"{used or 'none'} of {budget}{over}"
+
+
+def _data(data: Any) -> str:
+    rows = data.get("rows")
+    name = str(data.get("name", "not recorded"))
+    return name if rows is None else f"{name}, {count(int(rows), 'row')}"
+
+
+def _target(facts: RunFacts) -> str:
+    target, classes = facts.run.get("target"), facts.run.get("classes")
+    if target is None:
+        return "none: the model describes the rows themselves"
+    if not classes:
+        return str(target)
+    return f"{target} ({listed([str(label) for label in classes], MOST_CLASSES)})"
+
+
+def _task(facts: RunFacts) -> str:
+    task = facts.run.get("task") or {}
+    kind = task.get("kind") or (facts.validation.kind if facts.validation else None)
+    if kind is None:
+        return ""
+    reason = task.get("reason")
+    said = KINDS.get(str(kind), str(kind))
+    if not reason or reason == "it was said so":
+        return said
+    about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
+    return f"{said}, because {about}"
+
+
+def _model(run: Any) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in (run.get("parameters") or {}).items())
+    name = str(run.get("model", "not recorded"))
+    return f"{name} with {settings}" if settings else f"{name}, as it comes"
+
+
+def _versions(run: Any) -> str:
+    return ", ".join(f"{name} {number}" for name, number in (run.get("versions") or {}).items())

@@ -1,0 +1,112 @@
+"""Of numbers: predicted against observed, what is left over, and whether quantiles hold."""
+
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.report.figures import ACCENT, MUTED, diagonal, picture
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, Picture, Section, Table, Text
+from likely.report.validation import Validation
+from likely.report.wording import number
+
+TITLE = "Residuals"
+MOST_POINTS = 800  # drawn: more would hide each other, and make the file large
+LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+N_BINS = 20
+
+
+def residuals(facts: RunFacts) -> Section | None:
+    held = facts.validation
+    if held is None or held.has_classes:
+        return None
+    blocks: list[Block] = [Gallery((_against(held), _left_over(held)))]
+    if held.pit is None:
+        blocks.append(Text("The model gives no distribution, so its quantiles cannot be checked."))
+    else:
+        blocks += [Gallery((_quantiles(held.pit), _histogram(held.pit))), _levels(held.pit)]
+    return Section("residuals", TITLE, tuple(blocks))
+
+
+def _some(held: Validation) -> Array:
+    """Rows to be drawn: all, or as many as can be seen, the same each time."""
+    n = len(held.row)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_POINTS, replace=False))
+
+
+def _drawn(held: Validation) -> str:
+    n = len(held.row)
+    return "" if n <= MOST_POINTS else f" {MOST_POINTS} of {n:,} rows are drawn."
+
+
+def _dots(ax: Any, x: Array, y: Array) -> None:
+    ax.plot(x, y, "o", color=ACCENT, alpha=0.4, markersize=3.2, markeredgewidth=0)
+
+
+def _against(held: Validation) -> Picture:
+    some, y, mean = _some(held), held.truth.y, held.prediction.means
+
+    def draw(ax: Any) -> None:
+        ends = (float(min(y.min(), mean.min())), float(max(y.max(), mean.max())))
+        diagonal(ax, ends)
+        _dots(ax, mean[some], y[some])
+        ax.set(xlabel="predicted", ylabel="observed")
+
+    agreement = float(np.corrcoef(y, mean)[0, 1]) if mean.std() > 0 else 0.0
+    label = f"Predicted against observed values; their correlation is {number(agreement)}."
+    caption = f"Predicted against observed, while held out.{_drawn(held)}"
+    return picture(draw, label, caption=caption)
+
+
+def _left_over(held: Validation) -> Picture:
+    some, mean = _some(held), held.prediction.means
+    left = held.truth.y - mean
+
+    def draw(ax: Any) -> None:
+        ax.axhline(0, color=MUTED, lw=1, linestyle=(0, (4, 3)))
+        _dots(ax, mean[some], left[some])
+        ax.set(xlabel="predicted", ylabel="observed − predicted")
+
+    label = (
+        f"Residuals against predicted values; mean {number(float(left.mean()))}, standard "
+        f"deviation {number(float(left.std()))}."
+    )
+    return picture(draw, label, caption="Residuals. A bend or a fan is something left to model.")
+
+
+def _quantiles(pit: Array) -> Picture:
+    def draw(ax: Any) -> None:
+        level = np.linspace(0, 1, 101)
+        share = np.searchsorted(np.sort(pit), level, side="right") / len(pit)
+        half = 1.96 * np.sqrt(level * (1 - level) / len(pit))
+        ax.fill_between(level, level - half, level + half, color=MUTED, alpha=0.18, lw=0)
+        diagonal(ax)
+        ax.plot(level, share, color=ACCENT)
+        ax.set(xlabel="predicted quantile", ylabel="share observed below", xlim=(0, 1), ylim=(0, 1))
+
+    label = "Calibration of quantiles: the share of rows below each predicted quantile."
+    return picture(
+        draw, label, caption="Calibration of quantiles; the band is what chance does (95 %)."
+    )
+
+
+def _histogram(pit: Array) -> Picture:
+    def draw(ax: Any) -> None:
+        ax.hist(pit, bins=np.linspace(0, 1, N_BINS + 1).tolist(), color=ACCENT, alpha=0.75)
+        ax.axhline(len(pit) / N_BINS, color=MUTED, lw=1, linestyle=(0, (4, 3)))
+        ax.set(xlabel="place in the predicted distribution", ylabel="rows", xlim=(0, 1))
+
+    caption = "Flat is calibrated; a hump says the model is too unsure, a bowl that it is too sure."
+    return picture(draw, "Histogram of the place of each row in its prediction.", caption=caption)
+
+
+def _levels(pit: Array) -> Table:
+    rows = tuple((f"{level:.0%}", f"{np.mean(pit <= level):.1%}") for level in LEVELS)
+    return Table(
+        ("predicted quantile", "observed below"),
+        rows,
+        caption="How often rows lie below a quantile.",
+    )

@@ -1,0 +1,181 @@
+"""What a RUN folder holds for the report.  Every file but ``run.json`` may be absent.
+
+run.json            written by ``train``, ``tune`` and whatever else leaves a model:
+    command, seed, time, model, parameters, target, columns, classes, versions
+    data            {name, sha256, rows}
+    scores          of the rows that ``train`` held out, or null
+    task            {kind, reason}                                          (optional)
+    seal            {path, name, looks, budget, judge, rows, count, head}   (optional) of the sealed
+                    folder that the data came from: count and head are those of its ledger when
+                    the RUN was written, so that a cut tail shows
+look.json           ``Look.facts()``
+comparison.json     ``Comparison.facts()``; else the one in the sealed folder
+curve.json          ``Curve.facts()``, or a list of them; else the one in the sealed folder.  May
+                    have ``chosen`` (an x) and ``constant`` (the best constant's score)
+study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
+                    seconds}], best, constant, nested: {value, low, high} or null}
+final.json          the fields of ``FinalScore`` but ``model``; the newest look
+validation.parquet  one row per row of the training data that was held out once:
+    row             its place in the training data, from 0
+    fold            the fold that held it out
+    truth           the code of its class, or the number
+    log_p_0 …       log p of each class, in the order of ``classes``
+    mean            of numbers: what was predicted
+    log_density     of numbers: log p(y | x); absent where a model has none
+    pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
+validation.json     kind, target, classes, folds, seed, rows, and
+    surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
+
+``validation.write`` writes the last two from a cross-validation of training rows, so no sealed row
+can be among them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from likely.errors import BrokenLedger, InvalidFile, InvalidInput
+from likely.report.validation import Validation, read_validation
+
+RUN, LOOK, COMPARISON, CURVE = "run.json", "look.json", "comparison.json", "curve.json"
+STUDY, FINAL = "study.json", "final.json"
+
+Record = Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class LedgerFacts:
+    """The ledger of the seal that a run came from, and whether it is as it was written."""
+
+    name: str
+    sound: bool
+    problems: tuple[str, ...]
+    entries: tuple[Record, ...]
+    head: str
+    budget: int
+    judge: str
+    n_test: int
+
+    @property
+    def looks(self) -> int:
+        return sum(entry["event"] == "commit" for entry in self.entries)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunFacts:
+    """All that is known about a run; None is what its folder does not hold."""
+
+    name: str
+    run: Record
+    look: Record | None = None
+    comparison: Record | None = None
+    curves: tuple[Record, ...] = ()
+    study: Record | None = None
+    validation: Validation | None = None
+    final: Record | None = None
+    ledger: LedgerFacts | None = None
+    page: Record | None = None  # what ``likely explain --json`` says of the model
+    steps: tuple[tuple[str, str], ...] = ()  # how each column was prepared
+
+
+def read_run(
+    folder: str | Path, *, page: Record | None = None, steps: Sequence[tuple[str, str]] = ()
+) -> RunFacts:
+    """The facts in a RUN folder; ``page`` and ``steps`` are asked of its model by the caller."""
+    place = Path(folder)
+    run = read_json(place / RUN)
+    if run is None:
+        raise InvalidInput(
+            f"{folder} has no {RUN}; a report tells how a model came about. Give a folder that "
+            "likely train wrote, not a model file."
+        )
+    seal = _seal(place, run)
+    places = (place,) if seal is None else (place, seal)
+    return RunFacts(
+        name=place.name or str(place),
+        run=run,
+        look=read_json(place / LOOK),
+        comparison=_either(places, COMPARISON),
+        curves=_listed(_either(places, CURVE)),
+        study=read_json(place / STUDY),
+        validation=read_validation(place),
+        final=read_json(place / FINAL),
+        ledger=None if seal is None else _ledger(seal, run["seal"]),
+        page=page,
+        steps=tuple((str(name), str(what)) for name, what in steps),
+    )
+
+
+def read_json(path: Path) -> Any:
+    """What the file says; None where there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise InvalidFile(
+            path, f"it cannot be read as JSON ({error}). Remove it, or run its command again."
+        ) from None
+
+
+def _either(places: Sequence[Path], file: str) -> Any:
+    """From the first place that has the file."""
+    found = (read_json(place / file) for place in places)
+    return next((each for each in found if each is not None), None)
+
+
+def _listed(found: Any) -> tuple[Record, ...]:
+    if found is None:
+        return ()
+    return tuple(found) if isinstance(found, list) else (found,)
+
+
+def _seal(place: Path, run: Record) -> Path | None:
+    """The sealed folder that the run names, where it still is."""
+    told = run.get("seal")
+    if not told or not told.get("path"):
+        return None
+    given = Path(told["path"])
+    near = (place, place.parent, place.parent.parent)
+    places = (given, *(folder / given.name for folder in near))
+    return next((path for path in places if path.is_dir()), None)
+
+
+def _ledger(path: Path, seal: Record) -> LedgerFacts:
+    from likely.sealing.folder import SealFolder
+
+    folder = SealFolder(path)
+    verdict = folder.ledger.verdict()
+    try:
+        manifest = folder.manifest
+        entries = tuple(folder.ledger.entries()) if verdict.sound else ()
+    except BrokenLedger as error:
+        return LedgerFacts(path.name, False, (str(error),), (), verdict.head, 0, "", 0)
+    problems = verdict.problems or _cut(seal, entries, verdict.head)
+    return LedgerFacts(
+        path.name,
+        not problems,
+        problems,
+        entries,
+        verdict.head,
+        manifest.budget,
+        manifest.judge,
+        manifest.n_test,
+    )
+
+
+def _cut(seal: Record, entries: Sequence[Record], head: str) -> tuple[str, ...]:
+    """Whether the ledger still goes on from the line that the run has written down."""
+    count = seal.get("count")
+    if count is None or seal.get("head") is None:
+        return ()
+    if count > len(entries):
+        return (f"The run has seen {count} lines, and the ledger has {len(entries)}.",)
+    then = head if count == len(entries) else entries[count]["previous"]
+    if then != seal["head"]:
+        return (f"Line {count - 1} of the ledger is not the one that the run has seen.",)
+    return ()
