@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.sources import read
+    from likely.evaluate.comparison import compare
+    from likely.evaluate.curves import learning_curve
     from likely.evaluate.look import look
     from likely.evaluate.prepared import Prepared
     from likely.evaluate.study import tune
@@ -72,10 +74,12 @@ __all__ = [
     "SoftmaxRegression",
     "TemperatureScaling",
     "__version__",
+    "compare",
     "data",
     "differences",
     "distributions",
     "information",
+    "learning_curve",
     "likelihood_ratio_test",
     "likelihoods",
     "links",
@@ -125,6 +129,8 @@ _HOME = {  # public name: the module that defines it
     "Prepared": "likely.evaluate.prepared",
     "SoftmaxRegression": "likely.linear.softmax",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "compare": "likely.evaluate.comparison",
+    "learning_curve": "likely.evaluate.curves",
     "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
     "open_seal": "likely.sealing.sealed",

@@ -316,7 +316,7 @@ def _is_missing(y: Array) -> Array:
     """NaN, None, pandas' NA and NaT."""
     if y.dtype.kind == "f":
         return np.isnan(y)
-    if y.dtype.kind != "O":
+    if y.dtype.kind != "O" or set(map(type, y.tolist())) == {str}:  # text alone: none is missing
         return np.zeros(len(y), dtype=bool)
     return np.array([_names_nothing(label) for label in y], dtype=bool)
 

@@ -22,9 +22,10 @@ from likely.distributions.gaussian import LOG_2PI
 def patterns(X: Array) -> Iterator[tuple[Array, Array]]:
     """(which columns are observed, which rows have exactly those), for each pattern in X."""
     observed = ~np.isnan(X)
-    distinct, which = np.unique(observed, axis=0, return_inverse=True)
-    for number, mask in enumerate(distinct):
-        yield mask, np.flatnonzero(which.ravel() == number)
+    bits = np.packbits(observed, axis=1)  # an eighth of the bytes to sort, in the same order
+    _, first, which = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+    for number, row in enumerate(first):
+        yield observed[row], np.flatnonzero(which.ravel() == number)
 
 
 def log_prob_of_observed(mean: Array, covariance: Array, X: Array) -> Array:

@@ -31,7 +31,7 @@ from likely.evaluate.contest import Arena, Contestant, contest
 from likely.evaluate.folds import Folds
 from likely.evaluate.metrics import METRICS, Metric, metric_named, metrics_for
 from likely.evaluate.models import BASELINE, CANDIDATES, candidate_named, candidates_for
-from likely.evaluate.paired import Paired, corrected_interval, corrected_test
+from likely.evaluate.paired import Paired, corrected_test
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.rows import Rows, rows_for
 from likely.evaluate.task import Kind, Task
@@ -242,6 +242,28 @@ def compare(
     True
     """
     rows = rows_for(data, target, kind=kind, group=group)
+    return compare_rows(
+        rows,
+        models,
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
+        everything=everything,
+        metric=metric,
+    )
+
+
+def compare_rows(
+    rows: Rows,
+    models: Any = None,
+    *,
+    folds: int = 5,
+    repeats: int = 2,
+    seed: int = 0,
+    everything: bool = False,
+    metric: str | Metric | None = None,
+) -> Comparison:
+    """``compare`` of a table that is open."""
     contestants, left_out = _contestants(models, rows.task, seed=seed, everything=everything)
     main = metrics_for(rows.task)[0] if metric is None else metric_named(metric)
     if rows.task.kind not in main.tasks:
@@ -301,9 +323,8 @@ def _entry(arena: Arena, each: Contestant) -> Entry:
     if each.problem:
         return entry
     main, *beside = arena.metrics
-    ratio = arena.held_per_learned
     per_fold = np.array([main.value(one.statistics[main.name]) for one in each.scored])
-    low, high = corrected_interval(per_fold, test_per_train=ratio)
+    low, high = arena.interval(per_fold)
     pooled, pooled_low, pooled_high = _pooled(arena, each, main)
     present = [metric for metric in beside if metric.name in each.scored[0].statistics]
     return replace(
@@ -349,7 +370,9 @@ def _ranked(entries: list[Entry], arena: Arena) -> tuple[Entry, ...]:
         return corrected_test(gap, test_per_train=ratio)
 
     tested = [
-        replace(each, against_best=against(each, scored[0]), against_baseline=against(each, baseline))
+        replace(
+            each, against_best=against(each, scored[0]), against_baseline=against(each, baseline)
+        )
         for each in scored
     ]
     return (*tested, *failed)

@@ -24,11 +24,13 @@ def text_of(found: "Comparison", width: int = WIDEST) -> str:
     rows = table_of(found)
     wide = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = [
-        "  " + "  ".join(cell.rjust(w) if j else cell.ljust(w) for j, (cell, w) in _cells(row, wide))
+        "  "
+        + "  ".join(cell.rjust(w) if j else cell.ljust(w) for j, (cell, w) in _cells(row, wide))
         for row in rows
     ]
     said = [line for each in sentences(found) for line in wrap(each, width, break_on_hyphens=False)]
-    head = [line for each in titles(found) for line in wrap(each, width, break_on_hyphens=False)]
+    first, second = titles(found)
+    head = [first, *wrap(second, width, break_on_hyphens=False)]
     return "\n".join([*head, "", *(line.rstrip() for line in lines), "", *said])
 
 

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from sklearn.base import clone
 
+from likely._typing import Array
 from likely.compute.executor import executor_for
 from likely.errors import InvalidInput
 from likely.evaluate.fold_totals import merged_fits
 from likely.evaluate.folds import Fold, Folds
 from likely.evaluate.metrics.base import Metric, Truth
+from likely.evaluate.metrics.intervals import Ends
+from likely.evaluate.paired import corrected_interval
 from likely.evaluate.predicting import predict_for, truth_of
 from likely.evaluate.task import Task
 from likely.evaluate.warned import heard, routing
@@ -50,6 +53,11 @@ class Arena:
     def held_per_learned(self) -> float:
         """n_test/n_train, on average over the folds."""
         return float(np.mean([len(fold.test) / len(fold.train) for fold in self.folds]))
+
+    def interval(self, values: Array) -> Ends:
+        """Of the mean over folds of the main metric; losses have no negative ends."""
+        low, high = corrected_interval(values, test_per_train=self.held_per_learned)
+        return (max(low, 0.0) if self.metrics[0].better == "lower" else low), high
 
     def score(self, model: Any, held: "pa.Table", truth: Truth) -> dict[str, Any]:
         """The statistics of each metric for rows that the model has not seen."""

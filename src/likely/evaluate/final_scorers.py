@@ -163,7 +163,7 @@ def _finite(losses: Array) -> Array:
 
 def _written(spread: Spread) -> str:
     response = spread.response
-    own = asdict(response) if is_dataclass(response) else {}
+    own: dict[str, Any] = asdict(response) if is_dataclass(response) else {}
     return json.dumps(
         {"name": response.name, "own": own, "dispersion": spread.dispersion}, sort_keys=True
     )

@@ -11,11 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
-from typing import Any, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.evaluate.task import CLASS_KINDS, KINDS, NUMBER_KINDS, Kind, Task
+from likely.evaluate.kinds import CLASS_KINDS, KINDS, NUMBER_KINDS, Kind
+
+if TYPE_CHECKING:
+    from likely.evaluate.task import Task
 
 Cost = Literal["low", "medium", "high"]
 Need = Literal["no-missing", "scaled", "numbers"]
@@ -48,7 +51,7 @@ class Candidate:
     def load(self) -> type[Any]:
         return _class_named(self.estimator)
 
-    def arguments(self, task: Task, *, seed: int = 0) -> dict[str, Any]:
+    def arguments(self, task: "Task", *, seed: int = 0) -> dict[str, Any]:
         """Constructor arguments for a task, with the order of its classes where one is taken."""
         takes = signature(self.load()).parameters
         found = {**self.settings, **self.by_task.get(task.kind, {})}
@@ -58,7 +61,9 @@ class Candidate:
             found["random_state"] = seed
         return {name: _made(value) for name, value in found.items()}
 
-    def build(self, task: Task, settings: Mapping[str, Any] | None = None, *, seed: int = 0) -> Any:
+    def build(
+        self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
+    ) -> Any:
         """A fresh estimator; ``settings`` overrule, and ``part__name`` reaches inside."""
         if task.kind not in self.tasks:
             raise InvalidInput(
@@ -224,9 +229,9 @@ def candidate_named(name: str) -> Candidate:
     return CANDIDATES[name]
 
 
-def candidates_for(task: Task | Kind, *, everything: bool = False) -> list[Candidate]:
+def candidates_for(task: "Task | Kind", *, everything: bool = False) -> list[Candidate]:
     """Those that suit the task, the baseline first; ``everything`` adds the slow ones."""
-    kind = task.kind if isinstance(task, Task) else task
+    kind = task if isinstance(task, str) else task.kind
     return [
         candidate
         for candidate in CANDIDATES.values()

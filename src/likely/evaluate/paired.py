@@ -34,25 +34,19 @@ class Paired(NamedTuple):
     n: int  # J, the folds of all repeats
 
 
-def corrected_test(
-    differences: Array, *, test_per_train: float, level: float = 0.95
-) -> Paired:
+def corrected_test(differences: Array, *, test_per_train: float, level: float = 0.95) -> Paired:
     """The corrected resampled t-test; ``test_per_train`` is n_test/n_train."""
     n, mean = len(differences), float(np.mean(differences))
     low, high = corrected_interval(differences, test_per_train=test_per_train, level=level)
     error = standard_error(differences, test_per_train=test_per_train)
     if n < 2 or not np.isfinite(error):
         return Paired(mean if np.isfinite(mean) else nan, low, high, nan, nan, n)
-    if error == 0:  # the same difference on every fold
-        t = 0.0 if mean == 0 else float(np.copysign(inf, mean))
-    else:
-        t = mean / error
+    certain = 0.0 if mean == 0 else float(np.copysign(inf, mean))  # equal on every fold
+    t = mean / error if error > 0 else certain
     return Paired(mean, low, high, t, 2 * float(stdtr(n - 1, -abs(t))), n)
 
 
-def corrected_interval(
-    values: Array, *, test_per_train: float, level: float = 0.95
-) -> Ends:
+def corrected_interval(values: Array, *, test_per_train: float, level: float = 0.95) -> Ends:
     """Of the mean of scores over folds; all numbers where it cannot be told."""
     n, mean = len(values), float(np.mean(values))
     error = standard_error(values, test_per_train=test_per_train)

@@ -81,7 +81,7 @@ def rows_for(
 
 
 def codes_of(table: "pa.Table", name: str) -> Array:
-    """Whole numbers in the order of a column's values; missing ones are each a value of their own."""
+    """Whole numbers in the order of a column's values; each missing one is a value of its own."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

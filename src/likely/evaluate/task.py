@@ -11,21 +11,18 @@ The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, final, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput, UnknownName
+from likely.evaluate.kinds import CLASS_KINDS, KINDS, NUMBER_KINDS, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Kind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
-
-KINDS: tuple[Kind, ...] = get_args(Kind)
-CLASS_KINDS: frozenset[Kind] = frozenset({"binary", "classes", "ordinal"})
-NUMBER_KINDS: frozenset[Kind] = frozenset({"count", "positive", "real"})
+__all__ = ["CLASS_KINDS", "KINDS", "NUMBER_KINDS", "Kind", "Task", "task_of"]
 
 MANY_CLASSES = 20  # whole numbers with more values than this are counts; more names need …
 FEW_ROWS = 5  # … at least this many rows each, on average

@@ -1,0 +1,143 @@
+"""``likely compare``: models side by side on the same folds, and the baseline with them."""
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+from likely.errors import UnknownName
+
+if TYPE_CHECKING:
+    from likely.cli.tables import Data
+    from likely.evaluate.comparison import Comparison
+    from likely.evaluate.rows import Rows
+
+NARROWEST = 60  # columns of text
+
+
+@click.command()
+@click.argument("data")
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
+@click.option("--repeats", type=click.IntRange(min=1), default=2, help="Deals of the rows; 2.")
+@click.option("--all", "everything", is_flag=True, help="The slow models too.")
+@click.option("--group", metavar="COL", help="Rows that agree in it are held out together.")
+@click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
+@global_options
+@click.pass_obj
+def compare(
+    settings: Settings,
+    data: str,
+    models: tuple[str, ...],
+    target: str | None,
+    folds: int,
+    repeats: int,
+    everything: bool,
+    group: str | None,
+    metric: str | None,
+) -> Answer:
+    """Cross-validate MODELs, or all that suit the target, on DATA or the training rows of a SEAL.
+
+    Missing values, categories and scales are learned inside each fold. The best constant is always
+    in the table; p is of a paired test that knows that folds overlap.
+    """
+    from likely.cli.runs import COMPARISON, keep_beside_seal
+    from likely.cli.using import using_jobs
+    from likely.cli.watch import watched
+    from likely.evaluate.comparison import compare_rows
+
+    refuse_unknown_models(models)
+    rows = rows_of(data, target, group=group, doing="compare")
+    with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
+        found = compare_rows(
+            rows,
+            list(models) or None,
+            folds=folds,
+            repeats=repeats,
+            seed=settings.seed,
+            everything=everything,
+            metric=metric,
+        )
+    return Answer(
+        text=_text(found),
+        result=found.facts(),
+        findings=_findings(found),
+        files=keep_beside_seal(data, COMPARISON, found.facts()) if rows.sealed else (),
+        next=_next(data, found),
+    )
+
+
+def refuse_unknown_models(names: tuple[str, ...]) -> None:
+    """A name that no model has is a mistake on the command line."""
+    from likely.evaluate.models import candidate_named
+
+    try:
+        for name in names:
+            candidate_named(name)
+    except UnknownName as error:
+        raise Refusal(str(error), Exit.USAGE, "likely models") from None
+
+
+def rows_of(name: str, target: str | None, *, group: str | None = None, doing: str) -> "Rows":
+    """The rows of DATA with a target; of a SEAL its training rows, and what it remembers."""
+    from likely.cli.guard import refuse_sealed_rows_in
+    from likely.cli.tables import in_one_table, open_data
+    from likely.evaluate.rows import rows_for
+
+    data = open_data(name)
+    column = data.target if target is None else target
+    if column is None:
+        raise Refusal(
+            f"No target was given; the column to predict was expected. {data.label} has "
+            f"{', '.join(data.source.names[:10])}.",
+            Exit.USAGE,
+            f"likely {doing} {shlex.quote(name)} --target COL",
+        )
+    _refuse_other_target(data, column, name, doing)
+    if data.seal is not None:
+        return rows_for(name, column, group=group)
+    refuse_sealed_rows_in(data, name, doing=doing)
+    table = in_one_table(data.source)
+    return rows_for(table, column, group=group)._replace(label=data.label)
+
+
+def _refuse_other_target(data: "Data", column: str, name: str, doing: str) -> None:
+    if data.seal is not None and column != data.target:
+        raise Refusal(
+            f"--target {column} was given; {data.label} was sealed for {data.target}. Leave "
+            "--target out, or seal the data again for another target.",
+            Exit.USAGE,
+            f"likely {doing} {shlex.quote(name)}",
+        )
+
+
+def _text(found: "Comparison") -> str:
+    from likely.cli.show import heading, width
+    from likely.evaluate.comparison_text import text_of
+
+    title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
+    return f"{heading(title)}\n{rest}"
+
+
+def _findings(found: "Comparison") -> tuple[str, ...]:
+    """What the fits warned of, once each; failures are in the table already."""
+    said: dict[str, list[str]] = {}
+    for each in found.entries:
+        for warning in each.warnings:
+            said.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
+    return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
+
+
+def _next(data: str, found: "Comparison") -> str:
+    """Tune the best; look again where nothing was learned; of plain data, say the target."""
+    from likely.evaluate.models import BASELINE
+
+    words = shlex.quote("FILE" if data == "-" else data)
+    said = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
+    if found.best.name == BASELINE:
+        return f"likely look {words}{said}"
+    return f"likely tune {words} {found.best.name}{said}"
