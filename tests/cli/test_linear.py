@@ -292,12 +292,11 @@ REFUSED = [
     ("train claims.csv linear --target amount --weight amount", 2, "two parts", None),
     ("train claims.csv glm --target amount --set response=poison", 2, "'poisson'", None),
     ("train claims.csv glm --target amount --set link=logitt", 2, "'logit'", None),
-    ("train gaps.csv linear --target y", 2, "Column 'b' has a missing cell in row 3", None),
     (
-        "train gaps.csv softmax --target c",
+        "train gaps.csv linear --target y --weight a",
         2,
-        "naive-bayes",
-        "likely train gaps.csv naive-bayes --target c",
+        "Column 'b' has a missing cell in row 3",
+        None,
     ),
     ("train gaps.csv linear --target b", 2, "Column 'b' is empty in row 3", None),
 ]
@@ -316,6 +315,16 @@ def test_what_does_not_suit_is_refused_with_what_does(
     if next is not None:
         assert outcome["next"].removesuffix(" --json") == next
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("model", "target"), [("linear", "y"), ("softmax", "c")])
+def test_missing_cells_are_filled_inside_the_fit(likely, tmp_path, model, target):
+    rows = [f"{i},{'' if i == 2 else i * i},{'uv'[i % 2]},{i % 7}" for i in range(30)]
+    (tmp_path / "gaps.csv").write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
+    assert likely("train", "gaps.csv", model, "--target", target).exit == 0
+    assert "filled with the median" in likely("explain", "@last").out
+    predicted = likely("predict", "@last", "gaps.csv")
+    assert len(predicted.out.splitlines()) == 31
 
 
 def test_a_gap_at_prediction_names_its_row_of_the_table(likely, tmp_path, monkeypatch):

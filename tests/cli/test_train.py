@@ -17,7 +17,13 @@ SUITED = {  # data, a column of them, and rows
 }
 
 
-@pytest.mark.parametrize("model", MODELS)
+SLOW = {"logistic-lasso", "softmax-lasso"}  # a path of fits in each fold
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in MODELS],
+)
 def test_every_model_trains_explains_and_predicts(likely, model):
     data, column, n = SUITED.get(MODELS[model].target, ("iris", "petal_length", 150))
     trained = likely("train", data, model)

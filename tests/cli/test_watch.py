@@ -26,6 +26,20 @@ def test_plain_lines_say_how_far_it_is(monkeypatch, capsys):
     ]
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_trials_are_counted_and_the_steps_of_their_fits_are_not(monkeypatch, capsys, terminal):
+    monkeypatch.setattr(watch, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(watch, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(watch.sys.stderr, "isatty", lambda: terminal, raising=False)
+    with watch.watched(Settings(), "tuning", 50, unit="trials run"):
+        report("EM step", 1, "objective 3.5")
+        report("trials run", 1, "best 0.4")
+    said = capsys.readouterr().err
+    assert "EM step" not in said
+    if not terminal:
+        assert said == "tuning: 1 of 50 trials run, best 0.4\n"
+
+
 def test_a_terminal_gets_a_bar_that_ends_with_the_work(monkeypatch, capsys):
     work(Settings(), monkeypatch, terminal=True)
     said = capsys.readouterr()

@@ -15,7 +15,7 @@ class Exit(IntEnum):
     FINE = 0
     USAGE = 1
     DATA = 2
-    HONESTY = 3  # reserved for the sealed test set
+    HONESTY = 3  # it could be done, and the score would not be what it says
     CHECK = 4
     BUG = 70
     INTERRUPTED = 130

@@ -12,6 +12,7 @@ from likely.cli.settings import Settings, global_options
 from likely.cli.show import count, heading, number, shortened, table, width, wrapped
 
 if TYPE_CHECKING:
+    from likely.cli.runs import Run
     from likely.cli.telling import Telling
 
 MOST_COLUMNS = 10  # shown; JSON has all
@@ -48,23 +49,65 @@ def explain(settings: Settings, run: str, top: int) -> Answer:
     data = str(opened.facts.get("data", {}).get("name", "DATA"))
     data = "DATA" if data == "standard input" else data
     told, result = explanation(opened.model, settings.seed, top)
+    result = {**result, "model": opened.facts.get("model", result["model"])}
     return Answer(
         text=told,
         result=result,
-        next=shlex.join(["likely", "predict", run, data, *_proba(opened.model), *OUTPUT]),
+        next=_next(opened, run, data),
     )
+
+
+def _next(opened: "Run", name: str, data: str) -> str:
+    """Of a sealed run the look that it leads to, then the report; of others a prediction."""
+    if opened.facts.get("seal") and opened.facts.get("target") is not None:
+        verb = "report" if (opened.path / "final.json").is_file() else "final"
+        return shlex.join(["likely", verb, name])
+    return shlex.join(["likely", "predict", name, data, *_proba(opened.model), *OUTPUT])
 
 
 def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, dict[str, Any]]:
     """The explanation of a fitted model, for a person and for a program."""
     from likely.cli.registry import kebab
 
+    if getattr(model, "preparation_", None) is not None:
+        return _prepared(model, seed, top)
     name = kebab(model)
+    if getattr(model, "penalties_", None) is not None:
+        model = model.model_  # of a path, the one that was chosen
+    if getattr(model, "estimators_", None) is not None:
+        return _of_cuts(model, name, seed, top)
     if getattr(model, "coding_", None) is not None:
         from likely.cli.coefficients import of_linear
 
         return of_linear(model, name, top)
     return _of_components(model, name, seed, top)
+
+
+def _prepared(model: Any, seed: int, top: int) -> tuple[str, dict[str, Any]]:
+    """The model inside, and what was done to each column before it."""
+    told, result = explanation(model.model_, seed, top)
+    steps = model.steps_
+    body = table(
+        ["column", "prepared inside the fit"], [[n, _cut(w, n)] for n, w in steps[:top]], left=2
+    )
+    if len(steps) > top:
+        body += f"\n  … and {count(len(steps) - top, 'more column')} (--top {len(steps)} shows all)"
+    steps_facts = [{"column": name, "step": what} for name, what in steps]
+    return f"{told}\n\n{body}", {**result, "steps": steps_facts}
+
+
+def _of_cuts(model: Any, name: str, seed: int, top: int) -> tuple[str, dict[str, Any]]:
+    """One model for each cut between ordered classes."""
+    told, cuts = [], []
+    for below, part in zip(model.classes_.tolist(), model.estimators_, strict=False):
+        text, result = explanation(part, seed, top)
+        told.append(f"{heading(f'{name}: above {below}')}\n{text}")
+        cuts.append({"above": below, **result})
+    return "\n\n".join(told), {"model": name, "cuts": cuts}
+
+
+def _cut(what: str, name: str) -> str:
+    return shortened(what, max(width() - len(name) - 12, LONGEST_CELL))
 
 
 def _proba(model: Any) -> list[str]:

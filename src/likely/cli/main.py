@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -21,12 +22,27 @@ import likely
 from likely.cli.answer import Answer, Notes, tell, tell_failure
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
-from likely.errors import LikelyError, LikelyWarning, UnknownName
+from likely.errors import (
+    BrokenLedger,
+    HonestyRefusal,
+    LikelyError,
+    LikelyWarning,
+    SealedData,
+    UnknownName,
+)
 
 VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
+    "look": "What a table holds, and what is wrong with it; trains nothing.",
+    "seal": "Set rows aside, to be looked at once, at the end.",
+    "compare": "All models that suit the target, side by side, with the baseline.",
+    "tune": "The best settings of one model, by a search that can go on later.",
     "train": "One model on a table, with an honest held-out score.",
+    "curve": "How a model's score grows with rows, steps or a setting.",
+    "final": "Open the seal: one honest number, and a line in the ledger.",
+    "report": "Everything about a run, in one HTML file.",
     "predict": "Predictions for the rows of a table, streamed.",
     "explain": "What a trained model looks at.",
+    "ledger": "Every look at a seal, and whether it is as it was written.",
     "demo": "The whole story on built-in data, in under a minute.",
     "models": "What models exist, with their parameters.",
 }
@@ -67,8 +83,8 @@ class Verbs(click.Group):
 def verbs() -> None:
     """Probability models on tables: fast, and honest about what they know.
 
-    DATA is a CSV, TSV, JSON lines or Parquet file, '-' for the standard input, or one of
-    iris, wine, breast-cancer, digits, diabetes.
+    DATA is a CSV, TSV, ARFF, JSON lines or Parquet file, '-' for the standard input, or one
+    of iris, wine, breast-cancer, digits, diabetes.
     """
 
 
@@ -101,6 +117,10 @@ def run(argv: list[str]) -> int:
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
     except Refusal as error:
         return _fail(str(error), error.exit, error.next, settings)
+    except (HonestyRefusal, SealedData) as error:
+        return _fail(str(error), Exit.HONESTY, help_of, settings)
+    except BrokenLedger as error:
+        return _fail(str(error), Exit.CHECK, _verify(error), settings)
     except LikelyError as error:
         return _fail(str(error), Exit.DATA, help_of, settings)
     except SystemExit:  # click's answer to a broken pipe
@@ -123,6 +143,12 @@ def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
 
 def _help_for(error: click.UsageError) -> str:
     return f"{error.ctx.command_path} --help" if error.ctx is not None else "likely --help"
+
+
+def _verify(error: BrokenLedger) -> str:
+    """The command that says all that is wrong with a seal."""
+    path = Path(error.path)
+    return f"likely ledger verify {shlex.quote(str(path if path.is_dir() else path.parent))}"
 
 
 def _bug(error: Exception) -> str:

@@ -35,6 +35,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
 
     Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
     """
+    from likely.cli.guard import note_sealed_rows_in
     from likely.cli.runs import open_run
     from likely.cli.show import count
     from likely.cli.tables import HeaderAlone, open_data
@@ -42,11 +43,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     from likely.cli.watch import watched
     from likely.cli.writers import write_table
 
-    if settings.json and output == "-":
-        raise click.UsageError(
-            "Predictions and --json both want the standard output; one can have it. "
-            "Write the predictions to a file with -o out.csv."
-        )
+    _refuse_two_voices(settings, output)
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     if proba:
@@ -60,6 +57,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
+        findings = note_sealed_rows_in(rows, data)
         with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
             n, path = write_table(output, names, _predicted(opened, rows, proba))
     where = "the standard output" if path is None else str(path)
@@ -71,6 +69,14 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         next=f"likely explain {shlex.quote(run)}",
         aside=path is None,
     )
+
+
+def _refuse_two_voices(settings: Settings, output: str) -> None:
+    if settings.json and output == "-":
+        raise click.UsageError(
+            "Predictions and --json both want the standard output; one can have it. "
+            "Write the predictions to a file with -o out.csv."
+        )
 
 
 def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
@@ -168,7 +174,9 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
     from likely.data.frames import kinds_of
 
     coding = getattr(model, "coding_", None)
-    schema = model.schema_ if coding is None else coding.schema
+    schema = getattr(model, "schema_", None) if coding is None else coding.schema
+    if schema is None:  # a model with its preparation inside
+        return table
     found = kinds_of(table).kinds
     for j, (kind, trained) in enumerate(zip(found, schema.kinds, strict=True)):
         if trained == "category" and kind in ("number", "boolean"):

@@ -1,6 +1,7 @@
 """The models of the command line, by their kebab-case names.
 
-To add a model, write one line in ``MODELS``: ``train``, ``explain``, ``models`` and their tests
+To add a model, write one line in ``likely.evaluate.models.CANDIDATES``, and here only if it has
+no target or is to be streamed from a file: ``train``, ``explain``, ``models`` and their tests
 read this table.
 """
 
@@ -14,6 +15,8 @@ from typing import Any, Literal, NamedTuple, NoReturn, final
 import likely
 from likely.cli.exits import Exit, Refusal
 from likely.errors import UnknownName
+from likely.evaluate.kinds import NUMBER_KINDS
+from likely.evaluate.models import BASELINE, CANDIDATES, Candidate
 
 Target = Literal["none", "class", "two classes", "ordered", "number"]
 
@@ -29,6 +32,7 @@ class Model:
     summary: str
     defaults: dict[str, Any] = field(default_factory=dict)  # where they differ from Python's
     gaps: bool = False  # whether cells may be missing
+    streams: bool = True  # whether it may be fitted as it is, to a table larger than memory
 
     @property
     def supervised(self) -> bool:
@@ -40,7 +44,7 @@ class Model:
         return found
 
 
-MODELS = {
+DIRECT = {  # fitted to the columns as they are, from memory or from a file
     model.name: model
     for model in (
         Model(
@@ -99,6 +103,38 @@ MODELS = {
 }
 
 
+def _of_candidate(candidate: Candidate) -> Model:
+    """A model whose table is prepared inside its fit."""
+    return Model(
+        candidate.name,
+        candidate.estimator,
+        _target_of(candidate),
+        candidate.summary,
+        {name: value for name, value in candidate.settings.items() if _is_plain(value)},
+        gaps=True,
+        streams=False,
+    )
+
+
+def _target_of(candidate: Candidate) -> Target:
+    if candidate.tasks <= NUMBER_KINDS:
+        return "number"
+    if candidate.tasks == {"binary"}:
+        return "two classes"
+    return "ordered" if candidate.tasks == {"ordinal"} else "class"
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+MODELS = DIRECT | {
+    name: _of_candidate(candidate)
+    for name, candidate in CANDIDATES.items()
+    if name not in DIRECT and name != BASELINE  # which learns nothing, and is in every comparison
+}
+
+
 class Parameter(NamedTuple):
     """A constructor argument, its default here, and what it is for."""
 
@@ -117,7 +153,7 @@ def model_named(name: str) -> Model:
 def kebab(estimator: object) -> str:
     """The command-line name of an estimator: its model's, or its own in kebab-case."""
     kind = type(estimator).__name__
-    names = {model.estimator: model.name for model in MODELS.values()}
+    names = {model.estimator: model.name for model in DIRECT.values()}
     return names.get(kind, re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower())
 
 
@@ -132,7 +168,15 @@ def parameters(model: Model) -> list[Parameter]:
 
 
 def arguments(model: Model, assignments: Sequence[str], seed: int) -> dict[str, Any]:
-    """Constructor arguments from ``--set name=value``; ``name.key=value`` fills a mapping."""
+    """Constructor arguments: defaults, the seed, and what ``--set`` gives."""
+    defaults = dict(model.defaults)
+    if any(parameter.name == "random_state" for parameter in parameters(model)):
+        defaults["random_state"] = seed
+    return {**defaults, **assigned(model, assignments)}
+
+
+def assigned(model: Model, assignments: Sequence[str]) -> dict[str, Any]:
+    """What ``--set name=value`` gives; ``name.key=value`` fills a mapping."""
     known = [parameter.name for parameter in parameters(model)]
     given: dict[str, Any] = {}
     for assignment in assignments:
@@ -150,10 +194,7 @@ def arguments(model: Model, assignments: Sequence[str], seed: int) -> dict[str, 
             given.setdefault(name, {})[key] = _value(right)
         else:
             given[name] = _missing_or_value(name, right)
-    defaults = dict(model.defaults)
-    if "random_state" in known:
-        defaults["random_state"] = seed
-    return {**defaults, **given}
+    return given
 
 
 def _missing_or_value(name: str, text: str) -> Any:

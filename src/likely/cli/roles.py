@@ -72,7 +72,7 @@ def check_roles(settings: Settings, names: tuple[str, ...], chosen: Model, roles
             f"{settings.command} --target {shlex.quote(names[-1])}",
         )
     for name in roles.columns:
-        _refuse_unknown(settings, names, name)
+        refuse_unknown_column(settings, names, name)
     twice = [name for name in roles.columns if roles.columns.count(name) > 1]
     if twice:
         raise Refusal(
@@ -106,7 +106,7 @@ def _refuse_unused(chosen: Model, roles: Roles) -> None:
             )
 
 
-def _refuse_unknown(settings: Settings, names: tuple[str, ...], wanted: str) -> None:
+def refuse_unknown_column(settings: Settings, names: tuple[str, ...], wanted: str) -> None:
     """Suggest the nearest column, also in the next command."""
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""DATA as a source: a file, the standard input or a built-in name, with its hash.
+"""DATA as a source: a file, a SEAL, the standard input or a built-in name, with its hash.
 
 Small files are read into memory once; larger ones are read in chunks, each time they are
 asked for.
@@ -23,10 +23,13 @@ from likely.errors import InvalidFile, InvalidInput, LikelyError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.sealing.folder import SealFolder
+
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
 HASHED_BYTES = 2**20  # at a time
 HEADER_BYTES = 2**16  # a header is shorter
 CHUNK_ROWS = 65536
+MANIFEST = "manifest.json"  # a folder with it is a SEAL
 
 
 @final
@@ -57,7 +60,8 @@ class Data:
     label: str
     source: Source
     digest: str  # SHA-256 of the bytes
-    target: str | None = None  # known of built-in data
+    target: str | None = None  # known of built-in data and seals
+    seal: "SealFolder | None" = None  # whose training rows these are
 
     @property
     def in_memory(self) -> bool:
@@ -78,6 +82,8 @@ def open_data(name: str, *, load: bool = True) -> Data:
     if name in BUILTIN:
         table = builtin_table(name)
         return Data(name, table_source(table), _digest_of_table(table), BUILTIN[name].target)
+    if Path(name, MANIFEST).is_file():
+        return _training_part(name)
     if name == "-":
         stream = _Hashed(sys.stdin)
         with _header_alone(lambda: stream.first):
@@ -103,6 +109,16 @@ def in_one_table(source: Source) -> "pa.Table":
     import pyarrow as pa
 
     return pa.Table.from_batches(list(source))
+
+
+def _training_part(name: str) -> Data:
+    """Of a SEAL that is as it was written, the rows that are not sealed."""
+    from likely.sealing.folder import TRAIN, open_folder
+
+    seal = open_folder(name)
+    seal.check()
+    digest, target = seal.manifest.files[TRAIN], seal.manifest.target
+    return Data(name, table_source(seal.train()), digest, target, seal)
 
 
 @final
@@ -153,8 +169,8 @@ def _refuse_unknown(name: str) -> None:
     close = get_close_matches(name, [*BUILTIN, *files], n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(
-        f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, JSON "
-        f"lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
+        f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
+        f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
 
 

@@ -1,22 +1,38 @@
 """``likely train``: one model on one table, with a score on rows that the fit did not see."""
 
 import shlex
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.registry import Model, arguments, model_named
+from likely.cli.exits import Exit, Refusal
+from likely.cli.registry import DIRECT, Model, arguments, assigned, model_named
 from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
+from likely.cli.weka import (
+    Weka,
+    save_copy,
+    score_loaded,
+    scored_elsewhere,
+    target_named,
+    weka_of,
+    weka_options,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from likely.cli.tables import Data
+    from likely.data.source import Source
+    from likely.report.validation import Validation
 
 MOST_NAMED = 6  # classes in a note
 
 
 @click.command()
-@click.argument("data")
-@click.argument("model")
-@click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@click.argument("words", nargs=-1, metavar="DATA|SEAL MODEL")
+@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
 @click.option("--weight", metavar="COL", help="How much each row counts; 2 is the row twice.")
 @click.option("--offset", metavar="COL", help="Added to each row's linear predictor.")
 @click.option("--exposure", metavar="COL", help="Multiplies each row's mean, as time at risk does.")
@@ -29,12 +45,12 @@ MOST_NAMED = 6  # classes in a note
     help="A parameter of the model (see: likely models MODEL); event.age=poisson sets one column.",
 )
 @click.option("-o", "output", metavar="RUN", help="The folder to write; runs/NNN-MODEL if not set.")
+@weka_options
 @global_options
 @click.pass_obj
 def train(
     settings: Settings,
-    data: str,
-    model: str,
+    words: tuple[str, ...],
     target: str | None,
     weight: str | None,
     offset: str | None,
@@ -43,27 +59,30 @@ def train(
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
-    """Train MODEL on DATA, and score it on a fifth of the rows that it did not see.
+    """Train MODEL on DATA, and score it on rows that it did not see.
 
-    The model that is saved is then fitted on all rows.
+    Of a table without missing cells, a fifth is held out.  A SEAL, a table with missing cells, or
+    -x, is scored by cross-validation, and columns are prepared inside the fit.  The model that is
+    saved is then fitted on all rows.
     """
-    from likely.cli.runs import place_for_run, write_run
-    from likely.cli.using import using_jobs
-
+    weka = weka_of(click.get_current_context())
+    if weka.seed is not None:
+        settings.seed = weka.seed
+    if weka.load is not None:
+        return score_loaded(settings, weka)
+    data, model = words_of(words, weka)
     chosen = model_named(model)
-    given = arguments(chosen, assignments, settings.seed)
-    with place_for_run(model, output) as (draft, place), using_jobs(settings.jobs):
-        roles = Roles(target, weight, offset, exposure, groups)
-        trained = train_on(settings, data, chosen, given, roles)
-        write_run(draft, trained.model, run_facts(settings, chosen, given, trained))
-    name = "@last" if output is None else shlex.quote(str(place))
-    return Answer(
-        text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
-        result={**trained.facts, "run": str(place)},
-        findings=trained.findings,
-        files=(place / "model.likely", place / "run.json"),
-        next=f"likely explain {name}",
-    )
+    asked = Asked(chosen, assigned(chosen, assignments), weka)
+    roles = Roles(target, weight, offset, exposure, groups)
+    return _trained_run(settings, data, asked, roles, output)
+
+
+class Asked(NamedTuple):
+    """A model and how it is wanted."""
+
+    model: Model
+    given: dict[str, Any]  # by --set
+    weka: Weka = Weka()
 
 
 class Trained(NamedTuple):
@@ -73,30 +92,161 @@ class Trained(NamedTuple):
     facts: dict[str, Any]
     text: str
     findings: tuple[str, ...]
-    digest: str
+    data: "Data"
+    parameters: dict[str, Any]
+    validation: "Validation | None" = None
 
 
-def train_on(
-    settings: Settings, name: str, chosen: Model, given: dict[str, Any], roles: Roles
-) -> Trained:
-    """Open the data, score on held-out rows, fit on all of them."""
+def _trained_run(
+    settings: Settings, name: str, asked: Asked, roles: Roles, output: str | None
+) -> Answer:
+    from likely.cli.runs import place_for_run, write_run
+    from likely.cli.using import using_jobs
+
+    with place_for_run(asked.model.name, output) as where, using_jobs(settings.jobs):
+        trained = train_on(settings, name, asked, roles)
+        write_evidence(where.draft, trained)
+        write_run(where.draft, trained.model, run_facts(settings, trained))
+        saved = save_copy(trained.model, asked.weka)
+    place = where.path
+    run = "@last" if output is None else shlex.quote(str(place))
+    after = "final" if trained.data.seal is not None and asked.model.supervised else "explain"
+    return Answer(
+        text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
+        result={**trained.facts, "run": str(place)},
+        findings=trained.findings,
+        files=(*(place / file for file in ("model.likely", "run.json")), *saved),
+        next=f"likely {after} {run}",
+    )
+
+
+def train_on(settings: Settings, name: str, asked: Asked, roles: Roles) -> Trained:
+    """Open the data, score on rows that were held out, fit on all of them."""
+    from likely.cli.guard import refuse_sealed_rows_in
+    from likely.cli.show import wrapped
+    from likely.cli.tables import open_data
+
+    data, weka = open_data(name), asked.weka
+    target = roles.target or data.target or target_named(weka, data.source.names)
+    if weka.target is not None:
+        target = target_named(weka, data.source.names)
+    roles = roles._replace(target=target)
+    check_roles(settings, data.source.names, asked.model, roles)
+    refuse_other_target(data, roles)
+    refuse_sealed_rows_in(data, name, doing="train")
+    if _wants_preparation(data, asked, roles):
+        trained = _prepared(settings, data, asked, roles)
+    else:
+        trained = _direct(settings, name, data, asked, roles)
+    if weka.test is None or roles.target is None:
+        return trained
+    text, facts, findings = scored_elsewhere(trained.model, roles.target, weka.test, data)
+    return trained._replace(
+        text=f"{trained.text}\n\n{wrapped(text)}",
+        facts={**trained.facts, "unguarded": facts},
+        findings=trained.findings + findings,
+    )
+
+
+def refuse_other_target(data: "Data", roles: Roles) -> None:
+    if data.seal is not None and roles.target not in (None, data.target):
+        raise Refusal(
+            f"{data.label} seals the target {data.target!r}, and {roles.target!r} was given; its "
+            "sealed rows can score one target. Leave --target out, or seal the data for the other.",
+            Exit.DATA,
+            "likely seal --help",
+        )
+
+
+def _wants_preparation(data: "Data", asked: Asked, roles: Roles) -> bool:
+    """Whether the table is prepared inside the fit, and scored by cross-validation."""
+    chosen = asked.model
+    if not chosen.supervised:
+        return False
+    if roles.beside():
+        if not chosen.streams:
+            raise Refusal(
+                f"{chosen.name} prepares its table inside the fit, which takes features and the "
+                f"target alone; --{next(iter(roles.beside()))} was given. Leave it out, or use "
+                f"one of {', '.join(DIRECT)}.",
+                Exit.USAGE,
+                "likely models",
+            )
+        return False
+    if data.seal is not None or not chosen.streams or asked.weka.folds is not None:
+        return True
+    return not chosen.gaps and data.in_memory and _has_gaps(data, roles)
+
+
+def _has_gaps(data: "Data", roles: Roles) -> bool:
+    from likely.cli.suitable import first_gap
+
+    rows = data.source.table  # type: ignore[attr-defined]  # in memory
+    target = rows.column(roles.target)
+    if target.null_count or rows.num_rows == 0:
+        return False  # refused with the row
+    return first_gap(rows.drop_columns(roles.columns)) is not None
+
+
+def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> Trained:
+    from likely.cli.tables import in_one_table
+    from likely.cli.validated import (
+        FOLDS,
+        dropped_columns,
+        estimator_of,
+        fit_and_validate,
+        score_facts,
+        score_findings,
+        score_text,
+        task_for,
+    )
+    from likely.cli.watch import watched
+
+    rows, chosen = in_one_table(data.source), asked.model
+    task = task_for(rows, str(roles.target), chosen, asked.given)
+    model = estimator_of(chosen, task, asked.given, settings.seed)
+    n_folds = asked.weka.folds or FOLDS
+    with watched(settings, f"cross-validating {chosen.name}", None):
+        found = fit_and_validate(model, data, rows, task, n_folds=n_folds, seed=settings.seed)
+    scores = score_facts(found.validation, n_folds)
+    facts = {
+        "model": chosen.name,
+        "data": data.label,
+        "rows": found.rows.num_rows,
+        "columns": [str(name) for name in found.model.feature_names_in_],
+        "target": roles.target,
+        "beside": {},
+        "classes": list(task.classes) if task.has_classes else None,
+        "task": {"kind": task.kind, "reason": task.reason},
+        "events": {},
+        "scores": scores,
+    }
+    findings = dropped_columns(found.model) + score_findings(scores, found.rows.num_rows)
+    findings += _about_order(chosen, facts["classes"], asked.given)
+    text = "\n\n".join([opening(facts), *score_text(scores)])
+    shown = plain_parameters(model)
+    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+
+
+def plain_parameters(model: Any) -> dict[str, Any]:
+    """The settings of an estimator that JSON has."""
+    plain = (str, int, float, bool, list, dict)
+    found = model.get_params(deep=True).items()
+    return {name: value for name, value in found if isinstance(value, plain)}
+
+
+def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Roles) -> Trained:
+    """The columns as they are; a file may be larger than memory."""
     from likely.cli.held_out import fitted
     from likely.cli.reading import in_words, reading
     from likely.cli.scores import held_out_scores
     from likely.cli.suitable import Wish, check_suitable
-    from likely.cli.tables import open_data
     from likely.cli.watch import watched
 
-    data = open_data(name)
-    roles = roles._replace(target=data.target if roles.target is None else roles.target)
-    check_roles(settings, data.source.names, chosen, roles)
-    source = data.source
-    findings: tuple[str, ...] = ()
-    if not chosen.supervised and roles.target is not None:
-        findings = (f"Column {roles.target!r} is left out: {chosen.name} needs no target.",)
-        source, roles = source.drop([roles.target]), roles._replace(target=None)
+    chosen = asked.model
+    source, roles, findings = _needed(data.source, roles, chosen)
     check_suitable(source, Wish(name, chosen, roles))
-    make = chosen.load()
+    make, given = chosen.load(), arguments(chosen, (), settings.seed) | asked.given
     with watched(settings, f"scoring {chosen.name}", source.n_rows):
         scores = held_out_scores(
             lambda: make(**given),
@@ -121,8 +271,19 @@ def train_on(
         "scores": scores.facts,
     }
     findings += _about_order(chosen, facts["classes"], given) + read.findings + scores.findings
-    opening = " ".join(filter(None, [_opening(facts), in_words(read.events)]))
-    return Trained(model, facts, "\n\n".join([opening, *scores.text]), findings, data.digest)
+    said = " ".join(filter(None, [opening(facts), in_words(read.events)]))
+    text = "\n\n".join([said, *scores.text])
+    return Trained(model, facts, text, findings, data, given)
+
+
+def _needed(
+    source: "Source", roles: Roles, chosen: Model
+) -> "tuple[Source, Roles, tuple[str, ...]]":
+    """Without the target, for a model that needs none."""
+    if chosen.supervised or roles.target is None:
+        return source, roles, ()
+    said = f"Column {roles.target!r} is left out: {chosen.name} needs no target."
+    return source.drop([roles.target]), roles._replace(target=None), (said,)
 
 
 def _has_classes(chosen: Model) -> bool:
@@ -140,29 +301,49 @@ def _about_order(chosen: Model, classes: Any, given: dict[str, Any]) -> tuple[st
     )
 
 
-def run_facts(
-    settings: Settings, chosen: Model, given: dict[str, Any], trained: Trained
-) -> dict[str, Any]:
+def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
     """What ``run.json`` keeps."""
     from datetime import UTC, datetime
 
-    from likely.cli.runs import versions
+    from likely.cli.runs import seal_facts, versions
 
-    facts = trained.facts
+    facts, data = trained.facts, trained.data
     return {
         "command": settings.command,
         "seed": settings.seed,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": chosen.name,
-        "parameters": {name: _written(value) for name, value in given.items()},
+        "model": facts["model"],
+        "parameters": {name: _written(value) for name, value in trained.parameters.items()},
         "target": facts["target"],
+        "task": facts.get("task"),
         "beside": facts["beside"],
         "columns": facts["columns"],
         "classes": facts["classes"],
-        "data": {"name": facts["data"], "sha256": trained.digest, "rows": facts["rows"]},
+        "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},
+        "seal": None if data.seal is None else seal_facts(data.seal),
         "scores": facts["scores"],
         "versions": versions(),
     }
+
+
+def write_evidence(folder: Path, trained: Trained) -> None:
+    """What the report reads beside ``run.json``."""
+    from likely.cli.answer import as_json
+    from likely.cli.runs import kept_beside
+    from likely.files import write_atomically
+
+    if trained.validation is not None:
+        from likely.report.validation import write
+
+        write(folder, trained.validation)
+    seal = trained.data.seal
+    if seal is None:
+        return
+    from likely.evaluate.look import look
+
+    write_atomically(folder / "look.json", (as_json(look(seal.path).facts()) + "\n").encode())
+    for name, content in kept_beside(seal).items():
+        write_atomically(folder / name, content)
 
 
 def _written(value: Any) -> Any:
@@ -170,7 +351,7 @@ def _written(value: Any) -> Any:
     return "nan" if isinstance(value, float) and value != value else value
 
 
-def _opening(facts: dict[str, Any]) -> str:
+def opening(facts: dict[str, Any]) -> str:
     from likely.cli.show import count, heading
 
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"

@@ -1,0 +1,165 @@
+"""``likely final``: open the seal, once, and say what the model is worth."""
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from likely.cli.answer import Answer, as_json
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+from likely.errors import HonestyRefusal
+
+if TYPE_CHECKING:
+    from likely.cli.runs import Run
+    from likely.sealing.final_score import FinalScore
+    from likely.sealing.folder import SealFolder
+
+FILE = "final.json"
+MOST_SHOWN = 6  # metrics beside the main one
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--again", metavar="REASON", help="Why a look beyond the budget; the ledger keeps it."
+)
+@click.option("--escrow", metavar="FILE", help="The labels, where they are kept elsewhere.")
+@global_options
+@click.pass_obj
+def final(settings: Settings, run: str, again: str | None, escrow: str | None) -> Answer:
+    """Score RUN (a folder, or @last) on the sealed rows; this uses a look.
+
+    The predictions are fixed and written to the ledger before a label is opened.  After a crash
+    the same command goes on, without another look.
+    """
+    from likely.cli.runs import open_run, seal_of
+    from likely.files import write_atomically
+
+    opened = open_run(run)
+    seal = seal_of(opened)
+    if seal is None:
+        _refuse_unsealed(opened)
+        raise AssertionError("refused above")
+    _refuse_changed(opened)
+    score = _looked(opened, seal, again, escrow)
+    facts = _facts(score)
+    write_atomically(opened.path / FILE, (as_json(facts) + "\n").encode())
+    return Answer(
+        text=_text(score),
+        result={**facts, "run": str(opened.path), "seal": str(seal.path)},
+        findings=_findings(score),
+        files=(opened.path / FILE,),
+        next=f"likely report {shlex.quote(run)}",
+    )
+
+
+def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
+    from likely.cli.registry import MODELS
+    from likely.cli.validated import task_for
+    from likely.evaluate.final_scorers import promised_by, scorer_of
+    from likely.evaluate.task import task_of
+    from likely.sealing.finalising import final_look
+
+    train, manifest = seal.train(), seal.manifest
+    chosen = MODELS.get(str(run.facts.get("model")))
+    given = run.facts.get("parameters") or {}
+    if chosen is None:
+        task = task_of(train, manifest.target)
+    else:
+        task = task_for(train, manifest.target, chosen, given)
+    scorer = scorer_of(task, run.model, manifest.judge)
+    try:
+        return final_look(
+            seal,
+            run.model,
+            trained_on=str(run.facts["data"]["sha256"]),
+            scorer=scorer,
+            again=again,
+            escrow=escrow,
+            promised=promised_by(scorer, _promises(run)),
+        )
+    except HonestyRefusal as error:
+        next = f"likely ledger show {shlex.quote(str(seal.path))}"
+        raise Refusal(str(error), Exit.HONESTY, next) from None
+
+
+def _promises(run: "Run") -> dict[str, float]:
+    """What cross-validation said of each metric."""
+    scores = run.facts.get("scores") or {}
+    found = {
+        line["metric"]: float(line["value"])
+        for line in scores.get("measures", ())
+        if "metric" in line and line["value"] is not None
+    }
+    if scores.get("promised") is not None and "metric" in scores:
+        found[scores["metric"]] = float(scores["promised"])
+    return found
+
+
+def _refuse_unsealed(run: "Run") -> None:
+    data = str(run.facts.get("data", {}).get("name", "DATA"))
+    target = run.facts.get("target")
+    option = f" --target {shlex.quote(str(target))}" if target else ""
+    raise Refusal(
+        f"{run.path} was trained on {data}, of which no rows were sealed; final scores on rows "
+        "that were set aside before anything was learned. Seal the data, and train on the seal.",
+        Exit.HONESTY,
+        f"likely seal {shlex.quote(data)}{option}",
+    )
+
+
+def _refuse_changed(run: "Run") -> None:
+    from likely.cli.roles import roles_of
+    from likely.cli.runs import is_whole
+
+    if not is_whole(run):
+        raise Refusal(
+            f"The model in {run.path} is not the one that its run.json tells of; it may have been "
+            "trained on other rows. Train it again on the seal.",
+            Exit.HONESTY,
+            "likely train --help",
+        )
+    beside = roles_of(run.facts).at_prediction()
+    if beside or run.facts.get("target") is None:
+        what = f"needs {beside[0]!r} beside the features" if beside else "predicts no target"
+        raise Refusal(
+            f"The model in {run.path} {what}; final scores predictions of the sealed target from "
+            "the features alone. Train another model on the seal.",
+            Exit.DATA,
+            "likely models",
+        )
+
+
+def _facts(score: "FinalScore") -> dict[str, Any]:
+    from dataclasses import fields
+
+    return {
+        field.name: getattr(score, field.name) for field in fields(score) if field.name != "model"
+    }
+
+
+def _text(score: "FinalScore") -> str:
+    from likely.cli.show import heading, number, table, wrapped
+    from likely.evaluate.metrics import METRICS
+
+    told = heading(wrapped(str(score)))
+    measures = score.extras.get("measures") or {}
+    rows = [
+        [metric.title, number(line["value"]), f"{number(line['low'])} to {number(line['high'])}"]
+        for name, metric in METRICS.items()
+        if (line := measures.get(name)) is not None and metric.title != score.metric
+    ][:MOST_SHOWN]
+    if not rows:
+        return told
+    header = ["on the sealed rows", "", f"{100 * score.level:.4g} % interval"]
+    return f"{told}\n\n{table(header, rows)}"
+
+
+def _findings(score: "FinalScore") -> tuple[str, ...]:
+    found = []
+    if score.resumed:
+        found.append("These predictions had had their look before: no other was used.")
+    if score.high >= score.constant:
+        found.append("On the sealed rows the model is not shown to be better than the constant.")
+    return tuple(found)

@@ -1,0 +1,89 @@
+"""``likely look``: a table, before anything is trained on it."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+from likely.errors import UnknownName
+
+if TYPE_CHECKING:
+    from likely.evaluate.look import Look
+    from likely.evaluate.opened import Opened
+
+SEVERITY_COLOURS = {"stop": "red", "warn": "yellow", "note": "cyan"}
+CODE = r"^  LK\d+ (stop|warn|note)"
+NARROWEST = 60  # columns of text
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@click.option(
+    "--mute",
+    "muted",
+    multiple=True,
+    metavar="CODE",
+    help="A finding not to report: LK102, or LK102:COL in one column; may be repeated.",
+)
+@global_options
+@click.pass_obj
+def look(settings: Settings, data: str, target: str | None, muted: tuple[str, ...]) -> Answer:
+    """Look at DATA: types, missing values, balance, duplicates, leak suspects. Trains nothing.
+
+    DATA may be a folder that seal has written; its sealed rows are not read. What each code means
+    is in the documentation, docs/findings.rst.
+    """
+    from likely.evaluate.findings import mute_of
+    from likely.evaluate.look import look_at
+
+    try:
+        mute = mute_of(muted)
+    except UnknownName as error:
+        raise Refusal(str(error), Exit.USAGE, "likely look --help") from None
+    found = look_at(_opened(data), target, mute)
+    return Answer(
+        text=_coloured(found),
+        result=found.facts(),
+        findings=tuple(map(str, found.findings)) if settings.json else (),  # else in the text
+        next=_next(data, found.target),
+    )
+
+
+def _opened(name: str) -> "Opened":
+    """DATA, or the training part of a sealed folder."""
+    from likely.cli.tables import open_data
+    from likely.evaluate.opened import is_sealed, opened, opened_source
+
+    if is_sealed(Path(name)):
+        return opened(name)
+    data = open_data(name, load=False)
+    return opened_source(data.source, data.label)._replace(target=data.target)
+
+
+def _coloured(found: "Look") -> str:
+    """The text with the title in bold and each code in the colour of its severity."""
+    from likely.cli.show import heading, width
+    from likely.evaluate.look_text import text_of
+
+    title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
+    return f"{heading(title)}\n{re.sub(CODE, _styled, rest, flags=re.MULTILINE)}"
+
+
+def _styled(code: re.Match[str]) -> str:
+    return "  " + click.style(code[0].strip(), fg=SEVERITY_COLOURS[code[1]])
+
+
+def _next(data: str, target: str | None) -> str:
+    """Seal; of what is sealed, compare; without a target, look at one."""
+    name = "FILE" if data == "-" else shlex.quote(data)
+    if target is None:
+        return f"likely look {name} --target COL"
+    if Path(data, "manifest.json").is_file():
+        return f"likely compare {name}"
+    return f"likely seal {name} --target {shlex.quote(target)}"

@@ -1,0 +1,83 @@
+"""``likely report``: everything about one or more runs, in one HTML file."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.settings import Settings, global_options
+from likely.cli.show import count, wrapped
+
+if TYPE_CHECKING:
+    from likely.report import Report, RunFacts
+
+OUTPUT = "report.html"
+EXPLAINED = ("coding_", "components_", "estimators_", "penalties_")  # what explain looks at
+EVERY_COLUMN = 10**6  # the page cuts its tables itself
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-o", "output", metavar="FILE", default=OUTPUT, show_default=True, help="The file to write."
+)
+@global_options
+@click.pass_obj
+def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
+    """Write a report on each RUN (a folder, or @last): one HTML file that needs no network.
+
+    It says what was asked, how often the test set was looked at, how good the model is beside the
+    best constant, and everything that the RUN has kept.
+    """
+    from likely.files import write_atomically
+    from likely.report import report_of
+
+    told = report_of([_facts(settings, name) for name in runs])
+    content = told.html.encode()
+    write_atomically(Path(output), content)
+    return Answer(
+        text=_text(told, output, len(content)),
+        result={
+            "report": output,
+            "bytes": len(content),
+            "sections": {part.title: [each.key for each in part.sections] for part in told.parts},
+            "left_out": [{"title": each.title, "why": each.why} for each in told.left_out],
+        },
+        files=(Path(output),),
+        next=shlex.join(["likely", "explain", runs[0]]),
+    )
+
+
+def _facts(settings: Settings, name: str) -> "RunFacts":
+    from likely.cli.runs import open_run
+    from likely.report import read_run
+
+    run = open_run(name)
+    page = _page(run.model, settings.seed)
+    steps = [] if page is None else page.pop("steps", [])
+    told = [(each["column"], each["step"]) for each in steps]
+    return read_run(run.path, page=page, steps=told)
+
+
+def _page(model: Any, seed: int) -> dict[str, Any] | None:
+    """What ``likely explain`` says; None for a model that has nothing to explain."""
+    from likely.cli.explain import explanation
+
+    inner = getattr(model, "model_", model)  # of a preparation, or of a path of penalties
+    if all(getattr(inner, name, None) is None for name in EXPLAINED):
+        return None
+    return dict(explanation(model, seed, EVERY_COLUMN)[1])
+
+
+def _text(told: "Report", output: str, size: int) -> str:
+    sections = sum(len(part.sections) for part in told.parts)
+    said = (
+        f"Wrote {click.style(output, bold=True)}: {count(sections, 'section')} on "
+        f"{count(len(told.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser; it needs "
+        "no network, and prints."
+    )
+    missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in told.left_out))
+    left = f"\nLeft out: {'; '.join(missing)}." if missing else ""
+    return wrapped(said + left)

@@ -1,0 +1,144 @@
+"""``likely seal``: set rows aside, to be looked at once."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings, global_options
+
+if TYPE_CHECKING:
+    from likely.cli.tables import Data
+    from likely.sealing.making import Origin
+    from likely.sealing.sealed import Sealed
+
+JUDGES = ("plain", "ladder", "thresholdout")
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@click.option("--test", default=0.2, metavar="SHARE", help="Of the rows, to be sealed; 0.2.")
+@click.option("--group", metavar="COL", help="Rows of one group stay on one side.")
+@click.option("--by-time", metavar="COL", help="The latest rows are sealed.")
+@click.option("--budget", default=1, metavar="N", help="Looks that need no reason; 1.")
+@click.option("--judge", type=click.Choice(JUDGES), default="plain", help="What a look tells.")
+@click.option("--escrow", metavar="FILE", help="Where the labels go, to be kept by someone else.")
+@click.option("-o", "output", metavar="SEAL", help="The folder to write; NAME.seal if not set.")
+@global_options
+@click.pass_obj
+def seal(
+    settings: Settings,
+    data: str,
+    target: str | None,
+    test: float,
+    group: str | None,
+    by_time: str | None,
+    budget: int,
+    judge: str,
+    escrow: str | None,
+    output: str | None,
+) -> Answer:
+    """Seal some rows of DATA, to be scored on once, at the end, by likely final.
+
+    Writes NAME.seal in the working folder: training rows, sealed rows, and a ledger of every
+    look.  Train, compare and tune on NAME.seal from then on.
+    """
+    from likely.cli.tables import open_data
+    from likely.sealing.making import Terms, seal_table
+
+    opened = open_data(data)
+    _refuse_sealed(opened, data)
+    terms = Terms(
+        target=_target(settings, opened, target),
+        test=test,
+        group=group,
+        by_time=by_time,
+        budget=budget,
+        judge=judge,
+        escrow=None if escrow is None else Path(escrow),
+        seed=settings.seed,
+    )
+    sealed = seal_table(_origin(opened, data), terms, _place(data, output))
+    return _answer(sealed, data, escrow)
+
+
+def _refuse_sealed(opened: "Data", name: str) -> None:
+    if opened.seal is not None:
+        raise Refusal(
+            f"{name} is sealed already; a file or built-in data were expected. Use it as it is.",
+            Exit.DATA,
+            f"likely compare {shlex.quote(name)}",
+        )
+
+
+def _target(settings: Settings, opened: "Data", target: str | None) -> str:
+    from likely.cli.roles import refuse_unknown_column
+
+    names = opened.source.names
+    chosen = opened.target if target is None else target
+    if chosen is None:
+        raise Refusal(
+            "No target was given; a seal hides the labels of one column. Add --target with one of "
+            f"the columns {', '.join(names[:12])}.",
+            Exit.DATA,
+            f"{settings.command} --target {shlex.quote(names[-1])}",
+        )
+    refuse_unknown_column(settings, names, chosen)
+    return chosen
+
+
+def _origin(opened: "Data", name: str) -> "Origin":
+    from likely.cli.tables import in_one_table
+    from likely.sealing.making import Origin
+
+    table = in_one_table(opened.source)
+    path = Path(name) if Path(name).is_file() else None
+    label = opened.label if path is None else path.name
+    return Origin(table, label, opened.digest, path=path)
+
+
+def _place(data: str, output: str | None) -> Path:
+    """``churn.csv`` becomes ``churn.seal`` in the working folder."""
+    from likely.sealing.folder import SUFFIX
+
+    if output is not None:
+        place = Path(output)
+        return place if place.suffix == SUFFIX else place.with_name(place.name + SUFFIX)
+    stem = "data" if data == "-" else Path(data).name.split(".")[0]
+    return Path(f"{stem}{SUFFIX}")
+
+
+def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
+    from likely.cli.show import count, heading, wrapped
+
+    manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
+    text = (
+        f"{heading(str(sealed.path))}: {count(manifest.n_train, 'row')} to learn from, "
+        f"{count(manifest.n_test, 'row')} sealed ({manifest.rule}), target {manifest.target}; "
+        f"{count(manifest.budget, 'look')}, judge {manifest.judge}."
+    )
+    kept = () if escrow is None else (Path(escrow),)
+    told = [wrapped(text), *(wrapped(note) for note in sealed.notes)]
+    if escrow is not None:
+        told.append(wrapped(f"The labels are in {escrow} alone: likely final will ask for it."))
+    return Answer(
+        text="\n".join(told),
+        result={
+            "seal": str(sealed.path),
+            "data": data,
+            "target": manifest.target,
+            "rows": {"train": manifest.n_train, "sealed": manifest.n_test},
+            "rule": manifest.rule,
+            "budget": manifest.budget,
+            "judge": manifest.judge,
+            "escrow": escrow,
+            "notes": list(sealed.notes),
+            "head": sealed.verify().head,
+        },
+        files=(*sorted(sealed.path.iterdir()), *kept),
+        next=f"likely compare {name}",
+    )

@@ -1,0 +1,293 @@
+"""``likely tune``: the best settings of one model; a search that is kept, and goes on."""
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from likely.cli.answer import Answer, as_json
+from likely.cli.exits import Exit, Refusal
+from likely.cli.registry import Model, model_named
+from likely.cli.settings import Settings, global_options
+
+if TYPE_CHECKING:
+    from likely.cli.tables import Data
+    from likely.cli.train import Trained
+    from likely.evaluate.study import Study
+
+SEARCHES = ("grid", "random", "halving", "bayes", "refine")
+UNGROUPED = (
+    "The search scored its trials on folds that part groups and times; what is promised is the "
+    "score of the best settings on folds that do not."
+)
+STUDY = "study"  # the folder of the search inside a RUN
+
+
+class Wanted(NamedTuple):
+    """The search that was asked for."""
+
+    search: str
+    trials: int | None
+    minutes: float | None
+    nested: int | None
+    folds: int
+
+
+@click.command()
+@click.argument("data")
+@click.argument("model")
+@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@click.option("--search", type=click.Choice(SEARCHES), default="random", help="How to search.")
+@click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="M",
+    help="No trial begins later.",
+)
+@click.option(
+    "--nested",
+    type=click.IntRange(min=2),
+    metavar="K",
+    help="Search again without each of K folds, for an honest score.",
+)
+@click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
+@click.option("-o", "output", metavar="RUN", help="The folder to write, or to go on with.")
+@global_options
+@click.pass_obj
+def tune(
+    settings: Settings,
+    data: str,
+    model: str,
+    target: str | None,
+    search: str,
+    trials: int | None,
+    minutes: float | None,
+    nested: int | None,
+    folds: int,
+    output: str | None,
+) -> Answer:
+    """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
+
+    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped.
+    """
+    from likely.cli.guard import refuse_sealed_rows_in
+    from likely.cli.tables import open_data
+    from likely.cli.using import using_jobs
+
+    chosen = _searchable(model)
+    place = _place(model, output)
+    opened = open_data(data)
+    column = _target(settings, opened, chosen, target)
+    refuse_sealed_rows_in(opened, data, doing="tune")
+    wanted = Wanted(search, trials, minutes, nested, folds)
+    with using_jobs(settings.jobs):
+        study = _searched(settings, opened, column, chosen, wanted, place)
+        if study.stopped == "interrupted":
+            _say_how_to_go_on(settings, study, place)
+        trained = _trained(settings, opened, chosen, study)
+        _write(settings, place, trained, study)
+    return _answer(trained, study, place, output)
+
+
+def _searchable(name: str) -> Model:
+    """The model, if it has a space of settings."""
+    from likely.evaluate.models import CANDIDATES
+
+    chosen = model_named(name)
+    if name in CANDIDATES:
+        return chosen
+    near = [each for each in CANDIDATES if each.startswith(name)]
+    instead = f"Use one of {', '.join(near)}." if near else "Train it: likely train."
+    raise Refusal(
+        f"{name} has no settings that a search can choose; a model with one kind of target was "
+        f"expected. {instead}",
+        Exit.USAGE,
+        f"likely models {near[0] if near else name}",
+    )
+
+
+def _place(model: str, output: str | None) -> Path:
+    """A new RUN, or one whose search is not over."""
+    from likely.cli.runs import MODEL_FILE, RUNS, next_number
+
+    place = RUNS / f"{next_number():03d}-{model}" if output is None else Path(output)
+    unfinished = (place / STUDY).is_dir() and not (place / MODEL_FILE).exists()
+    if place.exists() and not unfinished and not (place.is_dir() and not any(place.iterdir())):
+        raise Refusal(
+            f"{place} exists and holds no search that could go on; a new folder, or one of an "
+            "unfinished search, was expected. Name another.",
+            Exit.DATA,
+            "likely tune --help",
+        )
+    return place
+
+
+def unfinished(model: str) -> list[Path]:
+    """Runs of a model whose search was killed."""
+    from likely.cli.runs import MODEL_FILE, RUNS
+
+    studies = sorted(RUNS.glob(f"[0-9]*-{model}/{STUDY}"))
+    return [each.parent for each in studies if not (each.parent / MODEL_FILE).exists()]
+
+
+def _target(settings: Settings, data: "Data", chosen: Model, target: str | None) -> str:
+    from likely.cli.roles import Roles, check_roles
+    from likely.cli.train import refuse_other_target
+
+    roles = Roles(data.target if target is None else target)
+    check_roles(settings, data.source.names, chosen, roles)
+    refuse_other_target(data, roles)
+    return str(roles.target)
+
+
+def _searched(
+    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: Path
+) -> "Study":
+    from likely.cli.tables import in_one_table
+    from likely.cli.watch import watched
+    from likely.evaluate import study as studies
+
+    new = not place.exists()
+    try:
+        with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
+            return studies.tune(
+                in_one_table(data.source),
+                target,
+                chosen.name,
+                search=wanted.search,
+                trials=wanted.trials,
+                minutes=wanted.minutes,
+                nested=wanted.nested,
+                folds=wanted.folds,
+                seed=settings.seed,
+                study=place / STUDY,
+            )
+    except BaseException:
+        if new and not (place / STUDY / "trials.jsonl").exists():  # nothing to go on with
+            shutil.rmtree(place, ignore_errors=True)
+        raise
+
+
+def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
+    from likely.cli.show import count
+    from likely.evaluate.study_text import sentences
+
+    words = shlex.split(settings.command)
+    if "-o" not in words:
+        words += ["-o", str(place)]
+    told = sentences(study)[0]
+    raise Refusal(
+        f"The search was interrupted after {count(len(study.trials), 'trial')}, kept in "
+        f"{place / STUDY}. So far: {told} The same command with -o {place} goes on.",
+        Exit.INTERRUPTED,
+        shlex.join(words),
+    )
+
+
+def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
+    """The model with the best settings, cross-validated once more and fitted to all rows."""
+    from likely.cli.train import Trained, opening, plain_parameters
+    from likely.cli.validated import dropped_columns, fit_and_validate, score_facts, score_text
+    from likely.cli.watch import watched
+
+    objective = study.question.objective
+    task, best = objective.task, study.best_model()
+    n_folds = objective.n_folds
+    with watched(settings, f"fitting {chosen.name}", None):
+        found = fit_and_validate(
+            best, data, objective.table, task, n_folds=n_folds, seed=settings.seed
+        )
+    scores = score_facts(found.validation, n_folds)
+    findings = dropped_columns(found.model)
+    if data.seal is not None and (data.seal.manifest.group or data.seal.manifest.by_time):
+        findings += (UNGROUPED,)
+    elif scores is not None:
+        scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
+    facts = {
+        "model": chosen.name,
+        "data": data.label,
+        "rows": found.rows.num_rows,
+        "columns": [str(name) for name in found.model.feature_names_in_],
+        "target": task.target,
+        "beside": {},
+        "classes": list(task.classes) if task.has_classes else None,
+        "task": {"kind": task.kind, "reason": task.reason},
+        "scores": scores,
+        "study": study_facts(study),
+    }
+    text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
+    shown = plain_parameters(best.model) | study.best_parameters_
+    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+
+
+def _told(study: "Study") -> list[str]:
+    """What the search found, and its best trials."""
+    from likely.cli.show import table, wrapped
+    from likely.evaluate.study_text import sentences, trial_rows
+
+    said = "\n".join(wrapped(each.replace("nested=5", "--nested 5")) for each in sentences(study))
+    head, *rows = trial_rows(study)
+    return [said, table(head, rows)]
+
+
+def study_facts(study: "Study") -> dict[str, Any]:
+    """What ``study.json`` of a RUN says, for the report."""
+    low, high = study.nested_interval_
+    nested = {"value": study.nested_score_, "low": low, "high": high} if study.outer else None
+    return {
+        "model": study.question.model,
+        "metric": study.metric.name,
+        "better": study.metric.better,
+        "search": study.question.search.name,
+        "stopped": study.stopped,
+        "trials": [
+            {
+                "number": trial.number,
+                "parameters": trial.parameters,
+                "share": trial.share,
+                "mean": trial.mean,
+                "low": None if trial.score is None else trial.score.low,
+                "high": None if trial.score is None else trial.score.high,
+                "seconds": None if trial.score is None else trial.score.seconds,
+                "problem": trial.problem,
+            }
+            for trial in study.trials
+        ],
+        "best": {"parameters": study.best_parameters_, "mean": study.best_score_},
+        "constant": study.constant,
+        "nested": nested,
+        "outer": [fold.__dict__ for fold in study.outer],
+    }
+
+
+def _write(settings: Settings, place: Path, trained: "Trained", study: "Study") -> None:
+    """The model last: a folder with it is a whole RUN."""
+    from likely.cli.runs import write_run
+    from likely.cli.train import run_facts, write_evidence
+    from likely.files import write_atomically
+
+    write_evidence(place, trained)
+    facts: Mapping[str, Any] = trained.facts["study"]
+    write_atomically(place / "study.json", (as_json(facts) + "\n").encode())
+    write_run(place, trained.model, run_facts(settings, trained))
+
+
+def _answer(trained: "Trained", study: "Study", place: Path, output: str | None) -> Answer:
+    name = "@last" if output is None else shlex.quote(str(place))
+    after = "final" if trained.data.seal is not None else "report"
+    best = study.best_parameters_
+    left = tuple(
+        f"{other} holds a search that was not finished; the same command with -o {other} goes on."
+        for other in unfinished(trained.facts["model"])
+    )
+    return Answer(
+        text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
+        result={**trained.facts, "best_parameters": best, "run": str(place)},
+        findings=trained.findings + left,
+        files=tuple(place / file for file in ("model.likely", "run.json", "study.json")),
+        next=f"likely {after} {name}",
+    )

@@ -1,0 +1,206 @@
+"""Weka's habits: ``-t FILE -T FILE -c COL -x FOLDS -s SEED -d FILE -l FILE`` in ``train``.
+
+-t training data, -T test data, -c the class (a name, a number from 1, first or last; the last if
+not given), -x folds, -s seed, -d file to save the model to, -l file to load a model from
+"""
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from likely.cli.answer import Answer
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from likely.cli.tables import Data
+    from likely.evaluate.metrics.base import Estimate, Metric
+
+UNGUARDED = (
+    "unguarded: nothing counts how often that file is looked at. likely seal and likely final do."
+)
+
+
+class Weka(NamedTuple):
+    """What Weka's options say."""
+
+    train: str | None = None
+    test: str | None = None
+    target: str | None = None
+    folds: int | None = None
+    seed: int | None = None
+    save: str | None = None
+    load: str | None = None
+
+    @property
+    def used(self) -> bool:
+        return self.train is not None or self.load is not None
+
+
+OPTIONS = (  # letter, field of Weka, metavar, help
+    ("-l", "load", "FILE", "Weka's habit: score this saved model on -T."),
+    ("-d", "save", "FILE", "Weka's habit: save the model to this file too."),
+    ("-s", "seed", "N", "Weka's habit: --seed."),
+    ("-x", "folds", "N", "Score by cross-validation in N folds."),
+    ("-c", "target", "COL", "Weka's habit: --target; a name, a number, first or last."),
+    ("-T", "test", "FILE", "Weka's habit: score on this file too, unguarded."),
+    ("-t", "train", "FILE", "Weka's habit: DATA."),
+)
+KEPT = "likely.weka"  # where a command keeps them
+LEAST = {"seed": 0, "folds": 2}
+
+
+def weka_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; ``weka_of`` reads them."""
+    for letter, field, metavar, text in OPTIONS:
+        kind = click.IntRange(min=LEAST[field]) if field in LEAST else click.STRING
+        command = click.option(
+            letter,
+            f"weka_{field}",
+            type=kind,
+            metavar=metavar,
+            help=text,
+            expose_value=False,
+            callback=_keep,
+        )(command)
+    return command
+
+
+def weka_of(context: click.Context) -> Weka:
+    """What was said."""
+    return Weka(**context.meta.get(KEPT, {}))
+
+
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name is not None:
+        context.meta.setdefault(KEPT, {})[option.name.removeprefix("weka_")] = value
+
+
+def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
+    """DATA and MODEL, of which -t may give the first."""
+    given = [*([] if weka.train is None else [weka.train]), *words]
+    for place, name in enumerate(("DATA", "MODEL")):
+        if len(given) <= place:
+            raise click.UsageError(f"Missing argument '{name}'.", click.get_current_context())
+    if len(given) > 2:
+        raise click.UsageError(
+            f"Got unexpected extra argument ({given[2]})", click.get_current_context()
+        )
+    return given[0], given[1]
+
+
+def target_named(weka: Weka, names: Sequence[str]) -> str | None:
+    """The column that -c names; Weka's own default is the last."""
+    given = weka.target
+    if given is None:
+        return names[-1] if weka.used else None
+    if given in names:
+        return given
+    places = {"first": 1, "last": len(names)}
+    place = int(given) if given.isdecimal() else places.get(given, 0)
+    return names[place - 1] if 1 <= place <= len(names) else given
+
+
+def scored_elsewhere(
+    model: Any, target: str, test: str, training: "Data | None"
+) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    """The score of a fitted model on another file: text, facts and findings."""
+    from likely.cli.guard import note_sealed_rows_in
+    from likely.cli.tables import in_one_table, open_data
+    from likely.evaluate.metrics import metrics_for
+    from likely.evaluate.predicting import predict_for, truth_of
+
+    data = open_data(test)
+    findings = note_sealed_rows_in(data, test)
+    rows = in_one_table(data.source)
+    if target not in rows.column_names:
+        raise Refusal(
+            f"{test} has no column {target!r}; a score needs to know what happened. Give a file "
+            "with the target.",
+            Exit.DATA,
+            "likely train --help",
+        )
+    task = task_of_model(model, rows, target)
+    known = rows.filter(task.known(rows))
+    truth, said = truth_of(task, known), predict_for(model, task, known)
+    metric = next(each for each in metrics_for(task) if each.suits(said))
+    seen = (
+        truth if training is None else truth_of(task, _known(in_one_table(training.source), task))
+    )
+    found = metric.estimate(seen, truth, said)
+    return *_unguarded(metric, found, known.num_rows, test), findings
+
+
+def _unguarded(
+    metric: "Metric", found: "Estimate", n_rows: int, test: str
+) -> tuple[str, dict[str, Any]]:
+    """The score in words, and for a program."""
+    from likely.cli.show import count, number
+
+    title = metric.title[0].upper() + metric.title[1:]
+    text = (
+        f"{title} {number(found.value)} ({number(found.low)} to {number(found.high)}) on "
+        f"{count(n_rows, 'row')} of {test}; best constant {number(found.constant)}; {UNGUARDED}"
+    )
+    facts = {
+        "data": test,
+        "rows": n_rows,
+        "metric": metric.name,
+        "value": found.value,
+        "interval": (found.low, found.high),
+        "best_constant": found.constant,
+        "guarded": False,
+    }
+    return text, facts
+
+
+def task_of_model(model: Any, rows: Any, target: str) -> Any:
+    """What the model was fitted to say of the target."""
+    from likely.evaluate.task import Task, task_of
+
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        found = task_of(rows, target)
+        return task_of(rows, target, kind="real") if found.has_classes else found
+    labels = tuple(classes.tolist())
+    return Task("binary" if len(labels) == 2 else "classes", target, labels)
+
+
+def score_loaded(settings: Settings, weka: Weka) -> Answer:
+    """``-l MODEL -T FILE``: no training."""
+    from likely.cli.runs import open_run
+    from likely.cli.show import wrapped
+    from likely.cli.tables import open_data
+
+    if weka.load is None or weka.test is None:
+        raise click.UsageError(
+            "-l loads a model to be scored, and no data came with it. Give them with -T FILE.",
+            click.get_current_context(),
+        )
+    opened = open_run(weka.load)
+    names = open_data(weka.test, load=False).source.names
+    target = target_named(weka, names) if weka.target else opened.facts.get("target") or names[-1]
+    text, facts, findings = scored_elsewhere(opened.model, str(target), weka.test, None)
+    return Answer(
+        text=wrapped(text),
+        result={"model": weka.load, "unguarded": facts},
+        findings=findings,
+        next=f"likely explain {shlex.quote(weka.load)}",
+    )
+
+
+def save_copy(model: Any, weka: Weka) -> tuple[Path, ...]:
+    """``-d FILE``: the model beside its RUN."""
+    if weka.save is None:
+        return ()
+    from likely.persist import save
+
+    save(model, weka.save)
+    return (Path(weka.save),)
+
+
+def _known(rows: Any, task: Any) -> Any:
+    return rows.filter(task.known(rows))

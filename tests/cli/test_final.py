@@ -1,0 +1,196 @@
+"""``likely final``: one honest number, and every way in which it could be dishonest."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+import likely as lk
+
+SENTENCE = re.compile(
+    r"Log loss \d\.\d+ \(\d\.\d+–\d\.\d+\) on 40 sealed rows, look 1 of 1; best constant "
+    r"\d\.\d+\. Cross-validation had promised \d\.\d+\."
+)
+
+
+@pytest.fixture
+def run(likely, table):
+    """A model trained on the seal of the patients."""
+    likely("seal", "patients.csv", "--target", "ill")
+    outcome = likely("train", "patients.seal", "logistic")
+    assert outcome.exit == 0, outcome.err
+    assert outcome.out.rstrip().endswith("Next: likely final @last")
+    return table.parent / "runs" / "001-logistic"
+
+
+def events(run):
+    lines = (run.parent.parent / "patients.seal" / "ledger.jsonl").read_text().splitlines()
+    return [json.loads(line)["event"] for line in lines]
+
+
+def test_it_says_what_was_promised(likely, run):
+    outcome = likely("final", "@last")
+    assert outcome.exit == 0
+    assert SENTENCE.search(" ".join(outcome.out.split()))
+    assert "accuracy" in outcome.out
+    assert outcome.out.rstrip().endswith("Next: likely report @last")
+    assert events(run) == ["sealed", "commit", "score"]
+
+
+def test_json_and_the_run_have_the_same_score(likely, run):
+    said = likely("final", "@last", "--json").json
+    kept = json.loads((run / "final.json").read_text())
+    promised = json.loads((run / "run.json").read_text())["scores"]["value"]
+    assert said["result"]["value"] == kept["value"]
+    assert said["result"]["promised"] == pytest.approx(promised)
+    assert said["result"]["look"] == 1
+    assert said["files"] == ["runs/001-logistic/final.json"]
+    verified = likely("ledger", "verify", "patients.seal", "--json").json
+    assert kept["head"] == verified["result"]["head"]
+
+
+def test_the_score_is_that_of_the_model_on_the_sealed_rows(likely, run):
+    """Computed here by hand: the labels are known from the file."""
+    import numpy as np
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    told = likely("final", "@last", "--json").json["result"]
+    features = pq.read_table(run.parent.parent / "patients.seal" / "test-features.parquet")
+    everything = pyarrow.csv.read_csv(run.parent.parent / "patients.csv").to_pylist()
+    keys = ("age", "city", "smoker", "visits")
+    labels = {tuple(row[key] for key in keys): row["ill"] for row in everything}
+    y = [labels[tuple(row[key] for key in keys)] for row in features.to_pylist()]
+    model = lk.load(run / "model.likely")
+    log_p = model.predict_log_proba(features)
+    losses = [-log_p[i, model.classes_.tolist().index(label)] for i, label in enumerate(y)]
+    assert told["value"] == pytest.approx(np.mean(losses))
+    right = np.mean(model.predict(features) == np.array(y))
+    assert told["extras"]["measures"]["accuracy"]["value"] == pytest.approx(right)
+
+
+def test_the_same_predictions_cost_one_look(likely, run):
+    first = likely("final", "@last", "--json").json["result"]
+    again = likely("final", "@last", "--json").json["result"]
+    assert again["resumed"]
+    assert again["value"] == first["value"]
+    assert events(run).count("commit") == 1
+
+
+def test_a_look_beyond_the_budget_exits_3_unless_there_is_a_reason(likely, run):
+    likely("final", "@last")
+    likely("train", "patients.seal", "naive-bayes")
+    outcome = likely("final", "@last")
+    assert outcome.exit == 3
+    assert "allows 1 look, and 1 was used" in " ".join(outcome.err.split())
+    assert events(run)[-1] == "refused"
+    outcome = likely("final", "@last", "--again", "the first model was the wrong one")
+    assert outcome.exit == 0
+    assert "look 2 where 1 was meant" in " ".join(outcome.out.split())
+    assert "97.5 % interval" in outcome.out
+    assert events(run)[-3:] == ["again", "commit", "score"]
+
+
+def test_a_run_that_saw_other_rows_exits_3(likely, run):
+    facts = json.loads((run / "run.json").read_text())
+    facts["data"]["sha256"] = "0" * 64
+    (run / "run.json").write_text(json.dumps(facts))
+    outcome = likely("final", "@last")
+    assert outcome.exit == 3
+    assert "not trained on the training part" in " ".join(outcome.err.split())
+    assert events(run) == ["sealed", "refused"]
+
+
+def test_a_run_without_a_seal_exits_3_and_names_the_verb(likely, tmp_path):
+    likely("train", "iris", "naive-bayes")
+    outcome = likely("final", "@last")
+    assert outcome.exit == 3
+    assert outcome.err.splitlines()[-1] == "Next: likely seal iris --target species"
+
+
+def test_a_model_that_was_exchanged_exits_3(likely, run):
+    likely("train", "patients.seal", "naive-bayes")
+    shutil.copy(run.parent / "002-naive-bayes" / "model.likely", run / "model.likely")
+    outcome = likely("final", run)
+    assert outcome.exit == 3
+    assert events(run) == ["sealed"]
+
+
+def test_after_a_kill_the_commit_is_resumed(likely, run):
+    """The process dies when the labels are about to be opened; the next call scores the commit."""
+    from likely.sealing import finalising
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_):
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(finalising, "_judged", die)
+        with pytest.raises(Killed):
+            likely("final", "@last")
+    assert events(run) == ["sealed", "commit"]
+    outcome = likely("final", "@last")
+    assert outcome.exit == 0
+    assert "look 1 of 1" in " ".join(outcome.out.split())
+    assert events(run) == ["sealed", "commit", "score"]
+
+
+def test_labels_in_escrow_are_asked_for(likely, table):
+    likely("seal", "patients.csv", "--target", "ill", "--escrow", "labels.bin")
+    assert not (table.parent / "patients.seal" / "test-labels.bin").exists()
+    likely("train", "patients.seal", "logistic")
+    outcome = likely("final", "@last")
+    assert outcome.exit == 3
+    assert "in escrow" in outcome.err
+    assert likely("final", "@last", "--escrow", "labels.bin").exit == 0
+
+
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
+@pytest.mark.parametrize(("data", "model"), [("wine", "discriminant"), ("diabetes", "linear")])
+def test_under_other_judges_the_exact_score_is_nowhere(likely, tmp_path, judge, data, model):
+    likely("seal", data, "--judge", judge, "--budget", "5")
+    likely("train", f"{data}.seal", model)
+    told = likely("final", "@last", "--json").json["result"]
+    assert told["judge"] == judge
+    assert "measures" not in told["extras"]
+
+
+@pytest.mark.parametrize("model", ["linear", "glm-gamma", "lasso"])
+def test_numbers_are_scored_by_their_density(likely, model):
+    likely("seal", "diabetes")
+    assert likely("train", "diabetes.seal", model).exit == 0
+    told = likely("final", "@last", "--json").json["result"]
+    assert told["metric"] == "negative log-likelihood"
+    assert told["high"] < told["constant"]
+    assert abs(told["value"] - told["promised"]) < 0.3
+    assert {"rmse", "r2"} <= set(told["extras"]["measures"])
+
+
+def test_a_mixture_predicts_no_target(likely):
+    likely("seal", "iris")
+    likely("train", "iris.seal", "mixture")
+    assert likely("final", "@last").exit == 2
+
+
+def test_a_group_stays_on_one_side_of_the_promise_too(likely, tmp_path):
+    """Five rows of each of 30 people, who differ: folds that part people promise too much."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    lines = ["person,x,y"]
+    for person in range(60):
+        x, y = rng.normal(), "ab"[int(rng.random() < 0.5)]
+        lines += [f"p{person},{x + 0.001 * rng.normal():.6f},{y}" for _ in range(5)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    likely("seal", "people.csv", "--target", "y", "--group", "person")
+    assert likely("train", "people.seal", "discriminant").exit == 0
+    import pyarrow.parquet as pq
+
+    folds = pq.read_table(tmp_path / "runs/001-discriminant/validation.parquet")
+    train = pq.read_table(tmp_path / "people.seal/train.parquet").column("person").to_pylist()
+    place = {}
+    for row, fold in zip(folds["row"].to_pylist(), folds["fold"].to_pylist(), strict=True):
+        assert place.setdefault(train[row], fold) == fold

@@ -1,0 +1,134 @@
+"""``likely tune``: the search, its folder, Ctrl-C and going on."""
+
+import json
+
+import pytest
+
+from likely.evaluate.objective import CrossValidated
+
+
+@pytest.fixture
+def interrupted_after(monkeypatch):
+    """Ctrl-C in the trial with that number."""
+
+    def arm(n):
+        calls = []
+        whole = CrossValidated.evaluate
+
+        def evaluate(self, parameters, *, share=1.0):
+            calls.append(parameters)
+            if len(calls) > n:
+                raise KeyboardInterrupt
+            return whole(self, parameters, share=share)
+
+        monkeypatch.setattr(CrossValidated, "evaluate", evaluate)
+
+    return arm
+
+
+def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
+    outcome = likely("tune", "wine", "discriminant", "--trials", "4")
+    assert outcome.exit == 0, outcome.err
+    assert "Best of 4 trials (random, seed 0)" in outcome.out
+    assert outcome.out.rstrip().endswith("Next: likely report @last")
+    run = tmp_path / "runs" / "001-discriminant"
+    facts = json.loads((run / "run.json").read_text())
+    study = json.loads((run / "study.json").read_text())
+    assert len(study["trials"]) == 4
+    best = min(study["trials"], key=lambda trial: trial["mean"])
+    assert study["best"]["parameters"] == best["parameters"]
+    assert all(facts["parameters"][name] == value for name, value in best["parameters"].items())
+    assert facts["scores"]["promised"] == pytest.approx(best["mean"])
+    assert likely("predict", "@last", "wine", "-o", "out.csv").exit == 0
+
+
+@pytest.mark.parametrize("search", ["grid", "random", "halving"])
+def test_every_search_runs_in_json(likely, search):
+    said = likely(
+        "tune", "iris", "discriminant", "--search", search, "--trials", "6", "--json"
+    ).json
+    assert said["exit"] == 0
+    assert said["result"]["study"]["search"] == search
+    assert said["result"]["best_parameters"] == said["result"]["study"]["best"]["parameters"]
+
+
+def test_a_time_limit_ends_it(likely):
+    said = likely("tune", "iris", "discriminant", "--minutes", "0.02", "--json").json
+    assert said["exit"] == 0
+    assert said["result"]["study"]["stopped"] == "out of time"
+
+
+def test_nested_gives_the_honest_score_and_promises_it(likely):
+    words = ("tune", "iris", "discriminant", "--trials", "3", "--nested", "3", "--json")
+    result = likely(*words).json["result"]
+    assert len(result["study"]["outer"]) == 3
+    assert result["scores"]["promised"] == pytest.approx(result["study"]["nested"]["value"])
+
+
+def test_on_a_seal_it_leads_to_final(likely, table):
+    likely("seal", "patients.csv", "--target", "ill")
+    outcome = likely("tune", "patients.seal", "logistic", "--trials", "3")
+    assert outcome.out.rstrip().endswith("Next: likely final @last")
+    run = json.loads((table.parent / "runs/001-logistic/run.json").read_text())
+    assert run["seal"]["name"] == "patients.seal"
+    assert run["seal"]["count"] == 1
+    told = likely("final", "@last", "--json").json["result"]
+    assert told["promised"] == pytest.approx(run["scores"]["promised"])
+
+
+def test_ctrl_c_keeps_what_it_has_and_the_next_command_goes_on(
+    likely, tmp_path, interrupted_after, monkeypatch
+):
+    with monkeypatch.context():
+        interrupted_after(3)
+        outcome = likely("tune", "iris", "softmax", "--trials", "6", "--jobs", "1", "--json")
+    said = outcome.json
+    assert said["exit"] == 130
+    assert "interrupted after 3 trials" in said["findings"][0]
+    kept = (tmp_path / "runs/001-softmax/study/trials.jsonl").read_text()
+    assert likely("explain", "@last").exit == 2  # no RUN yet
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    other = likely("tune", "iris", "softmax", "--trials", "1", "--json").json
+    assert "runs/001-softmax holds a search that was not finished" in other["findings"][-1]
+    words = said["next"].split()[1:]
+    assert words[-2:] == ["-o", "runs/001-softmax"]
+    done = likely(*words).json
+    assert done["exit"] == 0
+    assert len(done["result"]["study"]["trials"]) == 6
+    whole = (tmp_path / "runs/001-softmax/study/trials.jsonl").read_text()
+    assert whole.startswith(kept)
+    fresh = likely("tune", "iris", "softmax", "--trials", "6", "--json").json
+    assert fresh["result"]["best_parameters"] == done["result"]["best_parameters"]
+
+
+def test_ctrl_c_before_the_first_trial_leaves_nothing(likely, tmp_path, interrupted_after):
+    interrupted_after(0)
+    assert likely("tune", "iris", "discriminant", "--jobs", "1").exit == 130
+    assert list(tmp_path.glob("runs/*")) == []
+
+
+REFUSED = {
+    "mixture": ("tune iris mixture", 1, "no settings"),
+    "glm": ("tune diabetes glm", 1, "glm-poisson"),
+    "unknown": ("tune iris discriminatn", 1, "Did you mean 'discriminant'?"),
+    "target": ("tune iris discriminant --target spcies", 2, "Did you mean 'species'?"),
+    "kind": ("tune iris logistic", 2, "softmax"),
+    "search": ("tune iris discriminant --search luck", 1, "luck"),
+    "trials": ("tune iris discriminant --trials 0", 1, "trials"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_tuned_is_refused(likely, tmp_path, case):
+    words, code, says = REFUSED[case]
+    said = likely(*words.split(), "--json").json
+    assert said["exit"] == code
+    assert says in said["findings"][0]
+    assert said["next"].startswith("likely ")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_whole_run_is_not_written_to_again(likely):
+    likely("tune", "iris", "discriminant", "--trials", "2", "-o", "mine")
+    assert likely("tune", "iris", "discriminant", "--trials", "2", "-o", "mine").exit == 2
