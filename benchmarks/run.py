@@ -33,6 +33,7 @@ ORDER = (
     "sparse_logistic",
     "sparse_logistic_l1",
     "lasso_path",
+    "lasso_path_noisy",
     "glm_mixed",
     "binary_links",
     "ordinal",

@@ -140,7 +140,7 @@ def test_a_share_of_the_rows_has_every_class_and_grows(iris: Any) -> None:
 def test_groups_are_never_on_both_sides_of_any_fold() -> None:
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(30), 4)
-    table = pa.table({"x": rng.normal(size=120), "person": person, "y": person % 2})
+    table = pa.table({"x": rng.normal(size=120) + person % 2, "person": person, "y": person % 2})
     study = tune(table, "y", "naive-bayes", group="person", trials=1, folds=3, nested=3)
     whole = study.question.objective
     outer = next(iter(outer_folds(whole, 3)))

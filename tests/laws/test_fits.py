@@ -191,7 +191,7 @@ def test_codes_give_the_linear_model_of_columns_of_indicators(name):
     X, y = FITS[name].data()
     model = fitted(name, X, y)
     columns = X.assign(sold=X["sold"].astype(float))
-    words = sorted(set(X["colour"]))[int(model.coding_.reference) :]
+    words = sorted(set(X["colour"]))[int(model.coding_.reference[0]) :]
     for word in words:
         columns[f"colour[{word}]"] = (X["colour"] == word).astype(float)
     del columns["colour"]

@@ -10,7 +10,8 @@ import likely
 from likely.data.design import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.linear.reading import Coding, new_offset
+from likely.linear.offsets import new_offset
+from likely.linear.reading import Coding
 
 FRAME = pd.DataFrame(
     {

@@ -16,8 +16,8 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.data.categories import Factor, factor_of, is_missing
-from likely.data.loops import pays
 from likely.data.source import Kind, Source, TableKinds, column_label, refuse_others
+from likely.data.sparse import stores_twice
 from likely.errors import InvalidInput
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
@@ -122,7 +122,7 @@ class SparseTable(Table):
         values = csr_array(self.values)
         if len(columns) < values.shape[1]:
             values = values[:, list(columns)]
-        if not values.has_canonical_format and _repeats_cells(values):
+        if not values.has_canonical_format and stores_twice(values):
             values = values.copy()
             values.sum_duplicates()  # duplicates of a cell stand for their sum
         return values
@@ -180,15 +180,6 @@ def as_table(table: object) -> Table:
     if is_sparse(table):
         return SparseTable(table)
     return FrameTable(_narwhals(table))
-
-
-def _repeats_cells(values: Matrix) -> bool:
-    """Whether a row stores a cell twice; sorting a large matrix to find out would cost more."""
-    if values.has_sorted_indices or not pays(values.nnz):
-        return True
-    from likely.fast.sparse import repeats_cells
-
-    return bool(repeats_cells(values.indptr, values.indices, values.shape[1]))
 
 
 def kinds_of(table: object) -> TableKinds:

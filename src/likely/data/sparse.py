@@ -86,3 +86,12 @@ class Csr(Design):
         X = self.values
         index = X.indptr.dtype.type
         return for_loop(X.indptr, index), for_loop(X.indices, index), for_loop(X.data)
+
+
+def stores_twice(values: Matrix) -> bool:
+    """Whether a row stores a cell twice; sorting a large matrix to find out would cost more."""
+    if values.has_sorted_indices or not pays(values.nnz):
+        return True
+    from likely.fast.sparse import repeats_cells
+
+    return bool(repeats_cells(values.indptr, values.indices, values.shape[1]))

@@ -14,10 +14,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
 from likely._typing import Array
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.objectives.inference import ClusterScores
 from likely.solvers.factor import triangular_inverse
 
+COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 MACHINE = float(np.finfo(np.float64).eps)
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 
@@ -134,3 +135,14 @@ def _on_range(scale: Array, unit: Array) -> Factor:
     kept = values > 8 * MACHINE * len(unit) * max(float(values[-1]), 0.0)
     root = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     return Factor(root, (np.abs(vectors[:, ~kept]) < TOUCHED).all(axis=1))
+
+
+def check_covariance(covariance: str, n_groups: int | None = None) -> None:
+    """Refuse a name that is no kind of covariance, and clusters that are not there."""
+    if covariance not in COVARIANCES:
+        raise UnknownName("covariance", covariance, COVARIANCES)
+    if covariance == "clustered" and n_groups is not None and n_groups < 2:
+        raise InvalidInput(
+            f"covariance='clustered' needs two clusters or more; found {n_groups}. "
+            "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
+        )

@@ -20,7 +20,8 @@ from likely.likelihoods.base import Response
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
-from likely.linear.reading import Beside, check_exposure, mean_within, new_offset, open_linear
+from likely.linear.offsets import check_exposure, mean_within, new_offset
+from likely.linear.reading import Beside, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Link
 from likely.opening import check_response, generator, own_columns

@@ -35,7 +35,13 @@ from likely.data.block import Blocks
 from likely.data.design import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
-from likely.linear.covariance import Bread, inverse_root, small_sample, square_root
+from likely.linear.covariance import (
+    Bread,
+    check_covariance,
+    inverse_root,
+    small_sample,
+    square_root,
+)
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -52,7 +58,6 @@ from likely.objectives.inference import (
     null_nll,
 )
 
-COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
 
@@ -272,17 +277,6 @@ def infer(
         return inference
     spread = read.fit.pearson * small_sample(1.0, inference.df_residual)
     return replace(inference, dispersion=spread, dispersion_is_known=False)
-
-
-def check_covariance(covariance: str, n_groups: int | None = None) -> None:
-    """Refuse a name that is no kind of covariance, and clusters that are not there."""
-    if covariance not in COVARIANCES:
-        raise UnknownName("covariance", covariance, COVARIANCES)
-    if covariance == "clustered" and n_groups is not None and n_groups < 2:
-        raise InvalidInput(
-            f"covariance='clustered' needs two clusters or more; found {n_groups}. "
-            "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
-        )
 
 
 class _Read(NamedTuple):

@@ -18,9 +18,10 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
 from likely.linear.framing import Framing, refuse_too_large
+from likely.linear.offsets import new_offset
 from likely.linear.path_models import PathModel, Rows, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
-from likely.linear.reading import LinearRows, new_offset, new_rows, refuse_gaps
+from likely.linear.reading import LinearRows, new_rows, refuse_gaps
 from likely.linear.regression import LinearRegression
 from likely.linear.strengths import elastic_net
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns

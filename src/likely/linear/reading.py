@@ -24,12 +24,11 @@ from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.data.sources import read
-from likely.errors import BadCell, InvalidInput, OutsideLink, warn_user
-from likely.likelihoods.base import Likelihood
+from likely.errors import BadCell, InvalidInput
+from likely.linear.offsets import new_offset
 from likely.linear.per_column import per_column
 from likely.opening import (
     check_column,
-    check_numbers,
     check_response,
     encode_new,
     feature_names,
@@ -229,40 +228,6 @@ def _named(estimator: Any, read: Callable[[Any], Any], value: Any) -> Any:
         return read(value)
     except BadCell as error:
         raise error.named(feature_names(estimator)) from None
-
-
-def check_exposure(link: str, exposure: Any) -> None:
-    if exposure is not None and link != "log":
-        raise InvalidInput(
-            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
-            f"is {link!r}. Use link='log', or give an offset."
-        )
-
-
-def mean_within(likelihood: Likelihood, eta: Array) -> Array:
-    """E[y | η]; nan, with a warning, where the link has no mean for a predictor."""
-    low, high = likelihood.link.etas
-    outside = ~((eta > low) & (eta < high))
-    if not outside.any():
-        return likelihood.mean(eta)
-    row = int(outside.argmax())
-    warn_user(
-        f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has a "
-        f"mean only between {low:g} and {high:g}, so it is nan for {int(outside.sum())} rows. "
-        "Use the log link, which has one everywhere.",
-        OutsideLink,
-    )
-    return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
-
-
-def new_offset(offset: Any, exposure: Any, n_rows: int) -> Array | float:
-    """o_i of rows to predict."""
-    total: Array | float = 0.0
-    if offset is not None:
-        total = total + check_numbers(offset, "offset", n_rows=n_rows)
-    if exposure is not None:
-        total = total + np.log(check_numbers(exposure, "exposure", n_rows=n_rows, positive=True))
-    return total
 
 
 def category_flags(kinds: TableKinds) -> tuple[bool, ...]:

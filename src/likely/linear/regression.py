@@ -27,8 +27,9 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.fitting import fit_linear
+from likely.linear.offsets import new_offset
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import Beside, new_offset, open_linear
+from likely.linear.reading import Beside, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.opening import check_response, generator, own_columns

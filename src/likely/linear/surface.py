@@ -10,7 +10,8 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.design import Design, Intercept
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.reading import Coding, check_exposure, new_offset, new_rows, refuse_gaps
+from likely.linear.offsets import check_exposure, new_offset
+from likely.linear.reading import Coding, new_rows, refuse_gaps
 from likely.linear.summary import Summary, summarise
 from likely.opening import own_columns
 from likely.solvers.minimise import Solution
