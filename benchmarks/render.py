@@ -34,7 +34,7 @@ the machine, and the ratios of one run are what is promised.
 
 
 PROFILES = {  # what a profile shows where a goal is missed
-    "softmax": "Missed by a tenth. Of a pass 85 % are two products of a block of 1,024 × 784 with ten "
+    "softmax": "Missed by a tenth. Of a pass 85 % are two products of a 1,024 × 784 block with ten "
     "columns, at about 20 GFLOP/s a core: BLAS reaches a third of its speed on so few columns, and "
     "smaller blocks gain nothing. The rest of the way is fewer passes: 132 were taken.",
     "dense_logistic": "With float32 both are memory-bound, and scikit-learn stops at a looser gap "
