@@ -40,7 +40,13 @@ def problem(sizes: Sizes) -> LassoPath:
     return wide(sizes["rows"], sizes["features"], sizes["penalties"], sizes["noise"] / 100)
 
 
-RACE = Race(__name__, problem, ours_linear.entrant("lasso_path", GAP), PEERS, GAP, optimum=0.0)
+def race(module: str) -> Race:
+    """The race that the child processes of ``module`` run."""
+    ours = ours_linear.entrant("lasso_path", GAP)
+    return Race(module, problem, ours, PEERS, GAP, optimum=0.0)
+
+
+RACE = race(__name__)
 
 
 def prepare(name: str, sizes: Sizes) -> Work:
@@ -48,20 +54,25 @@ def prepare(name: str, sizes: Sizes) -> Work:
 
 
 def measure(shrink: int) -> Report:
+    return measured(RACE, "Lasso path", shrink, noise=NOISE)
+
+
+def measured(race: Race, title: str, shrink: int, *, noise: int) -> Report:
+    """The report of a race at this noise, in hundredths of the signal's spread."""
     sizes = {
         "rows": max(SMALL["rows"], ROWS // shrink),
         "features": max(SMALL["features"], FEATURES // shrink),
         "penalties": PENALTIES,
-        "noise": NOISE,
+        "noise": noise,
     }
     shape = f"{sizes['rows']:,} × {sizes['features']:,}"
     return Report(
-        "Lasso path",
+        title,
         f"{PENALTIES} penalties down to a hundredth of the largest, dense float64 in Fortran "
         f"order, no intercept, duality gap at most {GAP:g} of ½‖y‖² everywhere.",
         [
-            *RACE.rows(f"{shape}, noise of 5 %", sizes),
-            *RACE.first_fits(sizes),
+            *race.rows(f"{shape}, noise of {noise} %", sizes),
+            *race.first_fits(sizes),
         ],
         theirs="",
         answer="largest duality gap",

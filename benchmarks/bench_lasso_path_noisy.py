@@ -1,46 +1,16 @@
-"""A lasso path whose end has most of the rows' number of columns active: the noise is fitted, too.
+"""The lasso path of ``bench_lasso_path.py`` with ten times its noise.
 
-    minimise  ½‖y − Xw‖² + l1 ‖w‖₁        for l1 from ‖Xᵀy‖∞ down to a hundredth, no intercept
-
-The gap is the duality gap over ½‖y‖², the largest on the path: it is certified, so the
-optimum is 0 and no reference is run.
+Its end has columns for most of the rows: the noise is fitted, too.
 """
 
-from benchmarks import ours_linear
+from benchmarks.bench_lasso_path import measured, race
 from benchmarks.child import Sizes
-from benchmarks.linear_problems import LassoPath, wide
-from benchmarks.race import Entrant, Race
-from benchmarks.report import Report, times_faster
+from benchmarks.report import Report
 from benchmarks.workbench import Work
 
-ROWS, FEATURES, PENALTIES = 5_000, 10_000, 100
-GAP = 1e-4
 NOISE = 50  # hundredths of the signal's spread
-SMALL = {"rows": 200, "features": 400}
 
-PEERS = (
-    Entrant(
-        "adelie",
-        "benchmarks.against.adelie",
-        "lasso",
-        (1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12),
-        goal=times_faster(1.8),
-    ),
-    Entrant("celer", "benchmarks.against.celer", "lasso", (1e-4, 5e-5, 2e-5, 1e-5, 5e-6, 1e-6)),
-    Entrant(
-        "scikit-learn",
-        "benchmarks.against.scikit_learn_linear",
-        "lasso",
-        (1e-4, 5e-5, 2e-5),
-    ),
-)
-
-
-def problem(sizes: Sizes) -> LassoPath:
-    return wide(sizes["rows"], sizes["features"], sizes["penalties"], sizes["noise"] / 100)
-
-
-RACE = Race(__name__, problem, ours_linear.entrant("lasso_path", GAP), PEERS, GAP, optimum=0.0)
+RACE = race(__name__)
 
 
 def prepare(name: str, sizes: Sizes) -> Work:
@@ -48,22 +18,4 @@ def prepare(name: str, sizes: Sizes) -> Work:
 
 
 def measure(shrink: int) -> Report:
-    sizes = {
-        "rows": max(SMALL["rows"], ROWS // shrink),
-        "features": max(SMALL["features"], FEATURES // shrink),
-        "penalties": PENALTIES,
-        "noise": NOISE,
-    }
-    shape = f"{sizes['rows']:,} × {sizes['features']:,}"
-    return Report(
-        "Lasso path, noisy",
-        f"{PENALTIES} penalties down to a hundredth of the largest, dense float64 in Fortran "
-        f"order, no intercept, duality gap at most {GAP:g} of ½‖y‖² everywhere.",
-        [
-            *RACE.rows(f"{shape}, noise of 50 %", sizes),
-            *RACE.first_fits(sizes),
-        ],
-        theirs="",
-        answer="largest duality gap",
-        sizes=sizes,
-    )
+    return measured(RACE, "Lasso path, noisy", shrink, noise=NOISE)

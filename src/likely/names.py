@@ -1,11 +1,13 @@
-"""Parts by name: ``"bernoulli"`` for ``Bernoulli``, with a suggestion when it is misspelt."""
+"""Names: parts by theirs, with a suggestion when one is misspelt; and a few of many in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from likely.errors import UnknownName
 
 T = TypeVar("T")
+
+MOST_NAMED = 5  # in one message
 
 
 def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
@@ -15,3 +17,9 @@ def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
     if name not in registry:
         raise UnknownName(kind, name, registry)
     return registry[name]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, quoted, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(repr, names[:MOST_NAMED])) + more

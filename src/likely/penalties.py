@@ -51,6 +51,14 @@ class Penalty(ABC):
         """The part without a gradient at 0, for objectives that take the smooth part in."""
 
     @abstractmethod
+    def scaled(self, factor: float) -> "Penalty":
+        """The penalty times ``factor``: that of a part of the rows."""
+
+    def corners(self, size: int) -> Array:
+        """λ of the terms λ_j|θ_j|, one per coefficient; 0 where there is none."""
+        return np.zeros(size)
+
+    @abstractmethod
     def prox(self, theta: Array, step: float) -> Array:
         """Of the whole penalty."""
 
@@ -71,6 +79,9 @@ class NoPenalty(Penalty):
 
     def curvature(self, theta: Array) -> Array:
         return np.zeros_like(theta)
+
+    def scaled(self, factor: float) -> Penalty:
+        return self
 
     def rough(self) -> Penalty:
         return self
@@ -101,6 +112,9 @@ class L2(Penalty):
     def curvature(self, theta: Array) -> Array:
         return self.l2 * np.ones_like(theta)
 
+    def scaled(self, factor: float) -> Penalty:
+        return L2(factor * np.asarray(self.l2))
+
     def rough(self) -> Penalty:
         return NoPenalty()
 
@@ -129,6 +143,12 @@ class L1(Penalty):
 
     def curvature(self, theta: Array) -> Array:
         return np.zeros_like(theta)
+
+    def scaled(self, factor: float) -> Penalty:
+        return L1(factor * np.asarray(self.l1))
+
+    def corners(self, size: int) -> Array:
+        return np.broadcast_to(np.asarray(self.l1, dtype=float), (size,))
 
     def rough(self) -> Penalty:
         return self
@@ -160,6 +180,12 @@ class ElasticNet(Penalty):
 
     def curvature(self, theta: Array) -> Array:
         return self.l2 * np.ones_like(theta)
+
+    def scaled(self, factor: float) -> Penalty:
+        return ElasticNet(factor * np.asarray(self.l1), factor * np.asarray(self.l2))
+
+    def corners(self, size: int) -> Array:
+        return np.broadcast_to(np.asarray(self.l1, dtype=float), (size,))
 
     def rough(self) -> Penalty:
         return L1(self.l1)
@@ -194,6 +220,9 @@ class Group(Penalty):
 
     def curvature(self, theta: Array) -> Array:
         return np.zeros_like(theta)
+
+    def scaled(self, factor: float) -> Penalty:
+        return Group(self.groups, factor * np.asarray(self.strength))
 
     def rough(self) -> Penalty:
         return self

@@ -11,11 +11,11 @@ from likely.data.block import (
     FEWEST_ROWS,
     MOST_ROWS,
     ArrayBlocks,
-    CheckedBlocks,
     CountedBlocks,
-    Redesigned,
     block_rows,
+    checked,
     first_rows,
+    redesigned,
 )
 from likely.data.design import Dense, Intercept
 from likely.errors import InvalidInput
@@ -74,7 +74,7 @@ def test_block_sizes_follow_the_rule():
 
 def test_blocks_seen_in_another_way_have_everything_else_as_it_was():
     blocks = some_blocks(10, 4)
-    seen = Redesigned(blocks, Intercept, 3)
+    seen = redesigned(blocks, Intercept, 3)
     assert (seen.n_features, seen.n_rows, seen.nbytes) == (3, 10, blocks.nbytes)
     for ours, theirs in zip(seen, blocks, strict=True):
         assert ours.X.n_features == 3
@@ -94,15 +94,15 @@ def test_a_pass_is_counted_when_it_begins():
 
 
 def test_responses_are_checked_block_by_block():
-    def refuse_nine(y):
-        if (y == 9).any():
+    def refuse_nine(block):
+        if (block.target == 9).any():
             raise InvalidInput("found 9")
 
-    checked = CheckedBlocks(some_blocks(10, 4), refuse_nine)
-    assert (checked.n_features, checked.n_rows) == (2, 10)
-    reading = iter(checked)
+    sound = checked(some_blocks(10, 4), refuse_nine)
+    assert (sound.n_features, sound.n_rows) == (2, 10)
+    reading = iter(sound)
     assert [next(reading).start, next(reading).start] == [0, 4]
-    with pytest.raises(InvalidInput, match="found 9"):
+    with pytest.raises(InvalidInput, match="Counted from row 8: found 9"):
         next(reading)
 
 

@@ -19,7 +19,6 @@ from likely.linear.solving import (
     LinearProblem,
     Pulled,
     choose,
-    scaled,
     start_on_some_rows,
 )
 from likely.penalties import L2, ElasticNet, Group, NoPenalty

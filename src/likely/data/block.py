@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -108,13 +109,12 @@ class ArrayBlocks(Blocks):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Redesigned(Blocks):
-    """Other blocks with each design seen in another way: centred, or with an intercept."""
+class MappedBlocks(Blocks):
+    """Other blocks, each changed, or checked, as it is read."""
 
     inner: Blocks
-    change: Callable[[Design], Design]
+    change: Callable[[Block], Block]
     n_features: int
-    check: Callable[[Block], None] = lambda block: None  # of each block, before it is changed
 
     @property
     def n_rows(self) -> int | None:  # type: ignore[override]  # read-only here
@@ -125,12 +125,7 @@ class Redesigned(Blocks):
         return self.inner.nbytes
 
     def __iter__(self) -> Iterator[Block]:
-        for block in self.inner:
-            try:
-                self.check(block)
-            except BadCell as error:
-                raise error.moved(row=block.start + error.row) from None
-            yield replace(block, X=self.change(block.X))
+        return map(self.change, self.inner)
 
 
 @final
@@ -158,33 +153,28 @@ class CountedBlocks(Blocks):
         return iter(self.inner)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class CheckedBlocks(Blocks):
-    """Other blocks, whose responses are checked as they are read."""
+def redesigned(blocks: Blocks, change: Callable[[Design], Design], n_features: int) -> MappedBlocks:
+    """The blocks with each design seen in another way: centred, or with an intercept."""
+    return MappedBlocks(blocks, partial(_redesigned, change), n_features)
 
-    inner: Blocks
-    check: Callable[[Array], None]
 
-    @property
-    def n_features(self) -> int:  # type: ignore[override]  # read-only here
-        return self.inner.n_features
+def checked(blocks: Blocks, check: Callable[[Block], None]) -> MappedBlocks:
+    """The blocks, each checked as it is read; complaints count rows from the first block's."""
+    return MappedBlocks(blocks, partial(_checked, check), blocks.n_features)
 
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        return self.inner.n_rows
 
-    @property
-    def nbytes(self) -> int | None:  # type: ignore[override]
-        return self.inner.nbytes
+def _redesigned(change: Callable[[Design], Design], block: Block) -> Block:
+    return replace(block, X=change(block.X))
 
-    def __iter__(self) -> Iterator[Block]:
-        for block in self.inner:
-            try:
-                self.check(block.target)
-            except InvalidInput as error:
-                raise InvalidInput(f"Counted from row {block.start}: {error}") from None
-            yield block
+
+def _checked(check: Callable[[Block], None], block: Block) -> Block:
+    try:
+        check(block)
+    except BadCell as error:
+        raise error.moved(row=block.start + error.row) from None
+    except InvalidInput as error:
+        raise InvalidInput(f"Counted from row {block.start}: {error}") from None
+    return block
 
 
 def first_rows(blocks: Blocks, share: float) -> ArrayBlocks:

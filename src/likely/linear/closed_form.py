@@ -23,6 +23,7 @@ from likely.linear.inference import Inference, infer
 from likely.linear.per_column import is_penalised
 from likely.linear.reading import Coding, LinearRows, refuse_gaps
 from likely.linear.strengths import elastic_net
+from likely.names import listed
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
@@ -42,7 +43,6 @@ from likely.solvers.minimise import Solution
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")
 MOST_COLUMNS = 3000  # a Gram matrix of that size costs 72 MB and a few seconds
 CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
-MOST_NAMED = 5
 
 
 class ClosedForm(NamedTuple):
@@ -133,12 +133,11 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
     redundant = [names[j] for j in solved.redundant if j < len(names)]
     if not redundant:
         return
-    more = f" and {len(redundant) - MOST_NAMED} more" if len(redundant) > MOST_NAMED else ""
-    shown = ", ".join(map(repr, redundant[:MOST_NAMED])) + more
     warn_user(
-        f"{type(estimator).__name__}: {shown} can be computed from other columns, or never "
-        f"var{'y' if len(redundant) > 1 else 'ies'}; of the many solutions the one of minimum norm "
-        "was taken. Drop the column, give a penalty (l2=1.0), or ask for solver='minimum-norm'.",
+        f"{type(estimator).__name__}: {listed(redundant)} can be computed from other columns, or "
+        f"never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of minimum "
+        "norm was taken. Drop the column, or give a penalty (l2=1.0); solver='minimum-norm' asks "
+        "for this answer without a warning.",
         RedundantColumns,
     )
 

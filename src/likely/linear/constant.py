@@ -7,7 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.serial import Serial
-from likely.data.block import ArrayBlocks, Redesigned
+from likely.data.block import ArrayBlocks, redesigned
 from likely.data.design import Dense, Intercept
 from likely.likelihoods.base import Likelihood
 from likely.objectives.linear import LinearObjective
@@ -27,7 +27,7 @@ def constant_mean(
         return np.full(len(y), mean)
     offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
     rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
-    blocks = Redesigned(rows, Intercept, 1)
+    blocks = redesigned(rows, Intercept, 1)
     objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
     start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
     found = minimise(Newton(), objective, start, tol=TOL)

@@ -7,14 +7,14 @@ All scalar linear models are this function with another likelihood.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from math import isfinite, nan
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from likely._typing import Array
-from likely.data.block import ArrayBlocks, CheckedBlocks
+from likely.data.block import ArrayBlocks, Block, Blocks, checked
 from likely.errors import BadCell, InvalidInput, RedundantColumns, Separation, warn_user
 from likely.likelihoods.base import Likelihood
 from likely.linear.dispersion import estimated_dispersion
@@ -24,12 +24,12 @@ from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
 from likely.linear.strengths import elastic_net
+from likely.names import MOST_NAMED, listed
 from likely.opening import feature_names
 from likely.solvers.minimise import Solution
 from likely.validate import warn_unless_converged
 
 MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
-MOST_NAMED = 5  # columns in one warning
 NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
 
 
@@ -71,7 +71,7 @@ def fit_linear(
     estimator: Any, rows: LinearRows, likelihood: Likelihood, *, distribution: str = "z"
 ) -> LinearFit:
     """Solve, warn of what a person should know, and estimate the errors of the coefficients."""
-    rows = rows._replace(blocks=checked(rows, likelihood))
+    rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
     data = framed(
         rows.blocks,
         rows.executor,
@@ -134,12 +134,16 @@ def parts(theta: Array, framing: Framing) -> tuple[Array, Array | float]:
     return theta, np.zeros(theta.shape[:-1])[()]
 
 
-def checked(rows: LinearRows, likelihood: Likelihood) -> Any:
+def with_valid_responses(rows: LinearRows, likelihood: Likelihood) -> Blocks:
     """Blocks whose responses the family can produce: of arrays now, of a file as it is read."""
     if isinstance(rows.blocks, ArrayBlocks):
-        likelihood.check(np.asarray(rows.blocks.y))
+        likelihood.check(rows.blocks.target)
         return rows.blocks
-    return CheckedBlocks(rows.blocks, likelihood.check)
+    return checked(rows.blocks, partial(_check_responses, likelihood))
+
+
+def _check_responses(likelihood: Likelihood, block: Block) -> None:
+    likelihood.check(block.target)
 
 
 def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
@@ -231,7 +235,7 @@ def speak_up(
         labels = (*names(), "the intercept")  # of many columns only when there is need
     if infinite is not None:
         named = [labels[j] for j in infinite.columns if j < len(labels) - 1]
-        shown = _listed(named or [labels[-1]])
+        shown = listed(named or [labels[-1]])
         warn_user(
             f"{name}: the responses are separated along {shown}, so the estimate is infinite and "
             "the coefficients are where the search stopped. Give a penalty (l2=1.0)"
@@ -239,7 +243,7 @@ def speak_up(
             Separation,
         )
     if found.held:
-        shown = _listed([labels[j] for j in found.held])
+        shown = listed([labels[j] for j in found.held])
         warn_user(
             f"{name}: {shown} can be computed from the columns before "
             f"{'it' if len(found.held) == 1 else 'them'} (or never varies); the coefficient is "
@@ -281,8 +285,3 @@ def errors_of(
         jacobian=framing.jacobian(),
         l1=problem.objective.l1,
     )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(repr(name) for name in names[:MOST_NAMED]) + more

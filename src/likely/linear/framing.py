@@ -17,7 +17,7 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks, CountedBlocks, Redesigned, first_rows
+from likely.data.block import Block, Blocks, CountedBlocks, first_rows, redesigned
 from likely.data.design import Design, Intercept
 from likely.errors import InvalidInput
 from likely.linear.reading import refuse_gaps
@@ -137,8 +137,8 @@ def framed(
         refuse_too_large(where, names)
     framing = Framing(blocks.n_features, intercept, where)
     return Framed(
-        blocks=Redesigned(counted, framing, framing.n_parameters),
-        start=Redesigned(some, framing, framing.n_parameters),
+        blocks=redesigned(counted, framing, framing.n_parameters),
+        start=redesigned(some, framing, framing.n_parameters),
         share=share,
         framing=framing,
         passes=passes,

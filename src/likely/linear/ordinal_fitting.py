@@ -6,7 +6,6 @@ The search sees centred columns, which move the thresholds and nothing else: b =
 Standard errors come from the observed information, as is the custom for ordered responses.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from scipy.special import xlogy
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.compute.serial import Serial
-from likely.data.block import Block, Blocks, Redesigned
+from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
 from likely.data.source import Source
 from likely.errors import InvalidInput
@@ -36,7 +35,7 @@ from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_to
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
 from likely.linear.reading import Beside, LinearRows, open_linear, refuse_gaps
-from likely.linear.solving import Found, scaled, solve
+from likely.linear.solving import Found, solve
 from likely.linear.strengths import elastic_net
 from likely.links import LINKS, UnitLink
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
@@ -50,29 +49,9 @@ MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, UnitLink)}
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Recoded(Blocks):
-    """Other blocks, with the class codes in another order."""
-
-    inner: Blocks
-    rank: Array  # the new code of each old one
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]  # read-only here
-        return self.inner.n_features
-
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        return self.inner.n_rows
-
-    @property
-    def nbytes(self) -> int | None:  # type: ignore[override]
-        return self.inner.nbytes
-
-    def __iter__(self) -> Iterator[Block]:
-        for block in self.inner:
-            yield replace(block, y=self.rank[block.target])
+def recoded(rank: Array, block: Block) -> Block:
+    """The block with its class codes in another order: ``rank`` has the new code of each old."""
+    return replace(block, y=rank[block.target])
 
 
 @final
@@ -92,7 +71,7 @@ class OrdinalProblem:
     @property
     def on_start_rows(self) -> OrdinalObjective:
         """The same on the rows to start from, with a penalty of their share."""
-        penalty = scaled(self.penalty, self.data.share)
+        penalty = self.penalty.scaled(self.data.share)
         return OrdinalObjective(self.likelihood, penalty, self.data.start, Serial())
 
 
@@ -123,7 +102,10 @@ def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
     classes, rank = ordered_classes(rows.classes, order)
     if estimator.order is not None:
         _refuse_empty(list(estimator.order), classes)
-    return rows._replace(blocks=Recoded(rows.blocks, rank), classes=classes)
+    return rows._replace(
+        blocks=MappedBlocks(rows.blocks, partial(recoded, rank), rows.blocks.n_features),
+        classes=classes,
+    )
 
 
 @in_session
@@ -191,8 +173,8 @@ def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
     n_coefficients = rows.coding.n_coefficients
     framing = Framing(n_coefficients + likelihood.n_classes - 1, False, centre)
     return data._replace(
-        blocks=Redesigned(data.blocks, framing, n_coefficients),
-        start=Redesigned(data.start, framing, n_coefficients),
+        blocks=redesigned(data.blocks, framing, n_coefficients),
+        start=redesigned(data.start, framing, n_coefficients),
         framing=framing,
     )
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from likely._typing import Array, Columns
 from likely.compute.executor import Executor, executor_for
-from likely.data.block import ArrayBlocks, Block, Blocks, Redesigned
+from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
 from likely.data.design import Csr, Dense, Design, Mixed
 from likely.data.frames import kinds_of, library_of
 from likely.data.schema import Encoded, Schema, TableKinds
@@ -333,7 +333,8 @@ def _open_file(
         group=beside.groups,
         groups=groups,
     )
-    seen = Redesigned(blocks, coding.design, coding.n_coefficients, coding.check)
+    sound = checked(blocks, coding.check)
+    seen = redesigned(sound, coding.design, coding.n_coefficients)
     return LinearRows(
         seen, coding, classes, executor, "pyarrow", 0 if groups is None else len(groups)
     )

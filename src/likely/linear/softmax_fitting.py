@@ -29,7 +29,7 @@ from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
 from likely.linear.per_column import is_penalised
 from likely.linear.reading import LinearRows, refuse_gaps
-from likely.linear.solving import Found, check_search, held_from_the_start, scaled
+from likely.linear.solving import Found, check_search, held_from_the_start
 from likely.linear.strengths import elastic_net
 from likely.names import lookup
 from likely.objectives.softmax import SoftmaxObjective
@@ -76,7 +76,7 @@ class SoftmaxProblem:
     def on(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
         """The objective of a share of the rows, with that share of the penalty."""
         tie = None if self.tie is None else share * self.tie
-        penalty = scaled(self.penalty, share)
+        penalty = self.penalty.scaled(share)
         return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
 
     @property

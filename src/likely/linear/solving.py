@@ -29,7 +29,7 @@ from likely.names import lookup
 from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.linear import LinearObjective, Loss
 from likely.objectives.rows import Rows
-from likely.penalties import L1, ElasticNet, Penalty
+from likely.penalties import ElasticNet, Penalty
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
@@ -93,15 +93,8 @@ class LinearProblem:
 
     @property
     def on_start_rows(self) -> LinearObjective:
-        penalty = scaled(self.penalty, self.data.share)
+        penalty = self.penalty.scaled(self.data.share)
         return LinearObjective(self.loss, penalty, self.data.start, self.executor)
-
-
-def scaled(penalty: Penalty, share: float) -> Penalty:
-    """The penalty of a part of the rows."""
-    if isinstance(penalty, ElasticNet):
-        return ElasticNet(np.asarray(penalty.l1) * share, np.asarray(penalty.l2) * share)
-    return penalty
 
 
 Search = Callable[[Problem, Array, float, int], Found]
@@ -146,7 +139,7 @@ def choose(problem: Problem) -> str:
     """The name of the solver that suits the penalty and the shape."""
     few = problem.data.framing.n_parameters <= MOST_FOR_NEWTON
     if is_rough(problem):
-        if not isinstance(problem.penalty.rough(), L1):
+        if not problem.penalty.corners(problem.data.framing.n_parameters).any():
             return "fista"
         return "coordinate-descent" if not few and columns_at_hand(problem) else "proximal-newton"
     if few:

@@ -18,10 +18,10 @@ import numpy as np
 from likely._typing import Array
 from likely.data.frames import frame_of
 from likely.linear.inference import Inference
+from likely.names import listed
 
 WIDEST = 100  # columns of text
 MOST_ROWS = 60  # coefficients shown when printed; the frame has them all
-MOST_NAMED = 5  # coefficients in a note
 SMALLEST_P = 1e-4  # below this, p is said to be below it
 SMALLEST_FIXED = 1e-5  # a standard error below this is written with a power of ten
 LARGEST_FIXED = 1e6
@@ -115,9 +115,9 @@ class Summary:
                 "says, and a small z does not show that an effect is small."
             )
         if fit.redundant:
-            yield f"held at 0, being made up of other columns: {_listed(fit.names, fit.redundant)}."
+            yield f"held at 0, being made up of other columns: {listed([fit.names[j] for j in fit.redundant])}."
         if fit.excluded:
-            yield f"set to 0 by the penalty: {_listed(fit.names, fit.excluded)}."
+            yield f"set to 0 by the penalty: {listed([fit.names[j] for j in fit.excluded])}."
         if isnan(fit.dispersion):
             yield "as many parameters as examples: nothing is left to estimate the dispersion by."
 
@@ -294,9 +294,3 @@ def _html_facts(facts: list[list[tuple[str, str]]]) -> str:
 def _shortened(name: str, width: int) -> str:
     name = " ".join(name.split())  # a line break would break the table
     return name if len(name) <= width else name[: width - 1] + "…"
-
-
-def _listed(names: Sequence[str], positions: Sequence[int]) -> str:
-    shown = ", ".join(repr(names[j]) for j in positions[:MOST_NAMED])
-    more = len(positions) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -22,10 +22,10 @@ from scipy.special import xlog1py, xlogy
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.design import Csr, Dense, Design
-from likely.errors import UnsupportedAccess
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.likelihoods.gaussian import GaussianIdentity
+from likely.objectives.in_memory import filled, in_memory
 from likely.solvers.coordinate_descent import ColumnObjective, Slopes
 from likely.solvers.lasso_path import PathObjective
 
@@ -179,20 +179,9 @@ STORES: Mapping[type[Design], Callable[[Matrix], ColumnStore]] = {
 
 def columns_of(blocks: Blocks) -> ColumnStore:
     """X by columns, or a refusal: a file's blocks come as rows."""
-    design = blocks.X if isinstance(blocks, ArrayBlocks) else None
-    store = STORES.get(type(design)) if design is not None else None
-    if design is None or store is None:
-        what = type(blocks if design is None else design).__name__
-        raise UnsupportedAccess(
-            f"Coordinate descent reads columns, which {what} cannot give. "
-            "Use solver='proximal-newton', which needs only sums."
-        )
-    return store(design.stored())
-
-
-def filled(values: Array | None, default: float, n: int) -> Array:
-    """One number per example; ``default`` where none were given."""
-    return np.full(n, default) if values is None else np.asarray(values, dtype=float)
+    reads = "Coordinate descent reads columns"
+    design = in_memory(blocks, STORES, reads=reads, instead="proximal-newton").X
+    return STORES[type(design)](design.stored())
 
 
 @final

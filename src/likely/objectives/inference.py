@@ -27,7 +27,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks, Redesigned
+from likely.data.block import Block, Blocks, redesigned
 from likely.data.design import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
@@ -229,7 +229,7 @@ def null_nll(
     if fit.largest_offset == 0.0:
         at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
         return fit.n * at_mean + (fit.scatter / 2 if has_constant_variance(likelihood) else 0.0)
-    only = Redesigned(blocks, intercept_only, n_features=1)
+    only = redesigned(blocks, intercept_only, n_features=1)
     objective = LinearObjective(likelihood, NoPenalty(), only, executor)
     near = np.atleast_1d(start - fit.offset / fit.n)
     solution = minimise(Newton(), objective, near, tol=NULL_TOL)

@@ -17,7 +17,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.penalties import L1, Penalty
+from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
 
@@ -99,9 +99,7 @@ class LinearObjective(SmoothObjective, L1Objective):
 
     @property
     def l1(self) -> Array:
-        rough = self.penalty_on.rough()
-        strengths = rough.l1 if isinstance(rough, L1) else 0.0
-        return np.broadcast_to(np.asarray(strengths, dtype=float), (self.blocks.n_features,))
+        return self.penalty_on.corners(self.blocks.n_features)
 
     def value(self, theta: Array) -> float:
         term = partial(block_value, self.likelihood, theta)

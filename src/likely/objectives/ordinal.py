@@ -29,7 +29,7 @@ from likely.data.block import Block, Blocks
 from likely.likelihoods.ordinal import Ordinal
 from likely.likelihoods.ordinal_curvature import OrdinalCurvature, ordinal_curvature
 from likely.objectives.linear import Total, block_eta, weighted, weighted_sum
-from likely.penalties import L1, Penalty
+from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
 
@@ -55,9 +55,7 @@ class OrdinalObjective(SmoothObjective, L1Objective):
 
     @property
     def l1(self) -> Array:
-        rough = self.penalty_on.rough()
-        strengths = rough.l1 if isinstance(rough, L1) else 0.0
-        return np.broadcast_to(np.asarray(strengths, dtype=float), (self.n_parameters,))
+        return self.penalty_on.corners(self.n_parameters)
 
     def start(self, frequency: Array) -> Array:
         """β = 0 and the thresholds that give these class frequencies."""

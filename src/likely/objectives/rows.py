@@ -5,7 +5,6 @@
 Rows are kept as a CSR matrix in memory, which is the design's own where it is one.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast, final
@@ -15,32 +14,19 @@ from scipy import sparse
 
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Csr, Dense, Design
-from likely.errors import InvalidInput, UnsupportedAccess
+from likely.data.design import Csr, Dense
+from likely.errors import InvalidInput
+from likely.objectives.in_memory import filled, in_memory
 from likely.solvers.dual_coordinate_descent import RowObjective
 
-LAYOUTS: Mapping[type[Design], Callable[[Matrix], Matrix]] = {
-    Dense: lambda values: sparse.csr_array(values, dtype=np.float64),
-    Csr: lambda values: sparse.csr_array(values, dtype=np.float64),
-}
+LAYOUTS = (Dense, Csr)
 
 
 def rows_of(blocks: Blocks) -> Matrix:
     """X as CSR, or a refusal: a file's blocks come in order."""
-    design = blocks.X if isinstance(blocks, ArrayBlocks) else None
-    layout = LAYOUTS.get(type(design)) if design is not None else None
-    if design is None or layout is None:
-        what = type(blocks if design is None else design).__name__
-        raise UnsupportedAccess(
-            f"Dual coordinate descent reads rows in random order, which {what} cannot give. "
-            "Use solver='lbfgs', which needs only sums."
-        )
-    return layout(design.stored())
-
-
-def filled(values: Array | None, default: float, n: int) -> Array:
-    """One number per row; ``default`` where none were given."""
-    return np.full(n, default) if values is None else np.asarray(values, dtype=float)
+    reads = "Dual coordinate descent reads rows in random order"
+    design = in_memory(blocks, LAYOUTS, reads=reads, instead="lbfgs").X
+    return sparse.csr_array(design.stored(), dtype=np.float64)
 
 
 @final

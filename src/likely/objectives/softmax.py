@@ -30,7 +30,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.categorical import Categorical
 from likely.objectives.linear import Total, weighted_sum
-from likely.penalties import L1, Penalty
+from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
 from likely.special import logsumexp, softmax
@@ -175,9 +175,7 @@ class SoftmaxObjective(SmoothObjective, L1Objective):
 
     @property
     def l1(self) -> Array:
-        rough = self.penalty_on.rough()
-        strengths = rough.l1 if isinstance(rough, L1) else 0.0
-        return np.broadcast_to(np.asarray(strengths, dtype=float), (self.size,))
+        return self.penalty_on.corners(self.size)
 
     def value(self, theta: Array) -> float:
         term = partial(block_value, self.classes, theta)
