@@ -182,13 +182,6 @@ def test_newton_needs_few_steps_for_logistic_regression():
     assert likely.LinearRegression(solver="newton").fit(X, y).solution_.n_iter <= 1
 
 
-def test_a_penalty_of_some_rows_is_its_share():
-    half = scaled(ElasticNet(np.array([2.0, 4.0]), 6.0), 0.5)
-    assert_allclose(half.l1, [1, 2])
-    assert_allclose(half.l2, 3)
-    assert scaled(NoPenalty(), 0.5) == NoPenalty()
-
-
 def test_the_pull_of_a_start_has_its_own_derivatives():
     quadratic = problem(L2(0.0)).objective
     start, strength = np.arange(5.0) / 10, np.arange(1.0, 6)

@@ -115,7 +115,8 @@ class Summary:
                 "says, and a small z does not show that an effect is small."
             )
         if fit.redundant:
-            yield f"held at 0, being made up of other columns: {listed([fit.names[j] for j in fit.redundant])}."
+            held = listed([fit.names[j] for j in fit.redundant])
+            yield f"held at 0, being made up of other columns: {held}."
         if fit.excluded:
             yield f"set to 0 by the penalty: {listed([fit.names[j] for j in fit.excluded])}."
         if isnan(fit.dispersion):
