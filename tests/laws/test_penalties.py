@@ -115,3 +115,18 @@ def test_strength_0_leaves_a_coefficient_free(name, theta, step):
     penalty = ElasticNet(STRENGTHS, STRENGTHS) if name == "elastic_net" else MEMBERS[name]
     assert penalty.prox(theta, step)[0] == theta[0]
     assert penalty.value(theta) == penalty.value(np.append(99.0, theta[1:]))
+
+
+@every_penalty
+@given(theta=thetas, share=st.sampled_from([0.1, 0.5, 2.0]))
+def test_a_scaled_penalty_is_the_penalty_times_the_scale(name, theta, share):
+    penalty = MEMBERS[name]
+    assert_allclose(penalty.scaled(share).value(theta), share * penalty.value(theta))
+
+
+@every_penalty
+@given(theta=thetas)
+def test_corners_are_the_strengths_of_absolute_values(name, theta):
+    corners = MEMBERS[name].corners(theta.size)
+    expected = {"l1": STRENGTHS, "elastic_net": STRENGTHS}.get(name, np.zeros(4))
+    assert_allclose(corners, expected)

@@ -47,7 +47,10 @@ MODELS = {
     "lasso": (lambda l2=0.0, **options: likely.LinearRegression(l1=2.0, l2=l2, **options), real),
     "poisson": (lambda **options: likely.GLM("poisson", **options), count),
     "logistic": (lambda l2=0.0, **options: likely.LogisticRegression(l2=l2, **options), two),
-    "probit": (lambda l2=0.0, **options: likely.LogisticRegression("probit", l2=l2), two),
+    "probit": (
+        lambda l2=0.0, **options: likely.LogisticRegression("probit", l2=l2, **options),
+        two,
+    ),
     "softmax": (lambda l2=0.0, **options: likely.SoftmaxRegression(l2=l2, **options), three),
     "ordinal": (lambda l2=0.0, **options: likely.OrdinalRegression(l2=l2, **options), three),
 }
@@ -215,6 +218,14 @@ def test_more_columns_than_rows_are_named_without_one(name):
     with pytest.warns(RedundantColumns):
         model = fitted(name, X, y)
     assert_allclose(model.predict(X), y, rtol=1e-4, atol=1e-4)
+
+
+@each_classifier
+@pytest.mark.filterwarnings("ignore::likely.errors.RedundantColumns")
+def test_more_columns_than_rows_separate_classes_without_one(name):
+    X = features(n=20, p=30)
+    with pytest.warns(Separation):
+        fitted(name, X, MODELS[name][1](X))
 
 
 def test_one_row_of_a_regression_is_its_own_mean():

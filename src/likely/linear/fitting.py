@@ -18,19 +18,18 @@ from likely.data.block import ArrayBlocks, Block, Blocks, checked
 from likely.errors import BadCell, InvalidInput, RedundantColumns, Separation, warn_user
 from likely.likelihoods.base import Likelihood
 from likely.linear.dispersion import estimated_dispersion
-from likely.linear.divergence import Divergence, diverging
+from likely.linear.divergence import Divergence, diverging, wholly_separated
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
 from likely.linear.strengths import elastic_net
-from likely.names import MOST_NAMED, listed
+from likely.names import listed
 from likely.opening import feature_names
 from likely.solvers.minimise import Solution
 from likely.validate import warn_unless_converged
 
 MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
-NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
 
 
 class LinearFit(NamedTuple):
@@ -195,7 +194,10 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
 def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     """A direction in which nothing is penalised and the likelihood never falls."""
     if found.direction is None or found.hessian is None:
-        return _wholly_separated(problem, found)
+        if problem.penalty.value(found.theta) > 0:
+            return None
+        rows, n = problem.data.rows.n_rows or 1, problem.data.framing.n_coefficients
+        return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=n)
     free = problem.penalty.value(found.direction) == 0
     if not free or not np.isfinite(found.direction).all():
         return None
@@ -209,18 +211,6 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
         at_start,
         per_row=at_start[-1, -1] / n_rows if problem.data.framing.intercept else 1.0,
     )
-
-
-def _wholly_separated(problem: Problem, found: Found) -> Divergence | None:
-    """Without a Hessian: twice θ fits far better where every row is on its side."""
-    if problem.penalty.value(found.theta) > 0 or not found.theta.any():
-        return None
-    here = problem.objective.value(found.theta)
-    rows = problem.data.rows.n_rows or 1
-    if not 0 <= here < NOTHING_LEFT * rows or problem.objective.value(2 * found.theta) > here / 2:
-        return None
-    order = np.argsort(-np.abs(found.theta[: problem.data.framing.n_coefficients]))
-    return Divergence(found.theta, tuple(int(j) for j in order[:MOST_NAMED]))
 
 
 def speak_up(

@@ -52,8 +52,10 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
         computes none.
     solver : str, default="auto"
-        ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``, or ``auto``,
-        which chooses by shape and penalty; ``solution_.solver`` says which it was.
+        ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
+        ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
+        rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
+        which it was.
     tol : float, default=1e-8
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
