@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 
 from likely.data.block import (
     BLOCK_BYTES,
-    FEWEST_ROWS,
     MOST_ROWS,
+    NOT_SHARED,
     ArrayBlocks,
     CountedBlocks,
     block_rows,
@@ -68,8 +68,9 @@ def test_block_sizes_follow_the_rule():
     assert block_rows(10**7, 10, 10**7 * 80) == BLOCK_BYTES // 80
     assert block_rows(10**7, 1, 10**7 * 8) == MOST_ROWS
     assert block_rows(10**6, 5000, 10**6 * 40_000) == 5000  # a block is not wider than tall
-    assert block_rows(16_000, 10, 16_000 * 80) == 2000  # an eighth, so that workers share
-    assert block_rows(500, 2, 500 * 16) == FEWEST_ROWS
+    assert block_rows(64_000, 10, 64_000 * 80) == 8000  # an eighth, so that workers share
+    assert block_rows(16_000, 10, 16_000 * 80) == NOT_SHARED  # too few to share
+    assert block_rows(500, 2, 500 * 16) == NOT_SHARED
 
 
 def test_blocks_seen_in_another_way_have_everything_else_as_it_was():

@@ -93,3 +93,12 @@ def test_worked_example_of_a_mixed_sandwich():
     design = Mixed(np.array([[2.0], [3.0]]), np.array([[0], [1]]), (2,))
     expected = [[4 + 90, 2, 30], [2, 1, 0], [30, 0, 10]]
     assert_allclose(design.sandwich(np.array([1.0, 10.0])), expected)
+
+
+def test_few_rows_are_expanded_to_what_their_codes_mean():
+    codes = np.array([[0, 1], [-1, 0], [1, -1]], dtype=np.int32)
+    design = Mixed(np.array([[2.0], [3.0], [5.0]]), codes, (2, 2), np.array([1.0]))
+    dense = design.expanded()
+    assert_allclose(dense.values, design.matmat(np.eye(5)))
+    d = np.array([0.5, 1.0, 2.0])
+    assert_allclose(dense.sandwich(d), design.sandwich(d))

@@ -111,6 +111,6 @@ def test_passes_are_counted_and_some_rows_are_some_of_a_pass():
 
 def test_a_bad_cell_among_the_rows_of_a_start_is_named_by_its_row_in_the_data():
     X = np.random.default_rng(0).normal(size=(30_000, 2))
-    X[3800, 1] = np.nan
-    with pytest.raises(InvalidInput, match="NaN: row 3800, column 'b'"):
+    X[4200, 1] = np.nan
+    with pytest.raises(InvalidInput, match="NaN: row 4200, column 'b'"):
         framed(ArrayBlocks(Dense(X), np.ones(30_000)), Serial(), names=lambda: NAMES)

@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 import likely
 from likely.data.design import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
+from likely.linear import reading
 from likely.linear.offsets import new_offset
 from likely.linear.reading import Coding
 
@@ -175,3 +177,35 @@ def test_a_group_that_is_missing_is_refused_as_a_group():
     groups = ["a", None, "b", "b", "a", "a"]
     with pytest.raises(InvalidInput, match="groups must name a group for every row"):
         likely.LinearRegression(covariance="clustered").fit(FRAME, Y, groups=groups)
+
+
+def test_a_small_table_is_expanded_to_fit_and_a_large_one_keeps_its_codes(monkeypatch):
+    schema, encoded = Schema.learn(FRAME, FLAGS)
+    coding = Coding(schema, (True, True))
+    small = coding.to_fit(encoded)
+    assert isinstance(small, Dense)
+    monkeypatch.setattr(reading, "CELLS_TO_EXPAND", 0)
+    large = coding.to_fit(encoded)
+    assert isinstance(large, Mixed)
+    assert_array_equal(small.values, large.matmat(np.eye(large.n_features)))
+
+
+CLASSES = ["no", "yes", "no", "yes", "perhaps", "perhaps"]
+MODELS = {
+    "linear": (likely.LinearRegression(l2=0.5), Y),
+    "lasso": (likely.LinearRegression(l1=0.1), Y),
+    "poisson": (likely.GLM("poisson", l2=0.5), np.abs(Y)),
+    "logistic": (likely.LogisticRegression(l2=0.5), np.array(CLASSES) == "yes"),
+    "softmax": (likely.SoftmaxRegression(l2=0.5), CLASSES),
+    "ordinal": (likely.OrdinalRegression(l2=0.5), CLASSES),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_codes_and_indicators_give_the_same_fit(name, monkeypatch):
+    model, y = MODELS[name]
+    expanded = clone(model).fit(FRAME, y)
+    monkeypatch.setattr(reading, "CELLS_TO_EXPAND", 0)
+    coded = clone(model).fit(FRAME, y)
+    assert_allclose(expanded.coef_, coded.coef_, atol=1e-5)  # both within tol of the optimum
+    assert np.abs(coded.coef_).max() > 1e-3

@@ -283,3 +283,12 @@ def test_a_strength_of_0_by_name_needs_no_corner():
 def test_strengths_are_given_by_name():
     with pytest.raises(TypeError, match="positional"):
         SoftmaxRegression(0.5)
+
+
+def test_a_warm_start_begins_where_the_last_fit_ended():
+    X, y = load_iris(return_X_y=True)
+    model = SoftmaxRegression(l1=1.0, l2=0.0, warm_start=True).fit(X, y)
+    steps, again = len(model.solution_.trace), model.fit(X, y)
+    assert len(again.solution_.trace) < steps
+    cold = SoftmaxRegression(l1=1.0, l2=0.0).fit(X, y)
+    assert_allclose(again.coef_, cold.coef_, atol=1e-4)

@@ -1,6 +1,6 @@
 """The data, cut into blocks that are read in order, as often as they are asked for.
 
-    rows of a block = clip(4 MiB / bytes per row, max(1024, p), 65536), at most n/8
+    rows of a block = clip(4 MiB / bytes per row, max(1024, p), 65536), at most n/8 above 4096
 
 The cut depends on the data alone, never on the number of workers, so a fit does
 not depend on them either.
@@ -22,6 +22,7 @@ from likely.errors import BadCell, InvalidInput
 BLOCK_BYTES = 4 * 2**20  # stays in the second-level cache with its temporaries
 FEWEST_ROWS = 1024
 MOST_ROWS = 65536
+NOT_SHARED = 4096  # rows: to hand fewer to another worker costs more than it saves
 
 
 @final
@@ -213,4 +214,4 @@ def block_rows(n_rows: int, n_features: int, nbytes: int) -> int:
     """How many rows a block has: a function of the data's shape and nothing else."""
     per_row = max(1, nbytes // max(1, n_rows))
     rows = min(max(BLOCK_BYTES // per_row, FEWEST_ROWS, n_features), MOST_ROWS)
-    return max(1, min(rows, max(-(-n_rows // 8), FEWEST_ROWS)))
+    return max(1, min(rows, max(-(-n_rows // 8), NOT_SHARED)))

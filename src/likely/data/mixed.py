@@ -1,4 +1,4 @@
-"""Numeric columns and columns of category codes, side by side, the codes never expanded.
+"""Numeric columns and columns of category codes, side by side, the codes not expanded.
 
 A code picks a row of Θ, and a sandwich is a table of sums.
 """
@@ -120,6 +120,14 @@ class Mixed(Design):
 
     def centred(self, centre: Array) -> "Mixed":
         return Mixed(self.numeric, self.codes, self.sizes, centre)
+
+    def expanded(self) -> Dense:
+        """The same with a column of 0 and 1 for each category: for few rows, BLAS is quicker."""
+        values = np.zeros((self.n_rows, self.n_features))
+        values[:, : self.numeric.shape[1]] = self._numeric_centred()
+        for _, code, known, part in self._indicators():
+            values[np.flatnonzero(known), part.start + code.astype(np.intp)] = 1.0
+        return Dense(values)
 
     def _plain(self) -> Dense | Centred:
         """The numeric columns alone."""

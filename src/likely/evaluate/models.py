@@ -81,6 +81,7 @@ NEEDS_SCALE: frozenset[Need] = frozenset({"no-missing", "scaled"})
 SEVERAL: frozenset[Kind] = frozenset({"classes", "ordinal"})
 
 PATH = {"n_penalties": 20, "cv": 3}  # a coarse path: each fold of a comparison walks it anew
+NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 
 CANDIDATES: dict[str, Candidate] = {
     candidate.name: candidate
@@ -150,7 +151,11 @@ CANDIDATES: dict[str, Candidate] = {
             frozenset({"binary"}),
             "Logistic regression with few columns, their number by cross-validation.",
             cost="high",
-            settings={"model": Part("LogisticRegression", {"l2": 0.0}), "along": "l1", **PATH},
+            settings={
+                "model": Part("LogisticRegression", {"l2": 0.0, "tol": NEAR}),
+                "along": "l1",
+                **PATH,
+            },
             needs=NEEDS_SCALE,
         ),
         Candidate(
@@ -159,7 +164,11 @@ CANDIDATES: dict[str, Candidate] = {
             SEVERAL,
             "Softmax regression with few columns, their number by cross-validation.",
             cost="high",
-            settings={"model": Part("SoftmaxRegression", {"l2": 0.0}), "along": "l1", **PATH},
+            settings={
+                "model": Part("SoftmaxRegression", {"l2": 0.0, "tol": NEAR}),
+                "along": "l1",
+                **PATH,
+            },
             needs=NEEDS_SCALE,
         ),
         Candidate(

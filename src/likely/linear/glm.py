@@ -21,7 +21,7 @@ from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
 from likely.linear.offsets import check_exposure, mean_within, new_offset
-from likely.linear.reading import Beside, open_linear
+from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Link
 from likely.opening import check_response, generator, own_columns
@@ -130,8 +130,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        likelihood = likelihood_of(self.response, self.link)
-        check_exposure(likelihood.link.name, exposure)
+        check_exposure(likelihood_of(self.response, self.link).link.name, exposure)
         rows = open_linear(
             self,
             X,
@@ -140,6 +139,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
             target="number",
             penalties=(self.l1, self.l2),
         )
+        return self.fit_opened(rows)
+
+    def fit_opened(self, rows: LinearRows) -> Self:
+        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        likelihood = likelihood_of(self.response, self.link)
         fit = fit_linear(self, rows, likelihood)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept

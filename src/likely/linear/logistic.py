@@ -24,7 +24,7 @@ from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.firth import fit_firth
 from likely.linear.fitting import fit_linear
-from likely.linear.reading import Beside, open_linear
+from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Link
 from likely.objectives.linear import weighted_sum
@@ -126,7 +126,6 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        likelihood = likelihood_of(Bernoulli(), self.link)
         rows = open_linear(
             self,
             X,
@@ -137,6 +136,11 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         )
         refuse_one_class(rows.classes, self)
         _refuse_more_classes(rows.classes)
+        return self.fit_opened(rows)
+
+    def fit_opened(self, rows: LinearRows) -> Self:
+        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        likelihood = likelihood_of(Bernoulli(), self.link)
         fit = (fit_firth if self.firth else fit_linear)(self, rows, likelihood)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])

@@ -22,6 +22,7 @@ from likely._typing import Array
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_surface import ClassProbabilities
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
+from likely.linear.reading import LinearRows
 from likely.linear.surface import FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
@@ -108,8 +109,12 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and b.  X may be a frame or a file, y and weights names of its columns."""
+        lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
+        return self.fit_opened(open_ordered(self, X, y, sample_weight))
+
+    def fit_opened(self, rows: LinearRows) -> Self:
+        """Fit to rows that are checked and cut into blocks: see ``open_ordered``."""
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
-        rows = open_ordered(self, X, y, sample_weight)
         likelihood = Ordinal(len(rows.classes), link)
         fit = fit_ordinal(self, rows, likelihood)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes

@@ -63,7 +63,7 @@ def walk(model: Any, moved: Moved, grid: Grid, rows: Rows, held: Rows | None = N
     opened = path_model(model).open(probe, *rows)
     net = one_net(probe, moved, opened)
     if net is None:
-        return step_by_step(model, moved, grid, rows, opened, held)
+        return step_by_step(probe, moved, grid, rows, opened, held)
     return all_at_once(probe, net, grid, opened, held)
 
 
@@ -75,10 +75,10 @@ def without_errors(model: Any) -> Any:
 
 
 def step_by_step(
-    model: Any, moved: Moved, grid: Grid, rows: Rows, opened: LinearRows, held: Rows | None
+    walker: Any, moved: Moved, grid: Grid, rows: Rows, opened: LinearRows, held: Rows | None
 ) -> Walked:
-    """One fit after another."""
-    kind, walker = path_model(model), without_errors(model)
+    """One fit after another; ``walker`` knows the columns."""
+    kind = path_model(walker)
     with silently():
         if grid.penalties is None:
             null = null_model(walker, moved, rows)
@@ -88,7 +88,7 @@ def step_by_step(
             penalties = grid.penalties
         seen = []
         for penalty in penalties:
-            rows.fit(walker.set_params(**moved.at(float(penalty))))
+            walker.set_params(**moved.at(float(penalty))).fit_opened(opened)
             deviance = [] if held is None else [held_out(kind, walker, held)]
             seen.append((walker.coef_, kind.intercepts(walker), walker.solution_, deviance))
     coefs, intercepts, solutions, deviances = zip(*seen, strict=True)

@@ -1,4 +1,4 @@
-"""How linear models read a table: numbers as they are, categories as codes, never expanded.
+"""How linear models read a table: numbers as they are, categories as codes.
 
     η = b + Σ_j x_j β_j + Σ_c β_c[category of column c]
 
@@ -49,6 +49,9 @@ from likely.validate import (
 
 Target = Literal["number", "numbers", "class"]
 
+MOST_TO_EXPAND = 200  # coefficients: beyond, sums by code beat BLAS on indicators
+CELLS_TO_EXPAND = 1_000_000  # 8 MB of indicators: beyond, compiled sums by code beat them
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -75,9 +78,12 @@ class Coding:
         return Dense(_floats(values))
 
     def to_fit(self, encoded: Design) -> Design:
-        """The same, of rows to learn from: a missing category is refused."""
+        """The same, of rows to learn from: a missing category is refused, few rows are expanded."""
         _refuse_missing_categories(self.schema, Encoded(encoded, ()))
-        return self.design(encoded)
+        design = self.design(encoded)
+        if not isinstance(design, Mixed) or design.n_features > MOST_TO_EXPAND:
+            return design
+        return design.expanded() if design.n_rows * design.n_features <= CELLS_TO_EXPAND else design
 
     def check(self, block: Block) -> None:
         """Refuse a missing category in a row of a file; a row of weight 0 is absent."""

@@ -29,7 +29,7 @@ from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_close
 from likely.linear.fitting import fit_linear
 from likely.linear.offsets import new_offset
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import Beside, open_linear
+from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.opening import check_response, generator, own_columns
@@ -134,6 +134,10 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
             target="numbers",
             penalties=(self.l1, self.l2),
         )
+        return self.fit_opened(rows)
+
+    def fit_opened(self, rows: LinearRows) -> Self:
+        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
         fit: Any
         if suits_closed_form(self, rows):
             fit = fit_closed_form(self, rows)

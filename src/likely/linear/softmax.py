@@ -61,6 +61,8 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
         Steps after which it stops anyway, with a warning.
+    warm_start : bool, default=False
+        Start a search from the last fit, as along a path of penalties.
     executor : str or Executor, default="auto"
         Where the sums over blocks are computed.
 
@@ -95,6 +97,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.l1 = l1
@@ -106,6 +109,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.executor = executor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

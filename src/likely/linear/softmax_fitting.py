@@ -126,8 +126,10 @@ def fit_softmax(
     )
     penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
     problem = SoftmaxProblem(n_classes, reference, penalty, data, rows.executor)
-    start = _start(problem, rows)
-    if estimator.start is not None:
+    start, last = _start(problem, rows), _last_fit(estimator, problem)
+    if last is not None:
+        start = last
+    elif estimator.start is not None:
         start = _given_start(problem, *estimator.start)
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         problem = replace(problem, tie=_tie(problem))
@@ -173,6 +175,16 @@ def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
         level -= log(max(total - count.sum(), LEAST_COUNT))
     objective.classes.rows(start)[:, -1] = level
     return start
+
+
+def _last_fit(estimator: Any, problem: SoftmaxProblem) -> Array | None:
+    """Where the last fit ended, if a search is to start there."""
+    if not estimator.warm_start or "solution_" not in vars(estimator):
+        return None
+    theta, framing = np.asarray(estimator.solution_.theta), problem.data.framing
+    if theta.size != problem.objective.size:
+        return None
+    return np.ravel(framing.from_user(theta.reshape(-1, framing.n_parameters)))
 
 
 def _given_start(problem: SoftmaxProblem, coef: Array, intercept: Array) -> Array:

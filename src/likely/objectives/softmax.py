@@ -122,14 +122,15 @@ def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Bloc
     k, j = np.divmod(columns, len(theta) // classes.weighted)
     features = np.unique(j)
     place = np.searchsorted(features, j)
+    wanted = None if len(features) == block.X.n_features else features
     out = np.zeros((len(columns), len(columns)))
     for a in np.unique(k):
         for b in np.unique(k[k >= a]):
             d = _curvature(probability, classes.number(a), classes.number(b))
-            part = block.X.sandwich(weight * d, features)
-            rows, others = np.flatnonzero(k == a), np.flatnonzero(k == b)
-            out[np.ix_(rows, others)] = part[np.ix_(place[rows], place[others])]
-            out[np.ix_(others, rows)] = out[np.ix_(rows, others)].T
+            rows, others = np.flatnonzero(k == a)[:, None], np.flatnonzero(k == b)
+            part = block.X.sandwich(weight * d, wanted)[place[rows], place[others]]
+            out[rows, others] = part if a == b else -part  # d is kept above 0: half the work
+            out[others[:, None], rows[:, 0]] = out[rows, others].T
     return Total(out)
 
 
@@ -251,8 +252,8 @@ class SoftmaxObjective(SmoothObjective, L1Objective):
 
 
 def _curvature(probability: Array, k: int, other: int) -> Array:
-    """∂²nll/∂η_k∂η_l of each example, (n,)."""
+    """|∂²nll/∂η_k∂η_l| of each example, (n,); the derivative itself is negative for k ≠ l."""
     if k != other:
-        return -probability[:, k] * probability[:, other]
+        return probability[:, k] * probability[:, other]
     rest = np.delete(probability, k, axis=1).sum(axis=1)  # 1 − p_k would cancel
     return probability[:, k] * rest
