@@ -89,9 +89,11 @@ def test_the_weighted_form_centres_on_the_weighted_mean():
 
 
 def test_a_floor_is_a_maximum_not_an_addition():
-    member = fit(DiagonalFamily(floor=1e-2))
     variance = X.var(axis=0)
-    assert_allclose(member.variance[0], np.maximum(variance, 1e-2 * variance.max()))
+    assert_allclose(fit(DiagonalFamily(floor=0.5)).variance[0], variance)
+    assert_allclose(fit(DiagonalFamily(floor=2.0)).variance[0], 2 * variance)
+    spherical = fit(DiagonalFamily(floor=2.0, spherical=True)).variance[0]
+    assert_allclose(spherical, 2 * variance.max())
 
 
 def test_the_prior_is_imagined_examples_of_a_given_variance():

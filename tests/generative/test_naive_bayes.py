@@ -217,8 +217,24 @@ def test_the_variance_floor_is_a_maximum_not_a_sum():
     X = np.array([[0.0, 0.0], [0.0, 10.0], [1.0, 0.0], [1.0, 10.0]])
     y = [0, 0, 1, 1]
     variance = NaiveBayes(variance_floor=0.01).fit(X, y).distribution_.parts[0].variance
-    assert_allclose(variance, [[0.25, 25.0], [0.25, 25.0]])
+    assert_allclose(variance, [[0.0025, 25.0], [0.0025, 25.0]])  # of columns that vary by ¼ and 25
     assert_array_equal(NaiveBayes().fit(X[:, 1:], y).distribution_.parts[0].variance, 25.0)
+
+
+@pytest.mark.parametrize("event", ["gaussian", "laplace"])
+def test_the_units_of_one_column_do_not_matter_to_another(event):
+    X, y = numbers(rng(2), 90)
+    grown = X * np.r_[1e9, np.ones(X.shape[1] - 1)]
+    fits = [NaiveBayes(event).fit(values, y).predict_proba(values) for values in (X, grown)]
+    assert_allclose(fits[1], fits[0], rtol=1e-6)
+
+
+def test_a_column_that_never_varies_is_no_evidence():
+    X, y = numbers(rng(3), 60)
+    wider = np.column_stack([X, np.full(60, 0.1)])
+    assert_allclose(
+        NaiveBayes().fit(wider, y).predict_proba(wider), NaiveBayes().fit(X, y).predict_proba(X)
+    )
 
 
 def test_unlabelled_rows_help():

@@ -5,7 +5,8 @@
 The statistics are centred moments (n, m, Σ r (x − m)²), merged by Chan's update: raw
 moments lose every digit when the mean is large.  A missing cell is summed out, so each
 feature has its own n.  The divisor of the variance is n (the maximum of the likelihood)
-or n − 1.  A floor is a maximum, not an addition: v ← max(v, floor · largest variance).
+or n − 1.  A floor is a maximum, not an addition: v_kj ← max(v_kj, floor · v_j), where v_j is the
+variance of the feature over all components; the units of one do not matter to another.
 
 References
 ----------
@@ -31,6 +32,7 @@ from likely.errors import BadCell, InvalidInput
 
 LOG_2PI = float(np.log(2 * np.pi))
 SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
+ROUNDING = 1e-12  # × the mean: a smaller deviation is none
 
 
 @final
@@ -118,7 +120,7 @@ class DiagonalFamily:
 
     spherical: bool = False
     ddof: int = 0  # 0 divides by n, 1 by n − 1
-    floor: float = 0.0  # × the largest variance of a feature
+    floor: float = 0.0  # × the variance of the feature over all components
     shrinkage: float = 0.0  # towards the component's average variance
 
     smoothed: ClassVar[bool] = False
@@ -160,8 +162,16 @@ class DiagonalFamily:
         variance = np.divide(scatter, divisor, out=fallback, where=divisor > 0)
         average = variance.mean(axis=1, keepdims=True)
         variance = (1 - self.shrinkage) * variance + self.shrinkage * average
-        lowest = max(self.floor * float(pooled.max(initial=0.0)), SMALLEST_VARIANCE)
+        usual = own_or_largest(pooled, (ROUNDING * np.abs(statistics.mean).max(axis=0)) ** 2)
+        lowest = np.maximum(self.floor * usual, SMALLEST_VARIANCE)
+        if self.spherical:
+            lowest = np.max(lowest, initial=SMALLEST_VARIANCE)
         return DiagonalGaussian(statistics.mean, np.maximum(variance, lowest), self.spherical)
+
+
+def own_or_largest(spread: Array, rounding: Array) -> Array:
+    """The spread of each feature; of one that varies by rounding alone, the largest of all."""
+    return np.where(spread > rounding, spread, spread.max(initial=0.0))
 
 
 @final

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, Statistics
-from likely.distributions.gaussian import DiagonalFamily
+from likely.distributions.gaussian import ROUNDING, DiagonalFamily, own_or_largest
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
 from likely.quantiles import QuantileGrid, QuantileSummary
 
@@ -45,7 +45,7 @@ class LaplaceFamily:
     """Independent Laplace features."""
 
     limit: int | None = None  # distinct values kept per feature; None keeps all of them
-    floor: float = 0.0  # × the largest mean absolute deviation of a feature
+    floor: float = 0.0  # × the feature's largest mean absolute deviation among components
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -71,7 +71,9 @@ class LaplaceFamily:
         grid = statistics.grid
         median = np.nan_to_num(grid.quantile(0.5), nan=0.0)
         scale = np.nan_to_num(grid.mean_absolute_deviation(median), nan=1.0)
-        lowest = max(self.floor * float(scale.max(initial=0.0)), SMALLEST_SCALE)
+        rounding = ROUNDING * np.abs(median).max(axis=0, initial=0.0)
+        usual = own_or_largest(scale.max(axis=0, initial=0.0), rounding)
+        lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
         return Laplace(median, np.maximum(scale, lowest), grid.exact)
 
 

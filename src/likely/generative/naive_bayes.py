@@ -72,7 +72,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         Imagined counts per value, for the event models of counts.  ``"auto"`` chooses the
         strength that maximises the leave-one-out likelihood, for each event model.
     variance_floor : float, default=1e-9
-        No variance is lower than this part of the largest one.
+        No variance of a column in a class is lower than this part of the column's own.
     prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
         The class prior.
     unlabelled : label or nan, default=None

@@ -23,6 +23,7 @@ from likely.data.sources import read
 from likely.distributions.base import Family
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
+from likely.names import shortlist
 from likely.objectives.components import (
     Components,
     ComponentTotals,
@@ -154,7 +155,7 @@ def _open_source(
     if supervised and target is None:
         raise InvalidInput(
             "X is a file and y is None; y must name the target column. "
-            f"Columns are {', '.join(source.names[:10])}."
+            f"Columns are {shortlist(source.names)}."
         )
     executor = executor_for(estimator.executor, source.nbytes)
     features = source.drop([name for name in (target, weight) if name is not None])
