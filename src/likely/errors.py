@@ -7,6 +7,7 @@ LikelyError
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
+│   └── InUse          another process writes there now
 ├── SealedData         a sealed test set was used as data
 ├── HonestyRefusal     it could be done, and the score would not be honest
 ├── BrokenLedger       a seal is not as it was written
@@ -98,8 +99,16 @@ class CannotWrite(LikelyError, OSError):
     """A file or folder that cannot be written, and what to do about it."""
 
     def __init__(self, path: object, error: OSError) -> None:
-        super().__init__(f"{path} cannot be written ({error.strerror}). {_remedy(error)}")
+        super().__init__(f"{path} cannot be written ({error.strerror or error}). {_remedy(error)}")
         self.errno, self.path = error.errno, str(path)
+
+
+class InUse(CannotWrite):
+    """A folder that another process, or thread, writes to now."""
+
+    def __init__(self, path: object, who: str) -> None:
+        said = f"{who or 'another process'} is writing to it"
+        super().__init__(path, BlockingIOError(errno.EAGAIN, said))
 
 
 class SealedData(LikelyError):
@@ -167,4 +176,6 @@ def _remedy(error: OSError) -> str:
         return "Create the folder first, or choose another."
     if error.errno == errno.EEXIST:
         return "Choose another name, or move what is there."
+    if error.errno == errno.EAGAIN:
+        return "Wait until it has ended, and run it again, or choose another folder."
     return "Choose another place."

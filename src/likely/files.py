@@ -4,21 +4,32 @@ A file is written under another name, synced and renamed; a line is appended in 
 synced, or taken off again; a folder is filled under another name and renamed.  Each step of
 each of these is a *point*.  ``watching`` shows the points to a function, which may raise
 (a full disk) or end the process (a power cut), so that tests can have every accident there is.
+Everything that this package writes goes through here.
+
+What is not whole yet is called ``.NAME.0123456789abcdef.part`` and locked by whoever fills it.
+What a killed process left is not locked, and goes when the same name is written again.
 """
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from datetime import UTC, datetime
+from io import BufferedWriter, FileIO
 from pathlib import Path
 from secrets import token_hex
+from typing import Any, BinaryIO, final
 
-from likely.errors import CannotWrite, LikelyError
+from likely.errors import CannotWrite, InUse, LikelyError
 
 DRAFT = ".part"  # the suffix of what is not whole yet
-POINTS = ("make", "write", "sync", "rename", "renamed", "append", "appended", "remove")
+HOLDER = ".in-use"  # says which process is alone in a folder
+LONGEST_HOLDER = 200  # bytes
+UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+POINTS = ("make", "write", "sync", "rename", "renamed", "append", "appended", "remove", "hold")
 
 _watcher: ContextVar[Callable[[str, Path], None] | None] = ContextVar("watcher", default=None)
 
@@ -35,18 +46,30 @@ def watching(watcher: Callable[[str, Path], None]) -> Iterator[None]:
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """All of the content under the name, or what was there before."""
-    draft = draft_of(path)
+    with file_made_whole(path) as file:
+        for piece in [content] if isinstance(content, bytes) else content:
+            file.write(piece)
+
+
+@contextmanager
+def file_made_whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to fill under another name; synced and renamed at the end, removed on an error.
+
+    A pipe or a device cannot be renamed to, and is written as it comes.
+    """
     with _saying_why(path):
+        raw = _WatchedFile.straight_to(path) if _is_stream(path) else _WatchedFile.draft_for(path)
+    with BufferedWriter(raw) as file:
         try:
-            _write_and_sync(draft, path, [content] if isinstance(content, bytes) else content)
-            _point("rename", path)
-            os.replace(draft, path)
-        except BaseException:
-            with suppress(OSError):
-                draft.unlink()
+            yield file
+            file.flush()
+            raw.settle()
+        except BaseException as error:
+            raw.failure = error  # what is left in buffers is not written
+            raw.discard()
             raise
-        _point("renamed", path)
-        sync_folder(path.parent)
+    with _saying_why(path):
+        raw.settled()
 
 
 def append_line(path: Path, line: str | bytes) -> None:
@@ -77,33 +100,76 @@ def lock(folder: Path) -> Iterator[None]:
     """The only process, and thread, in the block: others wait.  A killed process lets go."""
     descriptor = _open_to_lock(folder)
     try:
-        _flock(descriptor, wait=True)
+        with _saying_why(folder):
+            _flock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
 
 
 @contextmanager
-def folder_made_whole(path: Path) -> Iterator[Path]:
+def alone_in(folder: Path) -> Iterator[None]:
+    """The only process, and thread, in the block: another is told who is there, and refused.
+
+    A killed process lets go.  In a folder that nobody can write to, nobody needs to be alone.
+    """
+    path = folder / HOLDER
+    descriptor = None
+    with _saying_why(folder):
+        try:
+            descriptor = _held(path)
+        except OSError as error:
+            if error.errno not in UNWRITABLE:
+                raise
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            with suppress(OSError):
+                path.unlink()  # before the lock goes, or it could be another's
+            os.close(descriptor)
+
+
+@contextmanager
+def folder_made_whole(path: Path, *, settled: Callable[[], Path] | None = None) -> Iterator[Path]:
     """A folder to fill under another name; renamed at the end, removed on an error.
 
-    What a killed process left of an earlier attempt is removed first.
+    ``settled`` gives the name at the end, while no other process can take it.
     """
     draft = draft_of(path)
     with ExitStack() as held:
         with lock(path.parent):  # a draft is locked before another process can see it
-            _remove_abandoned(path)
+            sweep(path.parent, path.name)
             with _saying_why(path):
                 _point("make", path)
                 draft.mkdir()
             held.enter_context(lock(draft))
         try:
             yield draft
-            with _saying_why(path):
-                _rename_folder(draft, path)
+            with lock(path.parent), _saying_why(path):
+                _rename_folder(draft, path if settled is None else settled())
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
+
+
+def make_folder(path: Path) -> Path:
+    """The folder, which need not be new, and those it is in."""
+    with _saying_why(path):
+        if not path.is_dir():
+            _point("make", path)
+            path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def sweep(folder: Path, name: str | None = None) -> None:
+    """Remove drafts that no living process fills: of one name, or all."""
+    of_name = ".+" if name is None else re.escape(name)
+    pattern = re.compile(rf"\.{of_name}\.[0-9a-f]{{16}}{re.escape(DRAFT)}")
+    for draft in folder.iterdir() if folder.is_dir() else ():
+        if pattern.fullmatch(draft.name):
+            with suppress(OSError, LikelyError):
+                _remove_abandoned(draft)
 
 
 def remove(path: Path) -> None:
@@ -129,14 +195,69 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _write_and_sync(draft: Path, path: Path, pieces: Iterable[bytes]) -> None:
-    with open(draft, "xb") as file:
-        for piece in pieces:
-            _point("write", path)
-            file.write(piece)
-        file.flush()
-        _point("sync", path)
-        os.fsync(file.fileno())
+@final
+class _WatchedFile(FileIO):
+    """A file of which each write is a point; after a failure nothing more is written."""
+
+    def __init__(self, place: Path, path: Path, mode: str) -> None:
+        super().__init__(place, mode)
+        self._draft = None if place == path else place
+        self._path = path
+        self.failure: BaseException | None = None
+
+    @classmethod
+    def straight_to(cls, path: Path) -> "_WatchedFile":
+        return cls(path, path, "wb")
+
+    @classmethod
+    def draft_for(cls, path: Path) -> "_WatchedFile":
+        """A draft beside the path, locked; those that were left there are removed."""
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        sweep(path.parent, path.name)
+        while True:
+            draft = draft_of(path)
+            file = cls(draft, path, "xb")
+            with suppress(OSError, LikelyError):  # without locks nothing is swept
+                _flock(file.fileno(), wait=True)
+            if _is_at(file.fileno(), draft):  # else it was swept before it was locked
+                return file
+            file.close()
+
+    def write(self, content: Any) -> int:
+        if self.failure is not None:
+            return memoryview(content).nbytes  # as if: the file will not be kept
+        try:
+            with _saying_why(self._path):
+                _point("write", self._path)
+                return super().write(content)
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def settle(self) -> None:
+        """The draft under its own name, with all that was written."""
+        if self.failure is not None:
+            raise self.failure
+        if self._draft is None:
+            return
+        with _saying_why(self._path):
+            _point("sync", self._path)
+            os.fsync(self.fileno())
+            if os.name != "posix":
+                self.close()  # elsewhere an open file cannot be renamed
+            _point("rename", self._path)
+            os.replace(self._draft, self._path)
+
+    def discard(self) -> None:
+        if self._draft is not None:
+            with suppress(OSError):
+                self._draft.unlink()
+
+    def settled(self) -> None:
+        if self._draft is not None:
+            _point("renamed", self._path)
+            sync_folder(self._path.parent)
 
 
 def _rename_folder(draft: Path, path: Path) -> None:
@@ -149,16 +270,53 @@ def _rename_folder(draft: Path, path: Path) -> None:
     sync_folder(path.parent)
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Drafts that no living process has locked."""
-    for draft in path.parent.glob(f".{path.name}.*{DRAFT}"):
-        with suppress(OSError):
-            descriptor = _open_to_lock(draft)
-            try:
-                _flock(descriptor, wait=False)
-                shutil.rmtree(draft)
-            finally:
-                os.close(descriptor)
+def _remove_abandoned(draft: Path) -> None:
+    descriptor = os.open(draft, os.O_RDONLY)
+    try:
+        _flock(descriptor, wait=False)
+        if draft.is_dir():
+            shutil.rmtree(draft)
+        else:
+            draft.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _held(path: Path) -> int:
+    """The locked file that says who is here."""
+    from socket import gethostname
+
+    while True:
+        _point("hold", path)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _flock(descriptor, wait=False)
+            if _is_at(descriptor, path):  # else the one before has just gone
+                now = datetime.now(UTC).astimezone()
+                who = f"process {os.getpid()} on {gethostname()}, since {now:%Y-%m-%d %H:%M}"
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, who.encode()[:LONGEST_HOLDER])
+                return descriptor
+        except BlockingIOError:
+            who = os.pread(descriptor, LONGEST_HOLDER, 0).decode(errors="replace")
+            os.close(descriptor)
+            raise InUse(path.parent, who) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _is_stream(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _open_to_lock(folder: Path) -> int:

@@ -8,6 +8,7 @@ from likely.errors import UnknownName
 T = TypeVar("T")
 
 MOST_NAMED = 5  # in one message
+MODEL_FILE = "model.likely"  # of a RUN
 
 
 def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
@@ -21,5 +22,10 @@ def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
 
 def listed(names: Sequence[str]) -> str:
     """The first few names, quoted, and how many more there are."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+    return shortlist([repr(name) for name in names], MOST_NAMED)
+
+
+def shortlist(names: Sequence[str], most: int = 12) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,5 +1,6 @@
 """Model files: how they are written, and every way in which one is refused."""
 
+import errno
 import json
 import os
 
@@ -12,7 +13,7 @@ import likely
 from likely.distributions import (
     DiagonalGaussian,
 )
-from likely.errors import InvalidFile
+from likely.errors import CannotWrite, InvalidFile
 from likely.features.discretize import Discretizer
 from likely.generative.naive_bayes import NaiveBayes
 from likely.persist import load, model_file, save
@@ -84,11 +85,11 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(path, fitted, mo
     before = path.read_bytes()
 
     def no_space(descriptor):
-        raise OSError("no space left")
+        raise OSError(errno.ENOSPC, "no space left")
 
     monkeypatch.setattr(os, "fsync", no_space)
     fitted.n_bins = 9
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(CannotWrite, match=r"bins\.likely cannot be written \(no space.*Free some"):
         save(fitted, path)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["bins.likely"]
@@ -341,3 +342,10 @@ def test_a_model_inside_a_model_is_checked_as_well(tmp_path):
     forge(tmp_path / "m.likely", edit)
     with pytest.raises(InvalidFile, match="The schema"):
         load(tmp_path / "m.likely")
+
+
+def test_a_run_is_loaded_by_its_folder(tmp_path):
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1] * 3
+    model = NaiveBayes().fit(X, y)
+    save(model, tmp_path / "model.likely")
+    assert_array_equal(load(tmp_path).predict(X), model.predict(X))

@@ -3,19 +3,17 @@
     header    format, class, arguments, feature names, fitted attributes, tensors, versions
     checksum  SHA-256 of the header without it, and of the bytes of all tensors in order of name
 
-``save`` writes under a temporary name, syncs and renames, so that there is never half a model
-under the name that was asked for.  ``load`` executes nothing: no pickle, and no class that is
+``save`` writes through ``files.py``, so that there is never half a model under the name that was
+asked for.  ``load`` executes nothing: no pickle, and no class that is
 not in the registry.
 """
 
 import json
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,8 @@ import numpy as np
 from likely import __version__
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
+from likely.files import write_atomically
+from likely.names import MODEL_FILE
 from likely.persist.consistency import check_consistent
 from likely.persist.decode import MODEL_FIELDS, Decoder, same_count, same_names
 from likely.persist.encode import TENSOR_DTYPES, Encoder, Json, check_estimator_class
@@ -57,8 +57,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     likely.load(f"{folder}/bins.likely").transform([[5.0]])
     array([[1.]])
     """
+    content = model_bytes(model)
+    write_atomically(_target(path), content)
+
+
+def model_bytes(model: Any) -> bytes:
+    """What ``save`` writes."""
     check_estimator_class(model)
-    target = _target(path)
     encoder = Encoder(type(model).__name__)
     try:
         coded = encoder.model(model)
@@ -67,11 +72,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{encoder.owner} holds a value that contains itself; a model file holds values that "
             "end. Give an argument without loops."
         ) from None
-    _write(target, _file_bytes(coded, encoder.tensors, _feature_names(model)))
+    return _file_bytes(coded, encoder.tensors, _feature_names(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file that ``save`` wrote.  Nothing in the file is executed.
+    """The model in a file that ``save`` wrote, or in a RUN.  Nothing in the file is executed.
 
     A file that is missing, cut short, changed, of a later format or not a model at all is
     refused with ``InvalidFile``, which is a ``ValueError``.
@@ -160,36 +165,11 @@ def _target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _write(target: Path, content: bytes) -> None:
-    """All of it under the name, or nothing: an existing file is replaced at the last moment."""
-    temporary = target.with_name(f".{target.name}.{token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming last through a power cut, where folders can be synced."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _read(path: str | os.PathLike[str]) -> bytes:
     """The bytes of what looks like a safetensors file; a large other file is not read through."""
     file = Path(path)
+    if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
+        file = file / MODEL_FILE
     if not file.is_file():
         given = "is not a file" if file.exists() else "there is no such file"
         raise InvalidFile(path, f"{given}; expected a model from likely.save. Check the path.")
