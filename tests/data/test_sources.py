@@ -222,7 +222,12 @@ BAD = {
     "cut gzip of JSON": ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 99)[:-9], None, "breaks off"),
     "workbook called CSV": ("a.csv", b"PK\x03\x04rest", None, "workbook.*export"),
     "UTF-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), None, "UTF-16.*iconv"),
-    "unknown suffix": ("a.xls", b"a,b\n1,2\n", None, "ends in '.xls'.*format="),
+    "unknown suffix": ("a.xyz", b"a,b\n1,2\n", None, "ends in '.xyz'.*format="),
+    "a workbook": ("a.xlsx", b"PK\x03\x04", None, "is a workbook.*Save the sheet as CSV"),
+    "a list in JSON": ("a.json", b"[]", None, r"'\.json'.*one object per line"),
+    "old line ends": ("a.csv", b"a,b\r1,2\r", 1, "carriage return.*Convert the file"),
+    "no mark": ("a.csv", "a,b\n1,2\n".encode("utf-16-le"), None, "NUL bytes.*iconv"),
+    "a web page": ("a.csv", b"<!DOCTYPE html>\n", None, "is a web page.*Fetch"),
 }
 
 

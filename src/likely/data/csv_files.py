@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are in flight
 DELIMITERS = (",", ";", "\t", "|")
+LONGEST_FIELD = 2**31 - 1  # characters: the csv module's own limit is meant for small files
 
 
 @final
@@ -69,7 +70,10 @@ def delimiter_of(header: str) -> str:
 
 
 def _header(file: TextFile, delimiter: str) -> list[str]:
-    names = next(csv.reader((line for _, line in file.lines()), delimiter=delimiter), [])
+    try:
+        names = next(csv.reader((line for _, line in file.lines()), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InvalidFile(file.label, _mistake(error), line=1) from None
     if not names:
         raise InvalidFile(
             file.label, "the first line is blank; column names were expected. Add a header.", line=1
@@ -181,19 +185,28 @@ def _explain(
 def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[int, list[str]]]:
     """The records with the line each begins on, the header included; blank lines are skipped."""
     reader = csv.reader((line for _, line in file.lines()), delimiter=delimiter, strict=strict)
-    start = 1
+    start, usual = 1, csv.field_size_limit(LONGEST_FIELD)
     try:
         for record in reader:
             if record:
                 yield start, record
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InvalidFile(
-            file.label,
-            f"a quoted field that begins here does not end as it should ({error}). Close the "
-            'quote, and double quotes within a field ("").',
-            line=start,
-        ) from None
+        raise InvalidFile(file.label, _mistake(error), line=start) from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _mistake(error: csv.Error) -> str:
+    if "new-line" in str(error):
+        return (
+            "the line has a carriage return in it, as all lines of old Mac files end; line feeds "
+            "were expected. Convert the file, for instance with tr '\\r' '\\n'."
+        )
+    return (
+        f"a quoted field that begins here does not end as it should ({error}). Close the quote, "
+        'and double quotes within a field ("").'
+    )
 
 
 def _refuse_broken_rows(file: TextFile, delimiter: str, names: list[str]) -> None:

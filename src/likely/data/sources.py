@@ -35,6 +35,7 @@ SUFFIXES = {
     ".arff": "arff",
 }
 BATCH_ROWS = 16384
+SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
 
 
 @final
@@ -108,19 +109,32 @@ def _standard_input() -> IO[Any]:
 def _format_of_name(path: Path) -> str:
     name = path.name.lower().removesuffix(".gz")
     suffix = Path(name).suffix
-    if suffix not in SUFFIXES:
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    known = f"known are {', '.join(SUFFIXES)}"
+    if suffix in SHEETS:
         raise InvalidFile(
             path,
-            f"the name ends in {suffix or 'no suffix'!r}; known are {', '.join(SUFFIXES)}. "
-            "Rename the file, or pass format='csv' or another of "
-            f"{', '.join(FORMATS)}.",
+            f"it is a workbook, which may hold many tables and more than tables; {known}. Save the "
+            "sheet as CSV in the program that made it, or read it with pandas.read_excel.",
         )
-    return SUFFIXES[suffix]
+    if suffix == ".json":
+        raise InvalidFile(
+            path,
+            f"the name ends in '.json'; {known}. Write one object per line and name it .jsonl, for "
+            "instance with jq -c '.[]'.",
+        )
+    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table"
+    raise InvalidFile(
+        path,
+        f"{ends}; {known}. Rename the file, or in Python pass format='csv' or another of "
+        f"{', '.join(FORMATS)}.",
+    )
 
 
 def _format_of_bytes(path: Path) -> str:
     start = first_bytes(path)
-    if start == PARQUET:
+    if start.startswith(PARQUET):
         return "parquet"
     if start.lstrip()[:1] == b"{":
         return "jsonl"
@@ -135,7 +149,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         with ParquetFile(path) as file:
             schema, n_rows = file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowException, OSError) as error:
-        text = first_bytes(path) != PARQUET
+        text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
         raise InvalidFile(
             label, f"it is no whole Parquet file, as its name says ({error}). {do}"

@@ -11,18 +11,35 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, final
 
-from likely.errors import InvalidFile
+from likely.errors import CannotWrite, InvalidFile, InvalidInput
 
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
-ZIP = b"PK\x03\x04"
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+TO_UTF_8 = "Convert it to UTF-8, for instance with iconv."
+EXPORT = "Export the sheet as CSV."
+UNPACK = "Unpack it."
+NO_TEXT = (  # how a file begins, what it is, what to do
+    (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
+    (b"PK\x03\x04", "a zip archive or a workbook", "Unpack it, or export the sheet as CSV."),
+    (b"\xd0\xcf\x11\xe0", "an old workbook or document", EXPORT),
+    (b"\xff\xfe", "text in UTF-16", TO_UTF_8),
+    (b"\xfe\xff", "text in UTF-16", TO_UTF_8),
+    (b"BZh", "packed with bzip2", UNPACK),
+    (b"\xfd7zXZ", "packed with xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", UNPACK),
+    (b"%PDF", "a PDF document", "Export the table in it as CSV."),
+    (b"\x89PNG", "a picture", "Name the file of the table."),
+    (b"<!DOCTYPE", "a web page", "Fetch the file itself, not the page about it."),
+    (b"<!doctype", "a web page", "Fetch the file itself, not the page about it."),
+    (b"<html", "a web page", "Fetch the file itself, not the page about it."),
+)
+FIRST_BYTES = 16  # hold every beginning above
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -53,7 +70,8 @@ class TextFile:
                     raise InvalidFile(
                         self.label,
                         f"byte 0x{error.object[error.start]:02x} is not UTF-8, in which text files "
-                        "are read. Convert the file, for instance with iconv -t UTF-8.",
+                        "are read. Convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW, or from "
+                        "the encoding that it was written in.",
                         line=number,
                     ) from None
 
@@ -91,7 +109,7 @@ def existing_file(path: Path) -> Path:
 
 def first_bytes(path: Path) -> bytes:
     with open(path, "rb") as stream:
-        return stream.read(4)
+        return stream.read(FIRST_BYTES)
 
 
 def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
@@ -105,14 +123,15 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
             else ("is not gzipped, although its name ends in .gz", "Rename it.")
         )
         raise InvalidFile(label, f"the file {found}; name and content must agree. {do}")
-    for start, name, do in (
-        (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
-        (ZIP, "a zip archive or a workbook", "Unpack it, or export the sheet as CSV."),
-        (UTF_16[0], "text in UTF-16", "Convert it to UTF-8, for instance with iconv."),
-        (UTF_16[1], "text in UTF-16", "Convert it to UTF-8, for instance with iconv."),
-    ):
+    for start, name, do in NO_TEXT:
         if magic.startswith(start):
             raise InvalidFile(label, f"the file is {name}; text in UTF-8 was expected. {do}")
+    if b"\0" in magic and not gzipped:
+        raise InvalidFile(
+            label,
+            "the file begins with NUL bytes, as UTF-16 and files that are no text have; text in "
+            f"UTF-8 was expected. {TO_UTF_8}",
+        )
     return TextFile(path, label, gzipped, spool)
 
 
@@ -120,14 +139,33 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
     """A stream copied to a temporary file, as it is read more than once: path, label, keeper."""
     label = "standard input" if stream is sys.stdin else str(getattr(stream, "name", "stream"))
     source = getattr(stream, "buffer", stream)
-    sample = source.read(0)  # fails here where it is no stream, before there is a file
-    keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
-    if isinstance(sample, str):
-        for piece in iter(lambda: source.read(2**20), sample):
-            keeper.write(piece.encode())
-    else:
-        shutil.copyfileobj(source, keeper, 2**20)
-    keeper.flush()
+    if not callable(getattr(source, "read", None)):
+        raise InvalidInput(
+            f"A {type(stream).__name__} was given; the path of a file, or an open stream, was "
+            "expected. Pass a table to what works on it: it need not be read."
+        )
+    sample = source.read(0)  # fails here where it cannot be read, before there is a file
+    try:
+        keeper = _copied(source, sample)
+    except OSError as error:
+        raise CannotWrite(f"A copy of {label} in the temporary folder", error) from None
     if not keeper.tell():
         raise InvalidFile(label, "nothing was given; a table was expected. Check what writes it.")
     return Path(keeper.name), label, keeper
+
+
+def _copied(source: Any, sample: str | bytes) -> Any:
+    """A temporary file, which is gone with the object."""
+    keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
+    try:
+        if isinstance(sample, str):
+            for piece in iter(lambda: source.read(2**20), sample):
+                keeper.write(piece.encode())
+        else:
+            shutil.copyfileobj(source, keeper, 2**20)
+        keeper.flush()
+    except BaseException:
+        with suppress(OSError):  # what is still in the buffer has no place either
+            keeper.close()
+        raise
+    return keeper

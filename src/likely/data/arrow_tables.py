@@ -1,0 +1,91 @@
+"""Any frame or array as an Arrow table, with a target that was given apart from it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.data.frames import as_table, is_sparse, library_of
+from likely.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "y"  # of a target that has none
+
+
+def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
+    """The data and the name of the target; labels that were given apart become a column."""
+    if target is None or isinstance(target, str):
+        return data, target
+    if np.ndim(target) == 0:  # a column's name that is no text, as pandas may have
+        return data, str(target)
+    table, y = arrow_table_of(data), _labels(target)
+    if table.num_rows != len(y):
+        raise InvalidInput(
+            f"The target has {len(y)} values and the table {table.num_rows} rows; one value for "
+            "each row was expected. Check that both come from the same data."
+        )
+    name = str(getattr(target, "name", None) or NAME)
+    if name in table.column_names:
+        raise InvalidInput(
+            f"The target is called {name!r} and so is a column of the table; a model would read it "
+            "off. Drop that column, or give its name as the target."
+        )
+    return table.append_column(name, y), name
+
+
+def _labels(target: Any) -> Any:
+    if np.ndim(target) == 2 and np.shape(target)[1] == 1:
+        target = np.ravel(target)
+    if np.ndim(target) != 1:
+        raise InvalidInput(
+            f"The target has the shape {np.shape(target)}; one value for each row, or the name of "
+            "a column, was expected. Choose one column."
+        )
+    return _array(target)
+
+
+def arrow_table_of(data: Any) -> "pa.Table":
+    """A frame or an array, column by column: names may repeat, types may be mixed."""
+    import pyarrow as pa
+
+    if is_sparse(data):
+        raise InvalidInput(
+            "A sparse array was given; a table of columns with names and types was expected. "
+            "Pass a data frame, or X.toarray() if it is small."
+        )
+    if library_of(data) == "pandas" and getattr(data, "ndim", 0) == 2:
+        columns = [data.iloc[:, j] for j in range(data.shape[1])]  # by place: names may repeat
+        return _table([_array(c) for c in columns], [str(name) for name in data.columns])
+    if isinstance(data, np.ndarray | list | tuple):
+        values = as_table(data).values  # type: ignore[attr-defined]  # an ArrayTable
+        columns = [_array(values[:, j]) for j in range(values.shape[1])]
+        return _table(columns, [str(j) for j in range(len(columns))])
+    frame: pa.Table = as_table(data).frame.to_arrow()  # type: ignore[attr-defined]  # a FrameTable
+    return frame
+
+
+def _table(columns: list[Any], names: list[str]) -> "pa.Table":
+    import pyarrow as pa
+
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _array(column: Any) -> Any:
+    """A column as Arrow has it; objects of several types as what they print."""
+    import pyarrow as pa
+
+    try:
+        found = pa.array(column, from_pandas=True)
+        type_ = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        if not isinstance(type_, pa.BaseExtensionType):  # such as pandas' periods and intervals
+            return found
+        column = column.astype(object)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        pass
+    return pa.array([None if _is_missing(value) else str(value) for value in column], pa.string())
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and the missing values of pandas, one of which is no Boolean when compared."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
