@@ -14,7 +14,6 @@ Zou & Donner (2008), Construction of confidence limits about effect measures, St
 from math import inf, isfinite, sqrt
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from likely._typing import Array
 
@@ -23,6 +22,8 @@ Ends = tuple[float, float]
 
 def normal_quantile(level: float) -> float:
     """z of a two-sided interval."""
+    from scipy.special import ndtri
+
     return float(ndtri((1 + level) / 2))
 
 
@@ -38,6 +39,8 @@ def wilson(share: float, n: float, level: float = 0.95) -> Ends:
 
 def about_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
     """Student's interval; ``scatter`` is Σ w (x − mean)²."""
+    from scipy.special import stdtrit
+
     if n < 2 or not (isfinite(mean) and isfinite(scatter)):
         return -inf, inf
     half = float(stdtrit(n - 1, (1 + level) / 2)) * sqrt(max(scatter, 0.0) / (n - 1) / n)

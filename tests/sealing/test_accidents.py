@@ -7,8 +7,13 @@ import pytest
 
 import likely
 from likely.errors import HonestyRefusal
-from likely.sealing.accidents import holds_sealed_rows, log_prediction, refuse_sealed_rows
-from likely.sealing.folder import seals_in
+from likely.sealing.accidents import (
+    TABLE,
+    holds_sealed_rows,
+    log_prediction,
+    refuse_sealed_rows,
+)
+from likely.sealing.folder import seals_in, seals_near
 from tests.sealing.conftest import some_table
 
 
@@ -70,6 +75,58 @@ def test_a_fit_on_sealed_rows_is_refused_and_logged(seals, sealed, table):
     assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", "train", 24)
     refuse_sealed_rows(sealed.train, seals, label="train.parquet", doing="train")
     assert len(sealed.ledger()) == 2
+
+
+def test_two_seals_are_both_named(seals, sealed, table, tmp_path):
+    likely.seal(table, "y", name="other", folder=tmp_path, seed=5)
+    message = (
+        r"^The table holds 24 of .* of other\.seal .* and 24 of .* of toy\.seal .*; a model .* "
+        r"Use other\.seal or toy\.seal in place of the table: each gives the rows it has not "
+        r"sealed\.$"
+    )
+    with pytest.raises(HonestyRefusal, match=message):
+        refuse_sealed_rows(table, seals_in([tmp_path]), label=TABLE, doing="train")
+
+
+@pytest.mark.parametrize("where", [".", "data", "data/raw", "notebooks"])
+def test_seals_are_found_in_the_folders_above(sealed, tmp_path, monkeypatch, where):
+    (tmp_path / where).mkdir(parents=True, exist_ok=True)
+    (tmp_path / where / "rows.csv").write_text("a\n1\n")
+    elsewhere = tmp_path / "far" / "away" / "from" / "it"
+    elsewhere.mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+    assert seals_near() == ()
+    found = seals_near(tmp_path / where / "rows.csv")
+    assert [seal.path.name for seal in found] == ["toy.seal"]
+    monkeypatch.chdir(tmp_path / where)
+    assert [seal.path.name for seal in seals_near()] == ["toy.seal"]
+
+
+@pytest.mark.parametrize("given", ["file", "frame", "source", "fewer columns"])
+@pytest.mark.parametrize("verb", ["compare", "tune", "learning_curve"])
+def test_python_refuses_the_sealed_rows_too(sealed, table, tmp_path, monkeypatch, verb, given):
+    monkeypatch.chdir(tmp_path)
+    pa.csv.write_csv(table, "rows.csv")
+    data = {
+        "file": "rows.csv",
+        "frame": table.to_pandas(),
+        "source": likely.read("rows.csv"),
+        "fewer columns": table.drop_columns(["town"]),
+    }[given]
+    models = (["logistic"],) if verb == "compare" else ("logistic",)
+    with pytest.raises(HonestyRefusal, match=r"24 of the 24 sealed rows of toy\.seal"):
+        getattr(likely, verb)(data, "y", *models)
+    entry = sealed.ledger()[-1]
+    assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", verb, 24)
+
+
+def test_the_training_part_is_taken_in_every_form(sealed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pa.csv.write_csv(sealed.train, "train.csv")
+    for data in (sealed, sealed.path, sealed.train, "train.csv"):
+        found = likely.compare(data, "y", ["logistic"], folds=2, repeats=1)
+        assert found.best is not None
+    assert [entry["event"] for entry in sealed.ledger()] == ["sealed"]
 
 
 def test_a_prediction_for_sealed_rows_goes_on_and_is_logged(seals, sealed, table):

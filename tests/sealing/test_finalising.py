@@ -67,7 +67,10 @@ def test_the_answer_is_a_sentence(tmp_path):
         f"Log loss {shown} on 80 sealed rows, look 1 of 1; best constant "
         f"{found.constant:.{digits}f}. Cross-validation had promised {0.5:.{digits}f}."
     )
+    assert repr(found) == str(found)
     assert "Log loss" in found._repr_html_()
+    second = replace(found, level=0.975)
+    assert f"–{second.high:.{digits}f}, 97.5 %) on 80 sealed rows" in str(second)
 
 
 def test_a_fitted_model_is_not_taken_as_it_is(tmp_path):
@@ -104,6 +107,108 @@ def test_every_kind_of_class_can_be_a_target(kind, tmp_path):
     assert found.value < found.constant
     if kind == "ordered":
         assert list(found.model.classes_) == ["yes", "no"]
+
+
+def test_rows_that_are_all_right_are_no_certainty(tmp_path):
+    frame = pd.DataFrame({"x": np.r_[-50.0:0, 1:51.0], "y": ["no"] * 50 + ["yes"] * 50})
+    found = likely.seal(frame, "y", folder=tmp_path).final(LinearSVC())
+    assert (found.metric, found.value, found.low, found.n_rows) == ("error rate", 0.0, 0.0, 20)
+    assert_allclose(found.high, 1.96**2 / (20 + 1.96**2), rtol=1e-3)
+    assert "(0.000–0.000)" not in str(found)
+
+
+def test_one_sealed_row_has_an_open_interval(tmp_path):
+    frame = numbers_only().assign(y=lambda f: f["a"] - 2 * f["b"])
+    sealed = likely.seal(frame, "y", test=[3], folder=tmp_path)
+    found = sealed.final(LinearRegression())
+    assert (found.low, found.high) == (0.0, np.inf)
+    assert "–∞) on 1 sealed row," in str(found)
+    assert sealed.ledger()[-1]["high"] is None
+    assert sealed.final(LinearRegression()).high == np.inf, "read again from the ledger"
+
+
+def test_a_log_loss_is_not_below_0(tmp_path):
+    frame = numbers_only(60).assign(y=lambda f: np.where(f["a"] > 0, "yes", "no"))
+    found = likely.seal(frame, "y", folder=tmp_path, test=0.1).final(LogisticRegression(C=1e4))
+    assert found.low >= 0.0
+
+
+def counts(n=300):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    return pd.DataFrame({"x": x, "y": rng.poisson(np.exp(2.5 + 0.5 * x))})
+
+
+def test_python_scores_by_the_task_as_the_command_line_does(tmp_path):
+    found = likely.seal(counts(), "y", folder=tmp_path).final(likely.GLM("poisson"))
+    assert found.metric == "negative log-likelihood"
+    told = found.extras["measures"]["log-likelihood"]
+    assert_allclose(told["value"], -found.value)
+    assert_allclose(told["constant"], -found.constant)
+    assert found.value < found.constant
+
+
+def test_a_model_without_a_density_is_scored_by_squared_error(tmp_path):
+    found = likely.seal(counts(), "y", folder=tmp_path).final(LinearRegression())
+    assert found.metric == "mean squared error"
+    assert_allclose(found.extras["measures"]["rmse"]["value"] ** 2, found.value)
+
+
+def test_a_classifier_of_many_whole_numbers_is_scored_by_its_classes(tmp_path):
+    frame = counts()
+    frame = frame[frame.groupby("y")["y"].transform("size") > 4]
+    found = likely.seal(frame, "y", folder=tmp_path).final(GaussianNB())
+    assert found.metric == "log loss"
+    assert found.extras["measures"]["accuracy"]["value"] > 0
+
+
+def stopped_after_commit(sealed, model, monkeypatch):
+    """A look whose process dies before the labels are opened."""
+    from likely.sealing import finalising
+
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(finalising, "opened", killed)
+        sealed.final(model)
+    assert events(sealed)[-1] == "commit"
+
+
+def test_an_interrupted_density_is_scored_by_whoever_comes_next(tmp_path, monkeypatch):
+    sealed = likely.seal(counts(), "y", folder=tmp_path)
+    stopped_after_commit(sealed, likely.GLM("poisson"), monkeypatch)
+    with pytest.raises(HonestyRefusal, match="1 was used"):
+        sealed.final(LinearRegression())
+    score = sealed.ledger()[2]
+    assert (score["event"], score["metric"]) == ("score", "negative log-likelihood")
+    assert "log-likelihood" in score["extras"]["measures"]
+    assert sealed.final(likely.GLM("poisson")).resumed
+
+
+def test_a_look_that_is_finished_by_another_scorer_keeps_its_metrics(tmp_path, monkeypatch):
+    sealed = likely.seal(numbers_only(), "y", folder=tmp_path)
+    stopped_after_commit(sealed, LogisticRegression(), monkeypatch)
+    found = final_look(
+        SealFolder(sealed.path),
+        LogisticRegression().fit(sealed.train.drop(columns="y"), sealed.train["y"]),
+        trained_on=sealed.manifest.files["train.parquet"],
+        scorer=LogLoss(),
+    )
+    assert found.resumed
+    assert {"accuracy", "brier"} <= set(found.extras["measures"])
+
+
+def test_the_best_constant_is_beside_every_metric(tmp_path):
+    frame = numbers_only()
+    sealed = likely.seal(frame, "y", folder=tmp_path)
+    found = sealed.final(LogisticRegression())
+    measures = found.extras["measures"]
+    assert all("constant" in line for line in measures.values())
+    _, y = labels_of(frame, sealed)
+    most = sealed.train["y"].mode()[0]
+    assert_allclose(measures["accuracy"]["constant"], np.mean(y == most))
+    assert_allclose(measures["log-loss"]["constant"], found.constant)
 
 
 def test_numbers_are_scored_by_squared_error(tmp_path):
@@ -271,10 +376,14 @@ def test_under_a_careful_judge_the_exact_score_is_nowhere(judge, tmp_path):
 
 def test_a_ladder_never_goes_up(tmp_path):
     sealed = likely.seal(numbers_only(), "y", folder=tmp_path, judge="ladder", budget=5)
-    weak = sealed.final(LogisticRegression(C=1e-6)).value
-    strong = sealed.final(LogisticRegression()).value
-    again = sealed.final(LogisticRegression(C=1e-5)).value
-    assert weak > strong == again
+    weak = sealed.final(LogisticRegression(C=1e-6))
+    strong = sealed.final(LogisticRegression())
+    again = sealed.final(LogisticRegression(C=1e-5))
+    assert weak.value > strong.value == again.value
+    assert (weak.of_this_model, strong.of_this_model, again.of_this_model) == (True, True, False)
+    assert str(again).startswith(f"Best so far, of an earlier model: log loss {strong.value:.2f}")
+    assert "This model is not better than that by a step of" in str(again)
+    assert not sealed.final(LogisticRegression(C=1e-5)).of_this_model, "read from the ledger"
 
 
 CHILD = """

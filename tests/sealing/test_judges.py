@@ -1,5 +1,7 @@
 """Judges: plain tells all, ladder and thresholdout resist an analyst who learns from answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.sealing.judges import JUDGES, LARGEST, Evidence
-from likely.sealing.scoring import mean_interval
+from likely.sealing.scoring import SCORERS, mean_interval
 
 N = 1000
 CHANCE = 0.5
@@ -60,6 +62,20 @@ def test_adaptive_looks_fool_the_plain_judge_and_not_the_others(seed):
     assert abs(gain["thresholdout"]) < 0.05
 
 
+@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("error", [0.2, 0.4])
+def test_after_many_looks_that_won_nothing_a_real_gain_is_still_told(judge, error):
+    """A judge that always said chance would resist every analyst, and help none."""
+    y, y_train, guesses = coin_flips(seed=0)
+    best = min(_ask(judge, guess, y, y_train, None, i).value for i, guess in enumerate(guesses))
+    wrong = np.random.default_rng(1).random(2 * N) < error
+    found = np.where(wrong, 1 - np.append(y, y_train), np.append(y, y_train))
+    told = _ask(judge, found, y, y_train, best, len(guesses))
+    # a standard error is 0.016 at most, a step of the ladder 0.016, the threshold 0.063
+    assert told.value == pytest.approx(error, abs=0.05)
+    assert told.low < error < told.high
+
+
 def test_the_best_of_many_random_classifiers_beats_chance_on_the_test_set_and_not_on_fresh_rows():
     y, fresh, guesses = coin_flips(seed=7)
     errors = np.array([np.mean(guess[:N] != y) for guess in guesses[:100]])
@@ -88,7 +104,9 @@ def test_the_ladder_tells_multiples_of_a_step_or_the_best_so_far(shift, seed):
 def test_the_ladder_says_when_it_gives_the_best_so_far():
     ruling = JUDGES["ladder"].rule(evidence(np.full(100, 0.4), best=0.3))
     assert ruling.told.value == 0.3
-    assert "Not better than the best so far" in ruling.note
+    assert not ruling.own
+    assert "This model is not better than that by a step" in ruling.note
+    assert JUDGES["ladder"].rule(evidence(np.full(100, 0.1), best=0.3)).own
 
 
 def test_thresholdout_gives_the_training_score_while_it_agrees():
@@ -105,6 +123,27 @@ def test_the_interval_of_thresholdout_holds_the_exact_score(seed, training):
     losses = np.random.default_rng(seed).random(N) < 0.4
     told = JUDGES["thresholdout"].rule(evidence(losses, training=training, seed=seed)).told
     assert told.low <= losses.mean() <= told.high
+
+
+def test_noise_and_chance_share_what_an_interval_may_miss():
+    given = evidence(np.full(N, 0.4), training=0.1, level=0.9)
+    told = JUDGES["thresholdout"].rule(given).told
+    noise = 0.25 * given.unit
+    _, _, high = given.chance(told.value, 0.95)
+    assert_allclose(told.high, high + noise * np.log(1 / 0.05))
+
+
+def test_the_training_score_is_bounded_as_the_sealed_one_is():
+    given = evidence(np.full(N, 1e9), training=1e9)
+    assert JUDGES["thresholdout"].rule(given).told.value == LARGEST * CHANCE
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_no_loss_in_any_row_is_no_certainty(judge):
+    given = replace(evidence(np.zeros(30), training=0.0), interval=SCORERS["error rate"].interval)
+    told = JUDGES[judge].rule(given).told
+    assert told.value == told.low == 0.0
+    assert told.high > 0.1, "Wilson's end for 30 rows"
 
 
 def test_the_same_evidence_gets_the_same_noise():

@@ -64,7 +64,7 @@ def test_the_parts_are_disjoint_and_complete(churn):
 
 def test_labels_are_in_no_file_of_the_folder_as_they_are(tmp_path):
     rng = np.random.default_rng(0)
-    labels = [f"label-{i:04}" for i in rng.permutation(100)]  # each is in one row
+    labels = [f"label-{i:04}" for i in np.repeat(rng.permutation(20), 5)]  # each on one side
     table = pa.table({"x": np.arange(100), "y": labels, "t": np.arange(100)})
     sealed = likely.seal(table, "y", by_time="t", folder=tmp_path)
     for path in sealed.path.iterdir():
@@ -127,7 +127,15 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"test": 0.0}, InvalidInput, r"test is 0\.0.*between 0 and 1"),
         ({"test": 1}, InvalidInput, "test is 1.*between 0 and 1"),
         ({"test": 0.01}, InvalidInput, "leaves 0 rows to seal"),
+        ({"test": "a fifth"}, InvalidInput, "test is 'a fifth'; expected a share"),
+        ({"test": [1, 2], "group": "x"}, InvalidInput, "test names the rows, and 'x' is a column"),
         ({"budget": 0}, InvalidInput, "budget is 0.*at least 1"),
+        (
+            {"budget": 1.5},
+            InvalidInput,
+            "budget is 1.5; expected at least 1 look, and a whole number",
+        ),
+        ({"budget": True}, InvalidInput, "budget is True"),
         ({"judge": "ladders"}, UnknownName, "judge 'ladders'.*Did you mean 'ladder'"),
         ({"group": "x", "by_time": "x"}, InvalidInput, "Both group='x' and by_time='x'"),
         ({"group": "y"}, InvalidInput, "'y' is the target and the column to split by"),

@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 
 import likely
 from likely.errors import InvalidInput
+from likely.intervals import wilson
 from likely.sealing.scoring import (
     LOG_FLOOR,
     SCORERS,
@@ -60,7 +61,8 @@ def test_a_class_the_model_does_not_know_costs_the_floor():
     assert SCORERS["log loss"].losses(predictions, np.array(["z"])) == [-LOG_FLOOR]
     certain = {"log_proba": np.array([[0.0, -np.inf]]), "classes": np.array(["a", "b"])}
     assert SCORERS["log loss"].losses(certain, np.array(["b"])) == [-LOG_FLOOR]
-    assert SCORERS["log loss"].extras(certain, np.array(["b"]), 0.95) == {"impossible_rows": 1}
+    extras = SCORERS["log loss"].extras(certain, np.array(["b"]), 0.95, y_train=np.array(["a"]))
+    assert extras == {"impossible_rows": 1}
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,37 @@ def test_intervals_cover_as_often_as_they_say(level):
     assert abs(np.mean(covered) - level) < 0.03
 
 
-def test_one_row_has_no_width():
-    assert mean_interval(np.array([2.0]), 0.95) == (2.0, 2.0, 2.0)
+def test_one_row_tells_nothing_but_the_range_of_the_loss():
+    for name, high in (("log loss", -LOG_FLOOR), ("mean squared error", np.inf)):
+        assert SCORERS[name].interval(np.array([2.0]), 0.95) == (2.0, 0.0, high)
+    _, low, high = SCORERS["error rate"].interval(np.array([0.0]), 0.95)
+    assert low == 0.0
+    assert high > 0.7
+
+
+@pytest.mark.parametrize("n", [1, 5, 20, 400])
+def test_no_errors_in_n_rows_are_no_certainty(n):
+    """Wilson's end at p̂ = 0 is z²/(n + z²)."""
+    value, low, high = SCORERS["error rate"].interval(np.zeros(n), 0.95)
+    z2 = 1.959963984540054**2
+    assert (value, low) == (0.0, 0.0)
+    assert_allclose(high, z2 / (n + z2))
+    assert_allclose(SCORERS["error rate"].interval(np.ones(n), 0.95).low, n / (n + z2))
+
+
+def test_wilsons_interval_is_that_of_statsmodels():
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    for right in (0, 3, 17, 40):
+        theirs = proportion.proportion_confint(right, 40, alpha=0.1, method="wilson")
+        assert_allclose(wilson(right / 40, 40, 0.9), theirs, atol=1e-12)
+
+
+def test_an_interval_stays_where_the_loss_can_be():
+    skewed = np.append(np.full(9, 1e-3), 5.0)
+    assert mean_interval(skewed, 0.95).low < 0, "Student's own interval goes below 0"
+    for name in ("log loss", "mean squared error"):
+        assert SCORERS[name].interval(skewed, 0.95).low == 0.0
+    assert SCORERS["log loss"].interval(np.array([30.0, 36.0]), 0.95).high == -LOG_FLOOR
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def test_groups_stay_on_one_side(seed, n_groups):
         table.append_column("g", pa.array(group)), "y", test=0.3, group="g", seed=seed
     )
     assert not set(group[split.sealed]) & set(group[~split.sealed])
-    assert split.rule == "whole groups of g, stratified by y"
+    assert split.rule.startswith("whole groups of g")
+    assert 0.15 <= split.sealed.mean() <= 0.6
 
 
 def test_equal_rows_of_two_groups_tie_the_groups_together():
@@ -86,6 +87,17 @@ def test_the_latest_rows_are_sealed(times):
     assert split.rule == "the latest by t"
 
 
+@pytest.mark.parametrize(
+    "forms",
+    [("2024-01-05 10:00", "2024-01-05T09:00"), ("2024-01-05T10:00:30Z", "2024-01-05T10:00Z")],
+)
+def test_iso_times_are_in_order_in_every_form(forms):
+    late, early = forms
+    table = pa.table({"t": [late, early] * 5, "y": ["a", "b", "b", "a", "a"] * 2})
+    split = split_rows(table, "y", test=0.5, by_time="t")
+    assert split.sealed.tolist() == [True, False] * 5
+
+
 def test_rows_of_one_time_stay_together():
     times = np.repeat(np.arange(10), 5)
     table = pa.table({"t": times, "y": ["a", "b"] * 25})
@@ -99,6 +111,8 @@ def test_rows_of_one_time_stay_together():
     [
         (["31.5.2024", "1.6.2024"] * 5, r"found '31\.5\.2024'.*ISO dates"),
         (["2024-01-01", None] * 5, "5 missing times, the first in row 1"),
+        (pa.array([1.0, float("nan")] * 5), "5 missing times, the first in row 1"),
+        (["2024-01-01T10:00Z", "2024-01-01T10:00+02:00"] * 5, "several zones"),
     ],
 )
 def test_times_without_an_order_are_refused(times, message):
@@ -126,5 +140,64 @@ def test_more_than_a_tenth_of_equal_rows_are_split_and_it_says_so(table):
 
 def test_a_split_that_leaves_a_side_empty_is_refused(table):
     one = table.append_column("g", pa.array(np.zeros(120)))
-    with pytest.raises(InvalidInput, match=r"leaves 0 rows to seal.*another column to split by"):
+    with pytest.raises(InvalidInput, match=r"one group of 'g'.*Choose another column"):
         split_rows(one, "y", test=0.2, group="g")
+    with pytest.raises(InvalidInput, match=r"leaves 0 rows to seal.*Choose another share"):
+        split_rows(table, "y", test=0.001)
+
+
+def grouped(sizes):
+    table = some_table(sum(sizes))
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return table.append_column("g", pa.array(group)), group
+
+
+def test_few_large_groups_are_sealed_as_near_to_the_share_as_they_can_be():
+    table, group = grouped([100] * 4)
+    chosen = set()
+    for seed in range(20):
+        split = split_rows(table, "y", test=0.2, group="g", seed=seed)
+        assert split.sealed.mean() == 0.25
+        assert not set(group[split.sealed]) & set(group[~split.sealed])
+        chosen |= set(group[split.sealed])
+    assert chosen == {0, 1, 2, 3}, "which one is by the seed"
+
+
+def test_groups_that_are_few_in_each_stratum_are_sealed_too():
+    table, _ = grouped([20] * 20)
+    amounts = table.append_column("amount", pa.array(np.arange(400.0)))
+    split = split_rows(amounts, "amount", test=0.2, group="g")
+    assert split.sealed.mean() == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_share_that_whole_groups_cannot_make_is_refused_and_the_nearest_named():
+    table, _ = grouped([100, 100])
+    with pytest.raises(InvalidInput, match=r"share of 0\.2 cannot.*the nearest is 0\.5"):
+        split_rows(table, "y", test=0.2, group="g")
+    assert split_rows(table, "y", test=0.5, group="g").sealed.sum() == 100
+
+
+def test_rows_that_are_named_are_sealed_and_twins_across_are_counted(table):
+    rows = pa.concat_tables([table, table.slice(0, 2)])  # 120 and 121 equal 0 and 1
+    split = split_rows(rows, "y", test=[5, 121, 7, 0])
+    assert np.flatnonzero(split.sealed).tolist() == [0, 5, 7, 121]
+    assert split.notes == ("2 of the sealed rows equal a training row in all features.",)
+    assert split_rows(rows, "y", test=[0, 120]).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0, 120], "names row 120; there are rows 0 to 119"),
+        ([-1], "names row -1"),
+        ([True, False], "2 Booleans; there are 120 rows"),
+        ([0.5, 0.2], "array of float64 with shape .2,.; expected a share"),
+        (["a"], "expected a share, indices"),
+        ([[1, 2]], "expected a share, indices"),
+        (np.ones(120, dtype=bool), "leaves 120 rows to seal and 0 to train on"),
+    ],
+    ids=str,
+)
+def test_rows_that_are_not_there_cannot_be_sealed(rows, message, table):
+    with pytest.raises(InvalidInput, match=message):
+        split_rows(table, "y", test=rows)

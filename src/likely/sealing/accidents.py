@@ -2,11 +2,13 @@
 
 A sealed row has a fingerprint unless a training row equals it in all features, for then the two
 cannot be told apart.  A table holds a seal's rows when it has the columns of the seal and a tenth
-or more of the fingerprinted rows.
+or more of the fingerprinted rows; or, with columns missing or changed, when ``likeness`` finds
+them.
 """
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,12 +17,15 @@ from likely._typing import Array
 from likely.errors import BrokenLedger, CannotWrite, HonestyRefusal
 from likely.files import lock
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import FEATURES, SealFolder
+from likely.sealing.folder import FEATURES, SealFolder, column_names, seals_near
+from likely.sealing.likeness import ENOUGH, Band, bands_of, found_in, marked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENOUGH = 0.1  # of the sealed rows; fewer may be coincidence
+
+TABLE = "the table"  # what has no name
+SCORE = "score"  # doing: a score of a model that is there
 
 
 class Held(NamedTuple):
@@ -52,21 +57,50 @@ def holds_sealed_rows(
     """The seals of which the table, or the batches of a source, hold a tenth or more."""
     import pyarrow as pa
 
-    batches: Any = [table] if isinstance(table, pa.Table) else table
-    found: list[Array] = [np.zeros(0, dtype=np.uint64) for _ in seals]
-    columns = [_features(seal) for seal in seals]
-    known = [seal.fingerprints() for seal in seals]
-    for batch in batches:
-        names = set(batch.schema.names)
-        for i, seal in enumerate(seals):
-            if names.issuperset(columns[i]):
-                here = row_fingerprints(batch, columns[i], seal.manifest.salt)
-                found[i] = np.union1d(found[i], np.intersect1d(here, known[i]))
-    held = (
-        Held(seal, len(rows), len(all_rows))
-        for seal, rows, all_rows in zip(seals, found, known, strict=True)
-    )
-    return tuple(one for one in held if one.n_sealed and one.n_found >= ENOUGH * one.n_sealed)
+    pieces: Any = [table] if isinstance(table, pa.Table) else table
+    searches = [_Search(seal) for seal in seals]
+    for piece in pieces:
+        for search in searches:
+            search.look(piece)
+    return tuple(held for search in searches if (held := search.held()) is not None)
+
+
+class _Search:
+    """One seal's rows in a table that comes in pieces."""
+
+    def __init__(self, seal: SealFolder) -> None:
+        self.seal = seal
+        self.features = column_names(seal.path / FEATURES)
+        self.known = seal.fingerprints()
+        self.found = np.zeros(self.known.size, dtype=bool)  # exactly, so far
+        self.bands: tuple[Band, ...] = ()
+        self.alike: list[Array] = []  # roughly, so far, for each band
+        self.n_rows = 0
+
+    def look(self, piece: Any) -> None:
+        if set(piece.schema.names).issuperset(self.features):
+            here = row_fingerprints(piece, self.features, self.seal.manifest.salt)
+            self.found |= marked(self.known, here)
+        if self.enough:
+            return  # no need to look more closely
+        if not self.n_rows:
+            self.bands = bands_of(self.seal, piece)
+            self.alike = [np.zeros(band.known.size, dtype=bool) for band in self.bands]
+        self.n_rows += piece.num_rows
+        found = found_in(piece, self.bands)
+        self.alike = [one | more for one, more in zip(self.alike, found, strict=True)]
+
+    @property
+    def enough(self) -> bool:
+        return bool(self.found.sum() >= ENOUGH * self.known.size > 0)
+
+    def held(self) -> Held | None:
+        if self.enough:
+            return Held(self.seal, int(self.found.sum()), self.known.size)
+        for band, alike in zip(self.bands, self.alike, strict=True):
+            if band.enough(int(alike.sum()), self.n_rows):
+                return Held(self.seal, int(alike.sum()), band.known.size)
+        return None
 
 
 def refuse_sealed_rows(
@@ -76,18 +110,37 @@ def refuse_sealed_rows(
     label: str,
     doing: str,
 ) -> None:
-    """Before a fit: rows that are sealed are refused, and each seal remembers it."""
+    """Before a fit or a score: sealed rows are refused, and each seal remembers it."""
     held = holds_sealed_rows(table, seals)
     if not held:
         return
     for one in held:
         with suppress(BrokenLedger, CannotWrite):  # refused all the same
             log_event(one.seal, "refused", {"doing": doing, "data": label, "rows": one.n_found})
-    names = ", ".join(one.seal.path.name for one in held)
-    raise HonestyRefusal(
-        f"{label} holds {'; '.join(str(one) for one in held)}; a model that has seen them cannot "
-        f"be scored on them. Use {names} in place of {label}: it gives the other rows."
+    raise HonestyRefusal(_refusal(held, label, doing))
+
+
+def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
+    start = label.capitalize() if label == TABLE else label
+    holds = f"{start} holds {' and '.join(str(one) for one in held)}"
+    if doing == SCORE:
+        return (
+            f"{holds}; a score on them is a look, and likely final counts it. Choose by "
+            "cross-validation on the training rows, and at the end use likely final."
+        )
+    names = " or ".join(one.seal.path.name for one in held)
+    gives = "it gives the other rows" if len(held) == 1 else "each gives the rows it has not sealed"
+    return (
+        f"{holds}; a model that has seen them cannot be scored on them. Use {names} in place of "
+        f"{label}: {gives}."
     )
+
+
+def refuse_sealed_rows_near(table: "pa.Table", path: str | Path | None, *, doing: str) -> None:
+    """The same, for the seals near the working folder and near the file, where there is one."""
+    seals = seals_near(*([] if path is None else [path]))
+    if seals:
+        refuse_sealed_rows(table, seals, label=TABLE if path is None else str(path), doing=doing)
 
 
 def log_prediction(
@@ -114,9 +167,3 @@ def said_looks(seal: SealFolder) -> str:
     except BrokenLedger:
         return "its ledger is broken"
     return f"{looks} look{'' if looks == 1 else 's'} of {seal.manifest.budget} used"
-
-
-def _features(seal: SealFolder) -> list[str]:
-    from pyarrow.parquet import read_schema
-
-    return list(read_schema(seal.path / FEATURES).names)

@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from math import floor, log10
+from math import floor, isfinite, log10
 from typing import Any, final
 
 SMALLEST_WIDTH = 1e-12  # half an interval below this says nothing about digits
 MOST_DECIMALS = 6
+USUAL_LEVEL = 0.95  # of an interval; any other is said
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FinalScore:
     """One look at a sealed test set.
 
@@ -23,6 +24,9 @@ class FinalScore:
         The same score of the best prediction that ignores the features.
     promised : float or None
         What the training part had promised, by cross-validation, where that was said.
+    of_this_model : bool
+        False where a ladder repeats the best score so far: value and interval are then of an
+        earlier model, and this one is not better by a step.
     resumed : bool
         Whether the look had been used before: by a call that was interrupted, or by the same
         predictions.
@@ -42,6 +46,7 @@ class FinalScore:
     constant: float
     promised: float | None = None
     note: str = ""
+    of_this_model: bool = True
     extras: Mapping[str, Any] = field(default_factory=dict)
     resumed: bool = False
     head: str = ""  # SHA-256 of the ledger's last line
@@ -50,8 +55,13 @@ class FinalScore:
     def __str__(self) -> str:
         digits = _decimals((self.high - self.low) / 2)
         value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
+        low, high = (end.replace("inf", "∞") for end in (low, high))
+        of = "" if self.of_this_model else "Best so far, of an earlier model: "
+        metric = self.metric.capitalize() if self.of_this_model else self.metric
+        level = "" if self.level == USUAL_LEVEL else f", {100 * self.level:.4g} %"
         said = (
-            f"{self.metric.capitalize()} {value} ({low}–{high}) on {self.n_rows:,} sealed rows, "
+            f"{of}{metric} {value} ({low}–{high}{level}) on {self.n_rows:,} sealed "
+            f"row{'' if self.n_rows == 1 else 's'}, "
             f"{self._said_look()}; best constant {self.constant:.{digits}f}."
         )
         if self.note:
@@ -59,6 +69,8 @@ class FinalScore:
         if self.promised is not None:
             said += f" Cross-validation had promised {self.promised:.{digits}f}."
         return said
+
+    __repr__ = __str__
 
     def _said_look(self) -> str:
         if self.look <= self.budget:
@@ -71,6 +83,6 @@ class FinalScore:
 
 def _decimals(half_width: float) -> int:
     """Two digits of the interval's half width."""
-    if half_width < SMALLEST_WIDTH:
+    if half_width < SMALLEST_WIDTH or not isfinite(half_width):
         return 3
     return min(max(1 - floor(log10(half_width)), 0), MOST_DECIMALS)

@@ -10,6 +10,7 @@ are never charged twice.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, final
 
@@ -23,7 +24,15 @@ from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_dig
 from likely.sealing.judges import JUDGES, Evidence
 from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
-from likely.sealing.scoring import SCORERS, Predictions, Scorer, scorer_for, values_of
+from likely.sealing.manifest import canonical
+from likely.sealing.scoring import (
+    Estimate,
+    Predictions,
+    Scorer,
+    scorer_of_commit,
+    usual_scorer,
+    values_of,
+)
 
 ERROR_RATE = 0.05  # of all intervals together, spread over the looks: 0.05/k at look k
 REASON_LENGTH = 3  # letters; less is no reason
@@ -70,9 +79,13 @@ def final_look(
         )
     label_file = seal.label_file(escrow)
     _refuse_other_rows(seal, trained_on)
-    request = _request(seal, model, scorer or scorer_for(model), promised, label_file)
+    request = _request(seal, model, scorer or _usual_scorer(seal, model), promised, label_file)
     with lock(seal.path):
         return _answered(request, again, model)
+
+
+def _usual_scorer(seal: SealFolder, model: Any) -> Scorer:
+    return usual_scorer(model, seal.train(), seal.manifest)
 
 
 def _request(
@@ -122,19 +135,26 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     commit = _open_commit(entries)
     if commit is None:
         return entries
-    scorer = request.scorer
-    if scorer.name != commit["metric"]:
-        scorer = SCORERS.get(commit["metric"], scorer)
+    scorer = _scorer_of(commit, request.scorer)
     kept = request.seal.kept_predictions()
     found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
     if not found:
+        gone = "its predictions are gone" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
             f"Look {commit['look']} was committed ({commit['model']}, {commit['metric']}) and not "
-            "scored, and its predictions are gone. Call final with that model and metric once "
-            "more: it costs no other look."
+            f"scored, and {gone}. Call final with that model and metric once more: it costs no "
+            "other look."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()
+
+
+def _scorer_of(commit: Entry, given: Scorer) -> Scorer:
+    """The scorer that a commit tells of; what was given now, where it is the same."""
+    told = commit.get("scorer", {"name": commit["metric"]})
+    if canonical(given.described()) == canonical(told):
+        return given
+    return scorer_of_commit(told) or given
 
 
 def _is_of(predictions: Predictions, scorer: Scorer, commit: Entry) -> bool:
@@ -180,6 +200,7 @@ def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
         "model": request.model,
         "predictions": request.digest,
         "promised": request.promised,
+        "scorer": dict(request.scorer.described()),
         "training": request.training,
     }
 
@@ -234,6 +255,7 @@ def _facts_of_score(
         best=_best_told(seal.ledger.entries(), scorer.name),
         level=level,
         rng=np.random.default_rng(np.frombuffer(seed, dtype=np.uint32)),
+        interval=scorer.interval,
     )
     ruling = judge.rule(evidence)
     exact = judge.exact
@@ -243,23 +265,32 @@ def _facts_of_score(
         "metric": scorer.name,
         "judge": manifest.judge,
         "rows": int(losses.size),
-        **ruling.told._asdict(),
+        **_as_json(ruling.told),
+        "own": ruling.own,
         "level": level,
         "constant": constant,
         "note": ruling.note,
         "promised": commit["promised"],
-        "extras": dict(scorer.extras(predictions, y, level)) if exact else {},
+        "extras": dict(scorer.extras(predictions, y, level, y_train=y_train)) if exact else {},
     }
 
 
+def _as_json(told: Estimate) -> dict[str, float | None]:
+    """JSON has no infinity: an end that is open is null."""
+    return {name: end if isfinite(end) else None for name, end in told._asdict().items()}
+
+
 def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
-    fields = ("metric", "value", "low", "high", "level", "look", "judge", "constant")
+    fields = ("metric", "value", "level", "look", "judge", "constant")
     return FinalScore(
         **{name: score[name] for name in fields},
+        low=-inf if score["low"] is None else score["low"],
+        high=inf if score["high"] is None else score["high"],
         n_rows=score["rows"],
         budget=seal.manifest.budget,
         promised=score["promised"],
         note=score["note"],
+        of_this_model=score.get("own", True),
         extras=score["extras"],
         resumed=resumed,
         head=seal.ledger.verdict().head,

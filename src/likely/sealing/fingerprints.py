@@ -5,10 +5,12 @@
 Cells are compared as values, not as they were written: 1, 1.0 and "1" in a column of numbers are
 one cell, a date is its ISO form, and every missing cell is the same.  The order of columns does
 not matter.  With 64 bits, two different rows of ten million agree with probability 10⁻⁶.
+
+*Rough* cells are also the same after a detour through float32, six decimals, or text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 ZERO_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[ T]00:00:00(\.0+)?$|(?<=:\d\d)\.0+$")
 # midnight and whole seconds, which some files write and others leave out
 MISSING = np.uint64(0x6D697373696E6721)
+SHIFT = 1e3  # four digits of a rough number; float32 has 7, and 0.012345 has 5
+LEAST_POWER = -300  # nearer to 0, fewer digits are left
+POWERS = 10.0 ** np.concatenate([np.arange(309.0), np.arange(LEAST_POWER, 0.0)])  # −1 is the last
+EXACT = 2.0**53  # whole numbers below it are floats of their own
+TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def row_fingerprints(
@@ -37,6 +44,30 @@ def row_fingerprints(
     return mix(total)
 
 
+def rough_words(table: "pa.Table | pa.RecordBatch", name: str) -> Array:
+    """One uint64 per row, from the rough cell of one column."""
+    return mix(_rough_cells(table.column(name)) ^ _word(f"rough/{name}"))
+
+
+def joined(words: Iterable[Array]) -> Array:
+    """The fingerprint of rows from those of their columns."""
+    first, *others = words
+    total = np.array(first)
+    for word in others:
+        total += word
+    return mix(total)
+
+
+def is_amount(column: Any) -> bool:
+    """Whether it holds numbers with fractions, which describe a row and do not name it."""
+    import pyarrow as pa
+
+    if not (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
+        return False
+    values = floats_of_arrow(column)
+    return bool((values[np.isfinite(values)] % 1 != 0).any())
+
+
 def _cells(column: Any) -> Array:
     """One uint64 per cell."""
     import pyarrow as pa
@@ -47,7 +78,50 @@ def _cells(column: Any) -> Array:
         column = column.cast(column.type.value_type)
     if kind_of_arrow(column.type) in ("number", "boolean"):
         return _number_cells(floats_of_arrow(column))
-    return _text_cells(_as_text(column))
+    return _text_cells(_as_text(column), _exact_text)
+
+
+def _rough_cells(column: Any) -> Array:
+    import pyarrow as pa
+
+    if pa.types.is_null(column.type):
+        return np.full(len(column), MISSING)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if kind_of_arrow(column.type) in ("number", "boolean"):
+        return _number_cells(_rough(floats_of_arrow(column)))
+    return _text_cells(_as_text(column), _rough_text)
+
+
+def _rough(values: Array) -> Array:
+    """Whole numbers as they are, others to four digits."""
+    values = np.asarray(values, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        fraction = np.isfinite(values) & ((values != np.rint(values)) | (np.abs(values) >= EXACT))
+    some = values[fraction]
+    power = np.floor(np.log10(np.abs(some))).astype(np.int64)
+    scale = POWERS[np.maximum(power, LEAST_POWER)]
+    rounded = np.array(values)
+    rounded[fraction] = np.rint(some / scale * SHIFT) / SHIFT * scale
+    return rounded
+
+
+def _rough_text(texts: Sequence[str | None]) -> Array:
+    """A number if the text is one, missing if it is empty."""
+    stripped = ["" if text is None else text.strip() for text in texts]
+    numbers = np.array([_number_of(text) for text in stripped], dtype=np.float64)
+    words = [_text_word(text) if text else MISSING for text in stripped]
+    is_number = ~np.isnan(numbers)
+    return np.where(is_number, _number_cells(_rough(numbers)), np.array(words, dtype=np.uint64))
+
+
+def _number_of(text: str) -> float:
+    if text.lower() in TRUTH:
+        return TRUTH[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def _as_text(column: Any) -> Any:
@@ -65,7 +139,7 @@ def _number_cells(values: Array) -> Array:
     return np.where(np.isnan(values), MISSING, values.view(np.uint64))
 
 
-def _text_cells(column: Any) -> Array:
+def _text_cells(column: Any, words_of: Callable[[Sequence[str | None]], Array]) -> Array:
     """Each distinct text is hashed once."""
     import pyarrow as pa
 
@@ -75,9 +149,18 @@ def _text_cells(column: Any) -> Array:
         if isinstance(coded, pa.ChunkedArray):  # no chunk at all
             return np.zeros(0, dtype=np.uint64)
     texts = coded.dictionary.to_pylist()
-    words = [MISSING if text is None else _word(ZERO_TIME.sub("", text)) for text in texts]
+    words = words_of(texts)
     codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return np.array([*words, MISSING], dtype=np.uint64)[codes]
+
+
+def _exact_text(texts: Sequence[str | None]) -> Array:
+    words = [MISSING if text is None else _text_word(text) for text in texts]
+    return np.array(words, dtype=np.uint64)
+
+
+def _text_word(text: str) -> np.uint64:
+    return _word(ZERO_TIME.sub("", text))
 
 
 def _word(text: str) -> np.uint64:

@@ -24,6 +24,7 @@ SUFFIX = ".seal"
 TRAIN, FEATURES, LABELS = "train.parquet", "test-features.parquet", "test-labels.bin"
 FINGERPRINTS = "fingerprints.bin"  # sorted little-endian 64-bit words
 COMMITTED = "committed.npz"  # predictions between commit and score
+LEVELS = 2  # a seal is looked for in a folder, in the one that holds it, and in that one's
 
 
 @final
@@ -119,6 +120,24 @@ def seals_in(folders: Iterable[str | Path]) -> tuple[SealFolder, ...]:
     return tuple(seal for seal in found.values() if _readable(seal))
 
 
+def seals_near(*places: str | Path) -> tuple[SealFolder, ...]:
+    """The seals in the working folder, beside the files or in the folders, and a little above."""
+    starts = (Path(), *(Path(place) for place in places if Path(place).exists()))
+    folders = []
+    for start in starts:
+        folder = start.resolve()
+        folder = folder.parent if folder.is_file() else folder
+        folders += [folder, *folder.parents[:LEVELS]]
+    return seals_in(dict.fromkeys(folders))
+
+
+def column_names(path: Path) -> list[str]:
+    """Of a Parquet file, without reading a row."""
+    from pyarrow.parquet import read_schema
+
+    return list(read_schema(path).names)
+
+
 def parquet_bytes(table: "pa.Table") -> bytes:
     """The table as a file, without what other libraries noted in its schema."""
     import pyarrow as pa
@@ -130,13 +149,13 @@ def parquet_bytes(table: "pa.Table") -> bytes:
     return content
 
 
-def read_parquet(path: Path) -> "pa.Table":
+def read_parquet(path: Path, columns: list[str] | None = None) -> "pa.Table":
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
-            return file.read()
+            return file.read(columns)
     except (OSError, pa.ArrowException):
         raise BrokenLedger(path, f"it cannot be read as it was written. {ADVICE}") from None
 

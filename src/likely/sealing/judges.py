@@ -20,6 +20,7 @@ Bhatia & Davis, A better bound on the variance, Amer. Math. Monthly 107 (2000).
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar, final
@@ -27,6 +28,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array
+from likely.intervals import wilson
 from likely.sealing.scoring import Estimate, mean_interval
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
@@ -46,23 +48,26 @@ class Evidence:
     best: float | None  # the best told so far
     level: float  # of the interval
     rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
+    interval: Callable[[Array, float], Estimate] = mean_interval  # the scorer's, of the losses
 
     @property
     def unit(self) -> float:
         """c / √n."""
         return (self.constant or 1.0) / sqrt(self.losses.size)
 
+    @property
+    def largest(self) -> float:
+        """b, for one row and for a mean."""
+        return LARGEST * (self.constant or 1.0)
+
     def bounded_mean(self) -> float:
-        return float(np.minimum(self.losses, LARGEST * (self.constant or 1.0)).mean())
+        return float(np.minimum(self.losses, self.largest).mean())
 
-    def half_width(self, mean: float) -> float:
-        """z √(m (b − m) / n), from what is told alone."""
-        from scipy.special import ndtri
-
-        bound = LARGEST * (self.constant or 1.0)
-        inside = min(max(mean, 0.0), bound)
-        variance = inside * (bound - inside)
-        return float(ndtri((1 + self.level) / 2)) * sqrt(variance / self.losses.size)
+    def chance(self, mean: float, level: float) -> Estimate:
+        """All means m with |mean − m| ≤ z √(m (b − m) / n): Wilson's interval on the scale of b."""
+        share = min(max(mean / self.largest, 0.0), 1.0)
+        low, high = wilson(share, self.losses.size, level)
+        return Estimate(mean, self.largest * low, self.largest * high)
 
 
 @final
@@ -72,6 +77,7 @@ class Ruling:
 
     told: Estimate
     note: str = ""
+    own: bool = True  # of this model; else of the best so far
 
 
 class Judge(ABC):
@@ -91,7 +97,7 @@ class Plain(Judge):
     exact: ClassVar[bool] = True
 
     def rule(self, evidence: Evidence) -> Ruling:
-        return Ruling(mean_interval(evidence.losses, evidence.level))
+        return Ruling(evidence.interval(evidence.losses, evidence.level))
 
 
 @final
@@ -104,10 +110,10 @@ class Ladder(Judge):
     def rule(self, evidence: Evidence) -> Ruling:
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
-            note = f"Not better than the best so far by a step of {step:.3g}: that one is given."
-            return Ruling(_around(evidence.best, step, evidence), note)
+            note = f"This model is not better than that by a step of {step:.3g}."
+            return Ruling(_around(evidence.best, step, evidence, evidence.level), note, own=False)
         told = step * round(mean / step)
-        return Ruling(_around(told, step, evidence), f"In steps of {step:.3g}.")
+        return Ruling(_around(told, step, evidence, evidence.level), f"In steps of {step:.3g}.")
 
 
 @final
@@ -122,21 +128,23 @@ class Thresholdout(Judge):
         threshold = THRESHOLD * evidence.unit
         mean, rng = evidence.bounded_mean(), evidence.rng
         limit = threshold + rng.laplace(0.0, 2 * noise) + rng.laplace(0.0, 4 * noise)
-        alpha = 1 - evidence.level
-        if abs(evidence.training - mean) <= limit:
+        training = min(evidence.training, evidence.largest)  # bounded as the sealed mean is
+        # half of α for the noise and half for chance: together the interval misses with α
+        alpha = (1 - evidence.level) / 2
+        if abs(training - mean) <= limit:
             # P(Laplace(2σ) + Laplace(4σ) > x) < ⅔ exp(−x/4σ)
             slack = threshold + 4 * noise * max(log(2 / (3 * alpha)), 0.0)
             note = "The sealed rows agree with the training part, whose score is given."
-            return Ruling(_around(evidence.training, slack, evidence), note)
+            return Ruling(_around(training, slack, evidence, 1 - alpha), note)
         told = mean + rng.laplace(0.0, noise)
         note = f"With noise of scale {noise:.3g}; the training part had promised another score."
-        return Ruling(_around(told, noise * log(1 / alpha), evidence), note)
+        return Ruling(_around(told, noise * log(1 / alpha), evidence, 1 - alpha), note)
 
 
 JUDGES: dict[str, Judge] = {"plain": Plain(), "ladder": Ladder(), "thresholdout": Thresholdout()}
 
 
-def _around(told: float, slack: float, evidence: Evidence) -> Estimate:
-    """The value, with room for what was not told and for chance."""
-    half = slack + evidence.half_width(told)
-    return Estimate(told, max(told - half, 0.0), told + half)  # losses here are not negative
+def _around(told: float, slack: float, evidence: Evidence, level: float) -> Estimate:
+    """The value, with room for what was not told, and for chance at the level."""
+    _, low, high = evidence.chance(told, level)
+    return Estimate(told, max(min(low, told) - slack, 0.0), max(high, told) + slack)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from likely.errors import BrokenLedger
-from likely.files import DRAFT, append_line, remove, write_atomically
+from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import canonical, sha256_of_file
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
@@ -83,8 +83,7 @@ class Ledger:
     def recovered(self) -> list[Entry]:
         """All lines, after an addition that was interrupted has been finished."""
         entries = self.entries()
-        for draft in self.folder.glob(f".*{DRAFT}"):
-            remove(draft)
+        sweep(self.folder)
         head = self._read_head()
         if head.adding is not None:
             self._finish(head.adding.encode(), head.n_lines)

@@ -3,7 +3,8 @@
 The folder is filled under another name and renamed at the end, so a seal is whole or not there.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from likely.data.arrow_tables import with_target
 from likely.data.frames import library_of
 from likely.data.source import Source
 from likely.data.sources import read
+from likely.data.whole import in_one_table
 from likely.errors import InvalidInput, UnknownName
 from likely.files import folder_made_whole, remove, write_atomically
 from likely.sealing.accidents import holds_sealed_rows, said_looks, sealed_fingerprints
-from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import (
     FEATURES,
     FINGERPRINTS,
@@ -35,6 +37,7 @@ from likely.sealing.ledger import MANIFEST, Ledger
 from likely.sealing.manifest import Manifest, sha256_of_file
 from likely.sealing.sealed import Sealed
 from likely.sealing.splitting import Split, split_rows
+from likely.sealing.targets import check_target, checked_kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,27 +56,31 @@ class Origin:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Terms:
     """What is settled before a row is looked at."""
 
     target: str
-    test: float
+    test: Any  # a share, or the rows
     group: str | None
     by_time: str | None
     budget: int
     judge: str
     escrow: Path | None
     seed: int
+    kind: str | None = None  # of task; None is as the values say
+    order: Sequence[Any] | None = None  # of the classes; the kind is then ordinal
 
 
 def seal(
     data: Any,
-    target: str,
+    target: Any,
     *,
-    test: float = 0.2,
+    test: Any = 0.2,
     group: str | None = None,
     by_time: str | None = None,
+    kind: str | None = None,
+    order: Sequence[Any] | None = None,
     budget: int = 1,
     judge: str = "plain",
     escrow: str | Path | None = None,
@@ -90,14 +97,19 @@ def seal(
     ----------
     data : path or data frame
         A CSV, TSV, JSON lines or Parquet file, or a frame of any library narwhals knows.
-    target : str
+    target : str, or one label for each row
         The column to be predicted.
-    test : float
-        The share of the rows that is sealed.
+    test : float or sequence
+        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
     group : str, optional
         A column of which equal values stay on one side.
     by_time : str, optional
         A column of times; the latest rows are sealed.
+    kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
+        What the target is, where its values could be several: grades from 1 to 5, for instance.
+        All that works on the seal takes it from there.
+    order : sequence, optional
+        The classes from lowest to highest; the kind is then ordinal.
     budget : int
         How many looks are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
@@ -120,8 +132,9 @@ def seal(
     ...     print(sealed)
     <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
     """
+    data, target = with_target(data, target)
     terms = Terms(
-        target=target,
+        target=_named(target),
         test=test,
         group=group,
         by_time=by_time,
@@ -129,16 +142,29 @@ def seal(
         judge=judge,
         escrow=None if escrow is None else Path(escrow),
         seed=seed,
+        kind=kind,
+        order=order,
     )
     origin = origin_of(data)
     stem = name or (origin.path.name.split(".")[0] if origin.path is not None else "data")
     return seal_table(origin, terms, Path(folder) / f"{stem.removesuffix(SUFFIX)}{SUFFIX}")
 
 
+def _named(target: str | None) -> str:
+    if target is None:
+        raise InvalidInput(
+            "No target was given; the column to be predicted was expected. Name it, for its values "
+            "are what is sealed."
+        )
+    return target
+
+
 def seal_table(origin: Origin, terms: Terms, path: Path) -> Sealed:
     """Seal a table as the folder ``path``."""
     _check_terms(terms)
     _check_columns(origin.table, terms)
+    kind, order = checked_kind(origin.table, terms.target, terms.kind, terms.order)
+    terms = replace(terms, kind=kind, order=order)
     _check_place(path, terms.escrow)
     split = split_rows(
         origin.table,
@@ -156,14 +182,12 @@ def seal_table(origin: Origin, terms: Terms, path: Path) -> Sealed:
 
 def origin_of(data: Any) -> Origin:
     """A file or a frame as a table in memory, with its hash."""
-    import pyarrow as pa
-
     if isinstance(data, str | Path):
-        table = pa.Table.from_batches(list(read(data)))
+        table = in_one_table(read(data))
         path = Path(data)
         return Origin(table, path.name, sha256_of_file(path), path=path)
     if isinstance(data, Source):
-        table = pa.Table.from_batches(list(data))
+        table = in_one_table(data)
         return Origin(table, "a table", digest_of_table(table))
     table = _arrow_table(data)
     library = library_of(data)
@@ -187,26 +211,39 @@ def _arrow_table(data: Any) -> "pa.Table":
 
     try:
         frame = nw.from_native(data, eager_only=True)
-        return frame.to_arrow().select(frame.columns)  # without pandas' index
+        table = frame.to_arrow().select(frame.columns)  # without pandas' index
     except TypeError:
         raise InvalidInput(
             f"data is a {type(data).__name__}; expected the path of a file or a data frame with "
             "the target as a column. Convert it, for instance with pandas.DataFrame."
         ) from None
-    except (pa.ArrowInvalid, nw.exceptions.DuplicateError) as error:
+    except (pa.ArrowException, nw.exceptions.DuplicateError) as error:
         raise InvalidInput(
             f"The data frame cannot be written as a table ({error}); each column needs one type "
             "and a name of its own. Convert the column, or rename it."
         ) from None
+    for field in table.schema:
+        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if isinstance(inner, pa.BaseExtensionType):  # such as pandas' periods and intervals
+            raise InvalidInput(
+                f"Column {field.name!r} holds {inner}; numbers, text, Booleans or dates were "
+                "expected. Convert it, for instance with astype(str)."
+            )
+    return table
 
 
 def _check_terms(terms: Terms) -> None:
-    if not 0 < terms.test < 1:
+    by_index = np.ndim(terms.test) > 0
+    is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
+    if not by_index and not is_share:
         raise InvalidInput(
             f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Take 0.2."
         )
-    if terms.budget < 1:
-        raise InvalidInput(f"budget is {terms.budget!r}; expected at least 1 look. Take 1.")
+    whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
+    if not whole or terms.budget < 1:
+        raise InvalidInput(
+            f"budget is {terms.budget!r}; expected at least 1 look, and a whole number. Take 1."
+        )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
     if terms.group is not None and terms.by_time is not None:
@@ -214,9 +251,16 @@ def _check_terms(terms: Terms) -> None:
             f"Both group={terms.group!r} and by_time={terms.by_time!r} were given; rows are split "
             "by one rule. Choose one of them."
         )
+    if by_index and (terms.group or terms.by_time) is not None:
+        raise InvalidInput(
+            f"test names the rows, and {terms.group or terms.by_time!r} is a column to split by; "
+            "rows are split by one rule. Choose one of them."
+        )
 
 
 def _check_columns(table: "pa.Table", terms: Terms) -> None:
+    if not table.num_columns:
+        raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
     for name in (terms.target, terms.group, terms.by_time):
         if name is not None and name not in table.column_names:
             raise UnknownName("column", name, table.column_names)
@@ -230,26 +274,7 @@ def _check_columns(table: "pa.Table", terms: Terms) -> None:
             f"The table has the column {terms.target!r} alone; expected features beside the "
             "target. Check the delimiter of the file."
         )
-    _check_target(table.column(terms.target), terms.target)
-
-
-def _check_target(column: Any, name: str) -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    missing = pc.is_null(column, nan_is_null=True)
-    n_missing = pc.sum(missing).as_py() or 0
-    if n_missing:
-        row = pc.index(missing, True).as_py()
-        raise InvalidInput(
-            f"The target {name!r} is missing in {n_missing:,} rows, the first of them row {row}; a "
-            "row without it can be neither learned from nor scored. Drop those rows first."
-        )
-    if len(np.unique(row_fingerprints(pa.table({name: column}), [name], ""))) < 2:
-        raise InvalidInput(
-            f"The target {name!r} has one value in all {len(column):,} rows; there is nothing to "
-            "predict. Choose another column."
-        )
+    check_target(table.column(terms.target), terms.target)
 
 
 def _check_place(path: Path, escrow: Path | None) -> None:
@@ -338,6 +363,8 @@ def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
         "budget": terms.budget,
         "judge": terms.judge,
         "escrow": terms.escrow is not None,
+        "kind": terms.kind,
+        "order": terms.order,
     }
 
 

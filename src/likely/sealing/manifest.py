@@ -41,6 +41,8 @@ class Manifest:
     labels_sha256: str  # of the file of labels, wherever it is
     notes: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()  # seals of the same rows
+    kind: str | None = None  # of task, where the values alone do not say it
+    order: tuple[Any, ...] | None = None  # of the classes, from lowest to highest
     format: int = FORMAT
 
     @classmethod
@@ -54,6 +56,8 @@ class Manifest:
                 tuple(content["notes"]),
                 tuple(content["earlier"]),
             )
+            if content.get("order") is not None:
+                content["order"] = tuple(content["order"])
             return cls(**content)
         except (OSError, ValueError, TypeError, KeyError):
             raise BrokenLedger(
@@ -63,7 +67,12 @@ class Manifest:
             ) from None
 
     def to_bytes(self) -> bytes:
-        return canonical(asdict(self)) + b"\n"
+        """Without what was not said of the target, as before that could be said."""
+        said = asdict(self)
+        for name in ("kind", "order"):
+            if said[name] is None:
+                del said[name]
+        return canonical(said) + b"\n"
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:

@@ -1,23 +1,37 @@
 """Scores that are means over rows, with an interval.
 
-    score = (1/n) Σ_i loss_i        interval: score ± t_{n−1} s / √n
+    score = (1/n) Σ_i loss_i        interval: score ± t_{n−1} s / √n, inside of the loss's range
+    0 or 1 for each row             Wilson's interval: n rows without an error are no certainty
 
 A scorer first asks the model for predictions, which are written down and hashed, and only then
 sees labels.  Further metrics come as other ``Scorer`` objects, or as ``extras`` of one.
+
+References
+----------
+Wilson (1927), Probable inference, JASA 22.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, final
+from importlib import import_module
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
+from likely.intervals import about_mean, clipped, wilson
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.sealing.manifest import Manifest
 
 LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
 # JSON has no infinity, and one impossible row should not hide all others; scikit-learn's floor
 
+TASK_SCORERS = "likely.evaluate.final_scorers"
 Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 
 
@@ -33,6 +47,8 @@ class Scorer(ABC):
     """How predictions are made and compared with labels; lower losses are better."""
 
     name: str  # in the ledger, and in the sentence
+    lowest: float = 0.0  # that a loss can be, and the mean of losses too
+    highest: float = inf
 
     @abstractmethod
     def predictions(self, model: Any, X: Any) -> Predictions:
@@ -46,9 +62,19 @@ class Scorer(ABC):
     def constant_losses(self, y_train: Array, y: Array) -> Array:
         """The losses of the best prediction that ignores the features."""
 
-    def extras(self, predictions: Predictions, y: Array, level: float) -> Mapping[str, Any]:
+    def interval(self, losses: Array, level: float) -> Estimate:
+        """The mean loss, and where it would be on other rows of the kind."""
+        return mean_interval(losses, level, lowest=self.lowest, highest=self.highest)
+
+    def extras(
+        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+    ) -> Mapping[str, Any]:
         """Further numbers for the ledger, as JSON; kept only where the exact score may be told."""
         return {}
+
+    def described(self) -> Mapping[str, Any]:
+        """What ``scorer_of_commit`` needs to make it again, as JSON."""
+        return {"name": self.name}
 
 
 @final
@@ -56,12 +82,13 @@ class LogLoss(Scorer):
     """−log p(y), in nats."""
 
     name = "log loss"
+    highest = -LOG_FLOOR
 
     def predictions(self, model: Any, X: Any) -> Predictions:
-        if callable(getattr(model, "predict_log_proba", None)):
-            log_proba = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-        else:
-            with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # log 0 counts as the floor, and is told in ``extras``
+            if callable(getattr(model, "predict_log_proba", None)):
+                log_proba = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+            else:
                 log_proba = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
         return {"log_proba": log_proba, "classes": plain(model.classes_)}
 
@@ -73,7 +100,9 @@ class LogLoss(Scorer):
         shares = np.broadcast_to(np.log(count / count.sum()), (len(y), len(classes)))
         return _log_losses(shares, places(y, classes))
 
-    def extras(self, predictions: Predictions, y: Array, level: float) -> Mapping[str, Any]:
+    def extras(
+        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+    ) -> Mapping[str, Any]:
         """How many rows had probability 0: they count as the floor."""
         losses = self.losses(predictions, y)
         return {"impossible_rows": int((losses >= -LOG_FLOOR).sum())}
@@ -84,6 +113,7 @@ class ErrorRate(Scorer):
     """The share of wrong labels, for classifiers that give no probabilities."""
 
     name = "error rate"
+    highest = 1.0
 
     def predictions(self, model: Any, X: Any) -> Predictions:
         return {"labels": plain(model.predict(X))}
@@ -94,6 +124,10 @@ class ErrorRate(Scorer):
     def constant_losses(self, y_train: Array, y: Array) -> Array:
         classes, count = np.unique(plain(y_train), return_counts=True)
         return (plain(y) != classes[count.argmax()]).astype(np.float64)
+
+    def interval(self, losses: Array, level: float) -> Estimate:
+        share = float(np.mean(losses))
+        return Estimate(share, *wilson(share, losses.size, level))
 
 
 @final
@@ -134,15 +168,32 @@ def scorer_for(estimator: Any) -> Scorer:
     )
 
 
-def mean_interval(losses: Array, level: float) -> Estimate:
-    """The mean, and Student's interval for it."""
-    from scipy.special import stdtrit
+def usual_scorer(model: Any, train: "pa.Table", manifest: "Manifest") -> Scorer:
+    """The scorer of the task, where a model gives what it asks; else one of ``SCORERS``.
 
-    value, n = float(np.mean(losses)), losses.size
-    if n < 2:
-        return Estimate(value, value, value)
-    half = float(stdtrit(n - 1, (1 + level) / 2) * np.std(losses, ddof=1) / np.sqrt(n))
-    return Estimate(value, value - half, value + half)
+    ``evaluate`` lies above this package, and is named by a word as in ``likely.__init__``.
+    """
+    simple = scorer_for(model)
+    found: Scorer = import_module(TASK_SCORERS).scorer_at_seal(simple, model, train, manifest)
+    return found
+
+
+def scorer_of_commit(described: Mapping[str, Any]) -> Scorer | None:
+    """The scorer that a commit tells of; None where it was someone's own."""
+    if "task" not in described:
+        return SCORERS.get(described["name"])
+    found: Scorer | None = import_module(TASK_SCORERS).scorer_from(described)
+    return found
+
+
+def mean_interval(
+    losses: Array, level: float, *, lowest: float = -inf, highest: float = inf
+) -> Estimate:
+    """The mean, and Student's interval for it; of one row the whole range."""
+    value = float(np.mean(losses))
+    scatter = float(np.square(losses - value).sum())
+    low, high = clipped(about_mean(value, scatter, losses.size, level), lowest, highest)
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def values_of(column: Any) -> Array:

@@ -1,13 +1,14 @@
 """The sealed test set as Python sees it: the training rows, and a door that counts.
 
 Labels are in no attribute of the object.  It is not an array, cannot be iterated, compared,
-copied or pickled, and a function that tries gets ``SealedData``.
+calculated with, copied or pickled, and a function that tries gets ``SealedData``.
 """
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Never, NoReturn, final
 
-from likely.errors import SealedData
+from likely.errors import InvalidInput, SealedData
 from likely.sealing.accidents import said_looks
 from likely.sealing.final_score import FinalScore
 from likely.sealing.finalising import final_look
@@ -15,6 +16,12 @@ from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.scoring import Scorer, values_of
+
+MODELS = "likely.evaluate.final_models"  # which lies above, and is named by a word
+
+
+class _NotThere(SealedData, AttributeError):
+    """An attribute of arrays or tables; ``hasattr`` still says no."""
 
 
 @final
@@ -99,8 +106,10 @@ class Sealed:
 
         Parameters
         ----------
-        estimator : object
-            A classifier or regressor of scikit-learn's shape.
+        estimator : estimator, name or study
+            A classifier or regressor of scikit-learn's shape, as it is: ``likely.Prepared`` adds
+            what ``compare`` does to a table.  Or the name of a model, such as ``"logistic"``, or
+            what ``tune`` returned, with their preparation.
         again : str, optional
             The reason for a look beyond the budget; it is kept in the ledger.
         escrow : path, optional
@@ -108,16 +117,19 @@ class Sealed:
         promised : float, optional
             The score that cross-validation promised; shown beside the answer.
         scorer : Scorer, optional
-            The metric; by default log loss, error rate or mean squared error, by what the
-            estimator can do.
+            The metric; by default that of the task, as in ``likely final``: log loss of classes,
+            negative log-likelihood of numbers.  A model without probabilities has the error rate,
+            and one without a density the mean squared error.
         """
         from sklearn.base import clone
 
         self._folder.check()
         self._folder.label_file(escrow)  # a missing file is found before the fit
-        table = self._folder.train()
-        X = as_library(table.drop_columns([self.target]), self.manifest.library)
-        model = clone(estimator).fit(X, self._train_labels(table))
+        table, manifest = self._folder.train(), self.manifest
+        chosen = import_module(MODELS).model_at_seal(estimator, table, manifest)
+        apart = [name for name in (self.target, manifest.group) if name is not None]
+        X = as_library(table.drop_columns(apart), manifest.library)
+        model = _fitted(clone(chosen.model), X, self._train_labels(table))
         return final_look(
             self._folder,
             model,
@@ -125,7 +137,7 @@ class Sealed:
             scorer=scorer,
             again=again,
             escrow=escrow,
-            promised=promised,
+            promised=chosen.promised if promised is None else promised,
         )
 
     def _train_labels(self, table: Any) -> Any:
@@ -153,6 +165,11 @@ class Sealed:
     def __delattr__(self, name: str) -> Never:
         raise SealedData(f"{name} of a sealed test set cannot be taken off.")
 
+    def __getattr__(self, name: str) -> Never:
+        if name.startswith("_"):
+            raise AttributeError(f"A sealed test set has no {name}.")
+        raise _NotThere(str(self._refusal(f"something with {name}")))
+
     @property
     def __array_interface__(self) -> Never:
         """NumPy asks here; without ``__array__`` it would make an object array and go on."""
@@ -176,11 +193,25 @@ class Sealed:
     def __lt__(self, other: object) -> Never:
         raise self._refusal("a value to compare")
 
+    def __add__(self, other: object) -> Never:
+        raise self._refusal("a number")
+
     __ne__ = __le__ = __gt__ = __ge__ = __lt__
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = __add__
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __add__
+    __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __add__
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         return True  # it is there; without this, truth would ask for a length
+
+    def __float__(self) -> Never:
+        raise self._refusal("a number")
+
+    __int__ = __index__ = __neg__ = __abs__ = __float__
+
+    def __fspath__(self) -> Never:
+        raise self._refusal("a path; its folder is .path")
 
     def __copy__(self) -> Never:
         raise self._refusal("something to copy")
@@ -206,3 +237,17 @@ def open_seal(path: str | Path) -> Sealed:
     folder = open_folder(path)
     folder.ledger.entries()  # a broken ledger is refused at the door
     return Sealed(folder)
+
+
+def _fitted(model: Any, X: Any, y: Any) -> Any:
+    """The fit; what it cannot read is told with the remedy."""
+    try:
+        return model.fit(X, y)
+    except (TypeError, ValueError) as error:
+        name = type(model).__name__
+        if name == "Prepared":
+            raise
+        raise InvalidInput(
+            f"{name} cannot be fitted to the training rows as they are ({error}). "
+            f"likely.Prepared({name}()) handles missing cells, text and dates, as compare does."
+        ) from error

@@ -1,8 +1,10 @@
-"""Which rows are sealed: stratified, by group, or the latest in time.
+"""Which rows are sealed: stratified, by group, the latest in time, or those that are named.
 
 Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
-share is reached: with single rows it is met to the nearest row, class by class (SEL-1).
+share is reached: with single rows it is met to the nearest row, class by class (SEL-1).  Few or
+large groups may not come near the share so; then they are chosen without strata, at random among
+the sets of groups that do.
 
 Where more than a tenth of the rows have a twin, equal rows are what the table is made of (a few
 columns of categories) and not an accident; they are then split like any others, and that is said.
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 MOST_TWINS = 0.1  # of the rows; more of them are not kept together
 MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
+FEW_UNITS = 12  # whose 2¹² sets can all be tried
+NEAR = 0.05  # of all rows: as near to the share as any, and there is room for chance
+LOOSE = 2.0  # a share that is further off than this factor is not what was asked for
+ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"  # at the end of an ISO time
 ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
 
 
@@ -38,13 +44,15 @@ def split_rows(
     table: "pa.Table",
     target: str,
     *,
-    test: float,
+    test: Any,
     group: str | None = None,
     by_time: str | None = None,
     seed: int = 0,
 ) -> Split:
     """The rows to seal; the columns exist and the target has no missing value."""
-    if by_time is not None:
+    if np.ndim(test):
+        found = _given(table, target, np.asarray(test))
+    elif by_time is not None:
         found = _latest(table, by_time, test)
     elif group is not None:
         found = _by_group(table, target, group, test=test, seed=seed)
@@ -53,11 +61,44 @@ def split_rows(
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
         raise InvalidInput(
-            f"A share of {test:g} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
+            f"{_said(test)} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
             f"to seal and {table.num_rows - n_sealed} to train on; both need at least one. "
             "Choose another share, or another column to split by."
         )
     return found
+
+
+def _said(test: Any) -> str:
+    return "A choice" if np.ndim(test) else f"A share of {test:g}"
+
+
+def _given(table: "pa.Table", target: str, rows: Array) -> Split:
+    """The rows that were named, by index or by one Boolean each; twins are counted."""
+    sealed = _mask(rows, table.num_rows)
+    units = _codes(row_fingerprints(table, [n for n in table.column_names if n != target], ""))
+    n_twins = int(np.isin(units[sealed], units[~sealed]).sum())
+    note = f"{n_twins:,} of the sealed rows equal a training row in all features."
+    return Split(sealed, "the rows that were named", (note,) if n_twins else ())
+
+
+def _mask(rows: Array, n: int) -> Array:
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise InvalidInput(
+                f"test has {rows.size} Booleans; there are {n} rows. Give one for each row."
+            )
+        return rows
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise InvalidInput(
+            f"test is an array of {rows.dtype} with shape {rows.shape}; expected a share, indices "
+            "of rows in one dimension, or a Boolean for each. Give whole numbers from 0 up."
+        )
+    outside = rows[(rows < 0) | (rows >= n)]
+    if outside.size:
+        raise InvalidInput(
+            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Take it out of the list."
+        )
+    return np.isin(np.arange(n), rows)
 
 
 def _stratified(table: "pa.Table", target: str, *, test: float, seed: int) -> Split:
@@ -75,16 +116,36 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
     if units.max() < groups.max():
         merged = int(groups.max() - units.max())
         notes = (*notes, f"Equal rows tie {merged + 1:,} groups of {group} together; they stay so.")
+    rule = f"whole groups of {group}"
     sealed = _take_units(units, strata, test, seed)
-    return Split(sealed, f"whole groups of {group}, stratified by {words.format(target)}", notes)
+    if units.max() < FEW_UNITS or abs(sealed.mean() - test) > NEAR:
+        sealed = _nearest_units(units, test, seed)
+    else:
+        rule += f", stratified by {words.format(target)}"
+    _check_share(sealed, test, group, int(units.max()) + 1)
+    return Split(sealed, rule, notes)
+
+
+def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
+    """Whole groups that cannot come near the share are not sealed in its name."""
+    share = float(sealed.mean())
+    if n_units < 2:
+        raise InvalidInput(
+            f"All rows belong to one group of {group!r}, or are tied to it by equal rows; at least "
+            "two groups are needed to split. Choose another column, or leave it out."
+        )
+    if not test / LOOSE <= share <= test * LOOSE:
+        raise InvalidInput(
+            f"A share of {test:g} cannot be made of whole groups of {group!r}; the nearest is "
+            f"{share:.3g}. Say that share, or choose another column to split by."
+        )
 
 
 def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
     """The latest rows; rows of one time stay together, and equal rows have one time."""
     import pyarrow.compute as pc
 
-    column = table.column(by_time)
-    _check_times(column, by_time)
+    column = times_of(table.column(by_time), by_time)
     rank = pc.rank(column, sort_keys="ascending", tiebreaker="min").to_numpy() - 1
     start = table.num_rows - round(test * table.num_rows)
     first = np.sort(rank)[min(start, table.num_rows - 1)]
@@ -92,23 +153,25 @@ def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
     return Split(np.asarray(sealed), f"the latest by {by_time}", ())
 
 
-def _check_times(column: Any, name: str) -> None:
+def times_of(column: Any, name: str) -> Any:
+    """The column as values whose order is the order in time; what has none is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.null_count:
-        row = pc.index(pc.is_null(column), True).as_py()
+    missing = pc.is_null(column, nan_is_null=True)
+    if pc.any(missing).as_py():
         raise InvalidInput(
-            f"Column {name!r} has {column.null_count:,} missing times, the first in row {row}; a "
-            "split by time needs them all. Fill them in, or drop those rows."
+            f"Column {name!r} has {pc.sum(missing).as_py():,} missing times, the first in row "
+            f"{pc.index(missing, True).as_py()}; a split by time needs them all. Fill them in, or "
+            "drop those rows."
         )
     kind = column.type
     if pa.types.is_temporal(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return
+        return column
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         matches = pc.match_substring_regex(column, ISO_DATE)
         if pc.all(matches).as_py():
-            return
+            return _iso_times(column, name)
         found = column[pc.index(matches, False).as_py()].as_py()
     else:
         found = kind
@@ -116,6 +179,20 @@ def _check_times(column: Any, name: str) -> None:
         f"Column {name!r} cannot be put in order of time: found {found!r}. Write times as numbers "
         "or as ISO dates such as 2024-05-31."
     )
+
+
+def _iso_times(column: Any, name: str) -> Any:
+    """ISO times in one form: a blank between date and time, and no zone."""
+    import pyarrow.compute as pc
+
+    zones = pc.struct_field(pc.extract_regex(column, ZONE), "zone").unique().to_pylist()
+    if len(zones) > 1:
+        shown = " and ".join("none" if zone is None else zone for zone in zones[:2])
+        raise InvalidInput(
+            f"Column {name!r} has times of several zones: {shown}; their order as text is not that "
+            "in time. Write them all in one zone, such as UTC."
+        )
+    return pc.replace_substring_regex(pc.replace_substring(column, "T", " "), ZONE, "")
 
 
 def strata_of(column: Any) -> tuple[Codes, str]:
@@ -185,6 +262,35 @@ def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:
         wanted = round(test * size[member].sum()) - size[large][taken[large]].sum()
         taken[single[: max(wanted, 0)]] = True
     return taken[unit]
+
+
+def _nearest_units(units: Codes, test: float, seed: int) -> Array:
+    """Whole units that come nearest to the share; of several such sets one by the seed."""
+    _, first_row, unit, size = np.unique(
+        units, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(hashed_uniforms(0, units.size, seed)[first_row], kind="stable")
+    wanted = test * units.size
+    taken = np.zeros(size.size, dtype=bool)
+    if size.size <= FEW_UNITS:
+        taken[order] = _nearest_set(size[order], wanted, NEAR * units.size)
+    else:
+        total = 0.0
+        for one in order:
+            if abs(total + size[one] - wanted) < abs(total - wanted):
+                taken[one] = True
+                total += size[one]
+    return taken[unit]
+
+
+def _nearest_set(size: Array, wanted: float, room: float) -> Array:
+    """The first of all sets, in the order of the units, whose sum is as near as can be."""
+    n = size.size
+    sets = (np.arange(1, 2**n - 1)[:, None] >> np.arange(n)) % 2 == 1  # not none, and not all
+    if not len(sets):
+        return np.zeros(n, dtype=bool)
+    distance = np.abs(sets @ size - wanted)
+    return np.asarray(sets[np.argmax(distance <= max(distance.min(), room))])
 
 
 def _codes(values: Array) -> Codes:
