@@ -1,11 +1,20 @@
 """How sealed rows are scored: densities that are written down, and classes not seen before."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.evaluate.final_scorers import IMPOSSIBLE, promised_by, scorer_of
+from likely.evaluate.final_scorers import (
+    IMPOSSIBLE,
+    DensityScorer,
+    promised_by,
+    scorer_from,
+    scorer_of,
+)
 from likely.evaluate.metrics import metric_named
 from likely.evaluate.models import candidate_named
 from likely.evaluate.predicting import predict_for, truth_of
@@ -84,7 +93,7 @@ def test_a_sealed_class_that_training_never_saw_is_counted_and_left_out_of_the_m
     X = table.drop_columns(["y"]).slice(0, 3)
     labels = np.array(["maybe", "no", "yes"])
     said = scorer.predictions(model, X)
-    extras = scorer.extras(said, labels, 0.95)
+    extras = scorer.extras(said, labels, 0.95, y_train=table.column("y").to_numpy())
     assert extras["impossible_rows"] == 1
     right = np.mean(model.predict(X)[1:] == labels[1:])
     assert extras["measures"]["accuracy"]["value"] == pytest.approx(right)
@@ -102,3 +111,36 @@ def test_columns_beside_the_features_are_not_given_to_the_model():
             scorer.predictions(model, frame)["log_proba"],
             scorer.predictions(model, X)["log_proba"],
         )
+
+
+@pytest.mark.parametrize(("kind", "name"), NUMBERS)
+def test_the_log_likelihood_is_among_the_metrics_beside_the_best_constant(kind, name):
+    table, new = some(kind), some(kind, seed=1)
+    task = task_of(table, "y", kind=kind)
+    model = Prepared(candidate_named(name).build(task)).fit(table, "y")
+    scorer = scorer_of(task, model, "plain")
+    y, y_train = (rows.column("y").to_numpy() for rows in (new, table))
+    said = scorer.predictions(model, new.drop_columns(["y"]))
+    told = scorer.extras(said, y, 0.95, y_train=y_train)["measures"]["log-likelihood"]
+    assert_allclose(told["value"], -scorer.losses(said, y).mean())
+    assert_allclose(told["constant"], -scorer.constant_losses(y_train, y).mean())
+
+
+@pytest.mark.parametrize("kind", ["count", "positive", "real", "binary"])
+@pytest.mark.parametrize("judge", ["plain", "ladder"])
+def test_a_scorer_is_made_again_from_what_it_says_of_itself(kind, judge):
+    table = some(kind)
+    task = task_of(table, "y", kind=kind)
+    model = Prepared(candidate_named("linear" if kind != "binary" else "logistic").build(task))
+    scorer = scorer_of(task, model.fit(table, "y"), judge)
+    told = json.loads(json.dumps(scorer.described()))
+    again = scorer_from(told)
+    assert type(again) is type(scorer)
+    assert again.name == scorer.name
+    assert again.task == replace(task, reason="")
+
+
+@pytest.mark.parametrize(("kind", "negative"), [("count", False), ("positive", True)])
+def test_the_interval_of_a_density_may_go_below_0_and_that_of_a_mass_may_not(kind, negative):
+    low = DensityScorer(Task(kind, "y")).interval(np.array([1e-3, 1e-3, 2.0]), 0.95).low
+    assert (low < 0) is negative

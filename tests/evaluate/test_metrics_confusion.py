@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely.evaluate.metrics import METRICS, Prediction, Truth
 from likely.evaluate.metrics.confusion import Confusion, confusion_of
-from likely.evaluate.metrics.intervals import wilson
+from likely.intervals import wilson
 
 TABLE = Confusion(np.array([[20.0, 5.0], [10.0, 15.0]]))
 

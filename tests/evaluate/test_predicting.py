@@ -15,6 +15,7 @@ import likely as lk
 from likely.errors import InvalidInput
 from likely.evaluate.predicting import log_mass, predict_for, spread_of, truth_of
 from likely.evaluate.task import Task, task_of
+from likely.sealing.scoring import LOG_FLOOR
 
 
 def numbers(y):
@@ -22,13 +23,13 @@ def numbers(y):
     return pa.table({"x": x, "y": pa.array(y)})
 
 
-def test_classes_are_put_in_the_order_of_the_task_and_unseen_ones_denied():
+def test_classes_are_put_in_the_order_of_the_task_and_unseen_ones_at_the_floor():
     table = numbers(["b", "a", "b", "a"] * 5)
     task = Task("classes", "y", ("c", "b", "a"))
     model = lk.NaiveBayes().fit(table.select(["x"]), table.column("y"))
     prediction = predict_for(model, task, table)
     assert prediction.unseen == ("c",)
-    assert_array_equal(prediction.log_p[:, 0], -np.inf)
+    assert_array_equal(prediction.log_p[:, 0], LOG_FLOOR)
     assert_allclose(prediction.log_p[:, [2, 1]], model.predict_log_proba(table.select(["x"])))
 
 

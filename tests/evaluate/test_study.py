@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
+import likely as lk
 from likely import NaiveBayes
 from likely.compute.threads import Threads
 from likely.errors import CannotWrite, InvalidFile, InvalidInput, UnknownName
 from likely.evaluate.exploring import FINISHED, INTERRUPTED, OUT_OF_TIME
 from likely.evaluate.objective import CrossValidated
+from likely.evaluate.prepared import Prepared
 from likely.evaluate.search import ranked
 from likely.evaluate.space import Real
 from likely.evaluate.study import Study, tune
@@ -32,13 +36,22 @@ def iris() -> Any:
     return load_iris(as_frame=True).frame.iloc[::3].reset_index(drop=True)
 
 
+def timeless(trials: Any) -> Any:
+    return [
+        (t.number, t.parameters, t.share, t.problem, t.score and t.score._replace(seconds=0.0))
+        for t in trials
+    ]
+
+
 def answers(study: Study) -> Any:
     """All that must not depend on how often it was interrupted: no times."""
-    trials = [
-        (t.number, t.parameters, t.share, t.problem, t.score and t.score._replace(seconds=0.0))
-        for t in study.trials
-    ]
-    return trials, study.outer, study.best_parameters_, study.best_score_, study.stopped
+    return (
+        timeless(study.trials),
+        study.outer,
+        study.best_parameters_,
+        study.best_score_,
+        study.stopped,
+    )
 
 
 def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -> None:
@@ -62,6 +75,93 @@ def test_the_model_as_it_is_is_tried_first_with_its_settings_written_out(iris: A
     assert hand.best_parameters_ == {"covariance": "tied", "shrinkage": 0.5}
 
 
+def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["y"] = np.where(X[:, 0] - X[:, 1] + rng.normal(size=240) > 0, "yes", "no")
+    sealed = lk.seal(frame, "y", name="a", folder=tmp_path)
+    space = {"l2": Real(1e-4, 1e4, log=True)}
+    study = lk.tune(sealed, None, "logistic", space=space, search="refine", folds=3)
+    assert len(study.trials) > 9
+    assert sealed.looks == 0  # nine decades and their refinements are no look
+    model, train = study.refit(), sealed.train.drop(columns="y")
+    direct = Prepared(lk.LogisticRegression(**study.best_parameters_)).fit(sealed.train, "y")
+    assert_allclose(model.model_.coef_, direct.model_.coef_, rtol=0, atol=1e-12)
+    assert_allclose(model.predict_proba(train), direct.predict_proba(train), rtol=0, atol=1e-12)
+    default = Prepared(lk.LogisticRegression()).fit(sealed.train, "y")
+    assert abs(model.model_.coef_ - default.model_.coef_).max() > 1e-6  # so the test can fail
+    sealed.final(model)
+    assert sealed.looks == 1
+
+
+def test_trials_by_hand_join_the_table_and_the_search_goes_on_without_them(
+    iris: Any, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"trials": 3, "folds": 2, "study": tmp_path / "s"}
+    study = tune(iris, "target", "discriminant", **options)
+    more = study.add({"shrinkage": 0.02}, {"covariance": "full", "prior": "uniform"})
+    frame = more.to_frame("pandas")
+    assert frame["trial"].tolist() == [0, 1, 2, -1, -2]
+    assert frame["prior"].tolist()[-1] == "uniform"
+    assert frame["shrinkage"].tolist()[-2] == 0.02
+    assert more.best_score_ == frame["log-loss"].min()
+    alone = tune(iris, "target", "discriminant", trials=1, folds=2, by_hand=[{"shrinkage": 0.02}])
+    assert more.trials[3].mean == alone.best_score_
+    assert answers(more.add({"shrinkage": 0.02})) == answers(more)  # known already
+    long = more.resume(trials=6)
+    assert [trial.number for trial in long.trials] == [0, 1, 2, 3, 4, 5, -1, -2]
+    plain = tune(iris, "target", "discriminant", trials=6, folds=2)
+    assert timeless(long.trials[:6]) == timeless(plain.trials)
+    again = tune(iris, "target", "discriminant", **options | {"trials": 6})
+    assert answers(again) == answers(long)
+    in_memory = tune(iris, "target", "discriminant", trials=3, folds=2).add({"shrinkage": 0.02})
+    assert [trial.number for trial in in_memory.resume(trials=4).trials] == [0, 1, 2, 3, -1]
+    with pytest.raises(InvalidInput, match="Did you mean 'shrinkage'"):
+        study.add({"shrinkge": 0.1})
+
+
+def test_a_best_by_hand_is_said(iris: Any) -> None:
+    bad = {"space": {"shrinkage": [1.0]}, "by_hand": (), "search": "grid"}
+    study = tune(iris, "target", "discriminant", folds=2, nested=2, **bad).add({"shrinkage": 0.0})
+    assert study.best_trial_.number == -1
+    assert "added by hand. The nested score is of the search without them." in str(study)
+
+
+def test_a_grid_has_the_product_of_its_lists(iris: Any) -> None:
+    space = {"covariance": ["tied", "full"], "shrinkage": [0.0, 0.1, 0.5]}
+    study = tune(iris, "target", "discriminant", space=space, search="grid", by_hand=(), folds=2)
+    frame = study.to_frame("pandas")
+    assert len(frame) == 2 * 3
+    assert len(frame[["covariance", "shrinkage"]].drop_duplicates()) == 6
+    assert study.best_trial_.number == frame["log-loss"].idxmin()
+
+
+def test_rounds_of_halving_are_shown(iris: Any) -> None:
+    study = tune(iris, "target", "discriminant", search="halving", trials=9, folds=2)
+    assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 3 + [1.0]
+    for round_ in (
+        "9 on 11% (best ",
+        "3 on 33% (best ",
+        f"1 on all (best {study.best_score_:.4g})",
+    ):
+        assert round_ in str(study)
+
+
+def test_the_folds_of_numbers_are_plain_and_of_classes_stratified(iris: Any) -> None:
+    rng = np.random.default_rng(3)
+    table = pa.table({"x": rng.normal(size=61), "y": rng.gamma(2.0, size=61)})
+    plain = tune(table, "y", "linear", trials=1, folds=4).question.objective.folds
+    assert plain.stratify is None
+    sizes = [len(fold.test) for fold in plain]
+    assert sum(sizes) == 61
+    assert max(sizes) - min(sizes) <= 1
+    objective = tune(iris, "target", "discriminant", trials=1, folds=4).question.objective
+    for fold in objective.folds:
+        counts = np.bincount(objective.task.codes(objective.table)[fold.test])
+        assert counts.max() - counts.min() <= 1
+
+
 @pytest.mark.parametrize("search", ["random", "halving", "bayes"])
 def test_threads_give_the_study_that_one_thread_gives(iris: Any, search: str) -> None:
     options: dict[str, Any] = {"search": search, "trials": 6, "folds": 2, "seed": 4}
@@ -72,20 +172,24 @@ def test_threads_give_the_study_that_one_thread_gives(iris: Any, search: str) ->
 
 def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path) -> None:
     """The folder as it is at each point of each write, as a power cut would leave it."""
-    folder, snapshots = tmp_path / "study", []
+    folder, points, cuts = tmp_path / "study", [], {}
 
     def copy(point: str, path: Path) -> None:
-        snapshots.append(tmp_path / f"cut-{len(snapshots)}-{point}")
-        shutil.copytree(folder, snapshots[-1])
+        points.append(point)
+        files = sorted(file for file in folder.rglob("*") if file.is_file())
+        cuts.setdefault(tuple((file, file.read_bytes()) for file in files), f"cut-{len(points)}")
+        if folder.exists():
+            shutil.copytree(folder, tmp_path / f"cut-{len(points)}")
 
     with watching(copy):
         whole = tune(iris, "target", "discriminant", study=folder, **SMALL)
     assert whole.outer
     assert answers(tune(iris, "target", "discriminant", **SMALL)) == answers(whole)
-    assert len(snapshots) >= 4 + 2 * (3 + 2 * 3 + 2)
-    for snapshot in snapshots:
-        again = tune(iris, "target", "discriminant", study=snapshot, **SMALL)
-        assert answers(again) == answers(whole), snapshot.name
+    assert len(points) >= 4 + 2 * (3 + 2 * 3 + 2)
+    assert len(cuts) >= 1 + 3 + 2 * 3 + 2  # nothing, and each line of each log
+    for snapshot in cuts.values():  # those that differ
+        again = tune(iris, "target", "discriminant", study=tmp_path / snapshot, **SMALL)
+        assert answers(again) == answers(whole), snapshot
 
 
 def test_a_line_cut_anywhere_is_no_trial(tmp_path: Path) -> None:
@@ -265,6 +369,9 @@ def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: P
         ({"by_hand": [{"shrinkge": 0.1}]}, "Did you mean 'shrinkage'"),
         ({"metric": "rmse"}, "rmse is no metric of classes targets"),
         ({"group": "target2"}, "Did you mean 'target'"),
+        ({"by_time": "target2"}, "Did you mean 'target'"),
+        ({"group": "target"}, "'target' is the target; another column was expected"),
+        ({"group": "target", "by_time": "target"}, "rows are held out by one of them"),
         ({"search": "gird"}, "Did you mean 'grid'"),
         ({"metric": "logloss"}, "Did you mean 'log-loss'"),
         ({"space": {"shrinkage": 0.3}}, "a list of values"),

@@ -11,8 +11,8 @@ it in ``EXECUTORS``: ``map`` must keep the order and hold only a window of block
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -38,6 +38,16 @@ class Executor(ABC):
     @abstractmethod
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         """``term`` of each block, in order, with a bounded number of blocks in flight."""
+
+    @contextmanager
+    def mapping(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[Iterator[R]]:
+        """``map`` for as long as the block lasts: an error in it leaves no worker behind."""
+        results = self.map(term, blocks)
+        try:
+            yield results
+        finally:
+            if isinstance(results, Generator):
+                results.close()
 
     def session(self) -> AbstractContextManager[Any]:
         """To be held during a whole fit, by fits that compute between their sums.

@@ -12,10 +12,11 @@ from sklearn.base import clone
 from likely.compute.executor import SERIAL_BYTES, Executor
 from likely.data.source import Source
 from likely.data.sources import read
+from likely.data.whole import in_one_table
 from likely.errors import InvalidInput
 from likely.evaluate.default_spaces import space_of
 from likely.evaluate.metrics import Metric, metric_named, metrics_for
-from likely.evaluate.models import CANDIDATES, candidate_named
+from likely.evaluate.models import CANDIDATES, candidate_named, candidates_for
 from likely.evaluate.objective import CrossValidated
 from likely.evaluate.opened import TRAINING, is_sealed, opened
 from likely.evaluate.prepared import Prepared
@@ -23,6 +24,7 @@ from likely.evaluate.search import Plan, Search
 from likely.evaluate.space import Parameters, Space, space_from
 from likely.evaluate.study_folder import data_hash
 from likely.evaluate.task import Task
+from likely.names import shortlist
 from likely.sealing.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -47,7 +49,13 @@ class Question:
 
     @cached_property
     def data(self) -> str:
-        return data_hash(self.objective.table)
+        """A hash of the rows, and of the groups that they belong to."""
+        import pyarrow as pa
+
+        table, groups = self.objective.table, self.objective.groups
+        if groups is not None:
+            table = table.append_column("", pa.array(groups))
+        return data_hash(table)
 
     @property
     def minutes_each(self) -> float | None:
@@ -81,8 +89,6 @@ class Question:
 
 def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
     """The whole table; of a seal the training part and the target it remembers."""
-    import pyarrow as pa
-
     remembered = None
     if isinstance(data, Sealed):
         data = data.path
@@ -92,12 +98,17 @@ def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
             remembered, path = opened(path).target, path / TRAINING
         data = read(path)
     # ``opened`` would take some rows of a large file, which is enough for a look only
-    table = pa.Table.from_batches(list(data)) if isinstance(data, Source) else opened(data).table
+    table = in_one_table(data) if isinstance(data, Source) else opened(data).table
+    twice = next((n for n in table.column_names if table.column_names.count(n) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"Two columns are called {twice!r}; names must differ. Rename one of them."
+        )
     target = remembered if target is None else target
     if target is None:
         raise InvalidInput(
             "No target was given; the column to predict was expected. Choose one of "
-            f"{', '.join(table.column_names[:10])}."
+            f"{shortlist(table.column_names)}."
         )
     return table, target
 
@@ -120,6 +131,11 @@ def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
     """An estimator to put settings into, and what it is called."""
     if isinstance(model, str):
         return model, candidate_named(model).build(task, seed=seed)
+    if model is None:
+        raise InvalidInput(
+            f"No model was given for {task.target!r}; a name or an estimator was expected. Use "
+            f"model={candidates_for(task)[1].name!r}, for instance; compare says which are good."
+        )
     if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
         raise InvalidInput(
             f"The model is {model!r}; expected a name or an estimator. "

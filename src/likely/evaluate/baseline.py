@@ -49,16 +49,29 @@ def class_log_shares(codes: Codes, weight: Array, n_classes: int) -> Array:
 
 def best_level(kind: Kind, y: Array, weight: Array) -> Level:
     """The constant of a task about numbers."""
+    return best_rate(kind, y, weight, np.ones(len(y)))
+
+
+def best_rate(kind: Kind, y: Array, weight: Array, exposure: Array) -> Level:
+    """The same for a mean λ that each row has in proportion to its exposure, μᵢ = λ eᵢ.
+
+    α = (Σ wᵢ (yᵢ − μᵢ)² n/(n − 1) − Σ wᵢ μᵢ) / Σ wᵢ μᵢ², in moments.
+    """
     n = float(weight.sum())
-    mean = float(np.dot(weight, y)) / n
+    level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
+    mean = level * exposure
+    square = float(np.dot(weight, np.square(mean))) / n
     variance = float(np.dot(weight, np.square(y - mean))) / max(n - 1, 1.0)
-    variance = max(variance, LEAST_SPREAD * max(1.0, mean * mean))
+    variance = max(variance, LEAST_SPREAD * max(1.0, square))
     if kind == "count":
-        wider = mean > 0 and variance > mean
-        return Level(NegativeBinomial((variance - mean) / mean**2) if wider else Poisson(), mean)
+        excess = variance - float(np.dot(weight, mean)) / n
+        wider = square > 0 and excess > 0
+        return Level(NegativeBinomial(excess / square) if wider else Poisson(), level)
     if kind == "positive":
-        return Level(Gamma(), mean, variance / mean**2)
-    return Level(Gaussian(), mean, variance)
+        relative = np.square(y - mean) / np.square(mean)
+        spread = float(np.dot(weight, relative)) / max(n - 1, 1.0)
+        return Level(Gamma(), level, max(spread, LEAST_SPREAD * max(1.0, 1 / square)))
+    return Level(Gaussian(), level, variance)
 
 
 def weighted_median(y: Array, weight: Array) -> float:

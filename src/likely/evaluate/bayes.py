@@ -2,7 +2,9 @@
 
     next = argmax over candidates of  l(u)/g(u)        l: density of the good trials, g: of the rest
 
-which ranks as the expected improvement does.  The sampler is used by ask and tell only: folds,
+which ranks as the expected improvement does.  The densities are of all settings together, and a
+trial that has been proposed and not yet run counts as a poor one, so that a batch spreads out.
+The sampler is used by ask and tell only: folds,
 scores and storage are ours.  It is told the earlier generations afresh and seeded by (seed,
 trial), so its proposals depend on the log alone and a study resumes exactly.
 
@@ -11,6 +13,7 @@ References
 Bergstra, Bardenet, Bengio & Kégl, Algorithms for hyper-parameter optimization, NeurIPS 2011, §4.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,7 +40,7 @@ class Bayes(Search):
 
     name: ClassVar[str] = "bayes"
     endless: ClassVar[bool] = True
-    first: int = 10  # draws before the model is asked
+    first: int = 5  # draws before the model is asked
     batch: int = 2
 
     def settings(self) -> dict[str, Any]:
@@ -46,8 +49,9 @@ class Bayes(Search):
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         optuna = _optuna()
         start = len(past)
-        drawing = start < self.first
-        stop = self.first if drawing else start + self.batch
+        first = max(self.first, len(plan.by_hand))
+        drawing = start < first
+        stop = first if drawing else start + self.batch
         numbers = range(start, stop if plan.trials is None else min(stop, plan.trials))
         if drawing:
             return [Proposal(number, drawn(space, number, plan)) for number in numbers]
@@ -96,7 +100,9 @@ def _coordinates(
 
 def _asked(optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan) -> Parameters:
     seed = int(np.random.default_rng([plan.seed, number]).integers(2**31))
-    study.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=0)
+    study.sampler = optuna.samplers.TPESampler(
+        seed=seed, n_startup_trials=0, multivariate=True, constant_liar=True
+    )
     trial = study.ask()
     chosen: Parameters = {}
     for name, dimension in space.dimensions.items():
@@ -124,10 +130,15 @@ def _optuna() -> ModuleType:
 
 @contextmanager
 def _quiet(optuna: ModuleType) -> Iterator[None]:
-    """optuna tells of every study it makes; the user's own choice of that is put back."""
+    """optuna tells of every study it makes; the user's own choice of that is put back.
+
+    Before its version 5 it also warned that joint densities and the liar were experimental.
+    """
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
     finally:
         optuna.logging.set_verbosity(before)

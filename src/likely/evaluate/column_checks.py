@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 
+from likely.data.labels import DATE, WRITTEN_NUMBER
 from likely.evaluate.profile import Column, Profile
 
 Check = Callable[[Column, Profile], str | None]
@@ -16,13 +17,6 @@ MIXED_SHARE = 0.1  # of the cells of a text column are numbers
 DATE_SHARE = 0.9
 LONGEST_NAME = 40  # longer text on average is prose, not an identifier
 PLAIN_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-WRITTEN_NUMBER = (  # 1,234.5   1.234,5   12,5   € 30   5 %
-    r"^\s*[€$£¥]?\s*[+-]?(\d{1,3}([,.' ]\d{3})+|\d+)([.,]\d+)?\s*([€$£¥%]|EUR|USD|GBP)?\s*$"
-)
-DATE = (  # 2024-02-29, 29.2.2024, 2/29/24, and a time of day behind it
-    r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
-    r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*$"
-)
 BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
@@ -74,7 +68,12 @@ def numbers_as_text(column: Column, profile: Profile) -> str | None:
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
-    return f"such as {_example(column)}" if column.is_text and _holds_dates(column) else None
+    if not column.is_text or not _holds_dates(column):
+        return None
+    strange = ~column.matching(DATE)
+    other = column.values[int(strange.argmax())].as_py() if strange.any() else None
+    beside = "" if other is None else f", but not {_shown(other)}"
+    return f"such as {_example(column)}{beside}"
 
 
 def broken_characters(column: Column, profile: Profile) -> str | None:

@@ -12,7 +12,7 @@ References
 Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import nan
@@ -23,16 +23,17 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
+from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
-from likely.evaluate.asking import model_and_name
+from likely.evaluate.asking import executor_of_trials
 from likely.evaluate.comparison_text import html_of, text_of
 from likely.evaluate.contest import Arena, Contestant, contest
+from likely.evaluate.contestants import contestants_for
 from likely.evaluate.folds import Folds
 from likely.evaluate.metrics import METRICS, Metric, metric_named, metrics_for
-from likely.evaluate.models import BASELINE, CANDIDATES, candidate_named, candidates_for
+from likely.evaluate.models import BASELINE
 from likely.evaluate.paired import Paired, corrected_test
-from likely.evaluate.prepared import Prepared
 from likely.evaluate.rows import Rows, rows_for
 from likely.evaluate.task import Kind, Task
 
@@ -103,6 +104,8 @@ class Comparison:
     folds : Folds
     left_out : tuple of str
         Slow models that suit the task and were not asked for.
+    unseen : tuple
+        Classes that some fold held out whole, so that its models had not seen them.
     """
 
     entries: tuple[Entry, ...]
@@ -111,6 +114,7 @@ class Comparison:
     beside: tuple[Metric, ...]
     folds: Folds
     left_out: tuple[str, ...] = ()
+    unseen: tuple[Any, ...] = ()
 
     @property
     def best(self) -> Entry:
@@ -124,6 +128,11 @@ class Comparison:
     @property
     def failed(self) -> tuple[Entry, ...]:
         return tuple(each for each in self.entries if each.problem)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether the baseline is all that was scored, and other models were tried."""
+        return bool(self.failed) and len(self.failed) == len(self.entries) - 1
 
     @property
     def task(self) -> Task:
@@ -171,23 +180,26 @@ class Comparison:
             "rows_without_target": self.rows.n_without,
             "target": task.target,
             "kind": task.kind,
+            "reason": task.reason,
             "classes": list(task.classes),
             "metric": self.metric.name,
             "better": self.metric.better,
             "folds": folds.n_folds,
             "repeats": folds.repeats,
             "seed": folds.seed,
+            "test_per_train": float(np.mean([len(f.test) / len(f.train) for f in folds])),
             "group": self.rows.group,
             "by_time": self.rows.by_time,
             "best": self.best.name,
             "models": [each.facts() for each in self.entries],
             "left_out": list(self.left_out),
+            "unseen_classes": list(self.unseen),
         }
 
 
 def compare(
     data: Any,
-    target: str | None = None,
+    target: Any = None,
     models: Any = None,
     *,
     folds: int = 5,
@@ -196,7 +208,10 @@ def compare(
     everything: bool = False,
     metric: str | Metric | None = None,
     group: str | None = None,
+    by_time: str | None = None,
     kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
+    executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, beside the best constant.
 
@@ -207,7 +222,7 @@ def compare(
     ----------
     data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
         Of what is sealed only the training part is read.
-    target : str, optional
+    target : str, or one label for each row
         The column to predict; a seal remembers it.
     models : name, estimator, list of both, or mapping of names to estimators, optional
         All that suit the target, if not given.  The baseline, ``constant``, is always there.
@@ -220,9 +235,16 @@ def compare(
     metric : str, optional
         By which models are ordered; log loss or log-likelihood, if not given.
     group : str, optional
-        A column whose equal values are never on both sides of a fold; a seal remembers it.
+        A column whose equal values are never on both sides of a fold, and which is no feature.
+    by_time : str, optional
+        A column by which rows are predicted from earlier ones.  A seal remembers both.
     kind : str, optional
-        The kind of task, where the target's own values say another.
+        The kind of task: binary, classes, ordinal, count, positive or real.  If not given, a seal
+        remembers it, the target's own values say it, or the models do where they need another.
+    order : sequence, optional
+        The classes from lowest to highest; the task is then ordinal.
+    executor : str or Executor, default="auto"
+        Where fits run: side by side on threads for a small table, else one after another.
 
     Returns
     -------
@@ -241,7 +263,17 @@ def compare(
     >>> found.best.against_baseline.p < 0.01
     True
     """
-    rows = rows_for(data, target, kind=kind, group=group)
+    models = list(models) if isinstance(models, Iterator) else models
+    rows = rows_for(
+        data,
+        target,
+        models=models,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        doing="compare",
+    )
     return compare_rows(
         rows,
         models,
@@ -250,6 +282,7 @@ def compare(
         seed=seed,
         everything=everything,
         metric=metric,
+        executor=executor,
     )
 
 
@@ -262,9 +295,10 @@ def compare_rows(
     seed: int = 0,
     everything: bool = False,
     metric: str | Metric | None = None,
+    executor: str | Executor = "auto",
 ) -> Comparison:
     """``compare`` of a table that is open."""
-    contestants, left_out = _contestants(models, rows.task, seed=seed, everything=everything)
+    contestants, left_out = contestants_for(models, rows.task, seed=seed, everything=everything)
     main = metrics_for(rows.task)[0] if metric is None else metric_named(metric)
     if rows.task.kind not in main.tasks:
         raise InvalidInput(
@@ -273,48 +307,20 @@ def compare_rows(
         )
     beside = tuple(METRICS[name] for name in BESIDE[rows.task.kind] if name != main.name)
     plan = rows.folds(n_folds=folds, repeats=repeats, seed=seed)
-    arena = Arena(rows.table, rows.task, plan, (main, *beside))
-    contest(arena, contestants)
-    entries = [_entry(arena, each) for each in contestants]
-    return Comparison(_ranked(entries, arena), rows, main, beside, plan, left_out)
+    arena = Arena(rows.learned, rows.task, plan, (main, *beside))
+    contest(arena, contestants, executor_of_trials(executor, rows.table))
+    ranked = _ranked([_entry(arena, each) for each in contestants], arena)
+    return Comparison(ranked, rows, main, beside, plan, left_out, _unseen(rows, plan))
 
 
-def _contestants(
-    models: Any, task: Task, *, seed: int, everything: bool
-) -> tuple[list[Contestant], tuple[str, ...]]:
-    """The baseline and the models asked for, and the slow ones that were not."""
-    left_out: tuple[str, ...] = ()
-    if models is None:
-        chosen = candidates_for(task, everything=everything)
-        left_out = tuple(
-            each.name for each in candidates_for(task, everything=True) if each not in chosen
-        )
-        named = {each.name: each.build(task, seed=seed) for each in chosen}
-    else:
-        named = _named(models, task, seed=seed)
-    named = {BASELINE: CANDIDATES[BASELINE].build(task), **named}
-    return [Contestant(name, _with_preparation(name, one)) for name, one in named.items()], left_out
-
-
-def _named(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
-    """Estimators by name; a second of the same class gets a number."""
-    if isinstance(models, Mapping):
-        return {str(name): model_and_name(one, task, seed=seed)[1] for name, one in models.items()}
-    alone = isinstance(models, str) or not isinstance(models, Iterable)
-    found: dict[str, Any] = {}
-    for model in [models] if alone else models:
-        name, estimator = model_and_name(model, task, seed=seed)
-        if isinstance(model, str):
-            found[candidate_named(model).name] = estimator
-            continue
-        count = sum(known == name or known.startswith(f"{name} ") for known in found)
-        found[name if not count else f"{name} {count + 1}"] = estimator
-    return found
-
-
-def _with_preparation(name: str, model: Any) -> Any:
-    """The baseline looks at no column, so that it cannot fail for one."""
-    return model if isinstance(model, Prepared) or name == BASELINE else Prepared(model)
+def _unseen(rows: Rows, folds: Folds) -> tuple[Any, ...]:
+    """The classes that a fold held out whole."""
+    if not rows.task.has_classes:
+        return ()
+    codes, found = rows.task.codes(rows.table), set()
+    for fold in folds:
+        found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
+    return tuple(rows.task.classes[k] for k in sorted(found))
 
 
 def _entry(arena: Arena, each: Contestant) -> Entry:

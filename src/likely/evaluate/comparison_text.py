@@ -1,11 +1,13 @@
 """A comparison, put for the terminal and for the notebook."""
 
 from html import escape
-from math import isnan
+from math import isfinite, isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from likely.evaluate.metrics import metrics_for
 from likely.evaluate.models import BASELINE
+from likely.names import listed
 
 if TYPE_CHECKING:
     from likely.evaluate.comparison import Comparison, Entry
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 WIDEST = 100  # columns of text
 CLEAR = 0.05  # a difference with a smaller p is called clear
 DIGITS = 4
+ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
 LINE = "rgba(127,127,127,.45)"  # seen on a light page and on a dark one
 CELL = "text-align:right;padding:.15em .7em;border:0;font-variant-numeric:tabular-nums"
 FIRST = CELL.replace("right", "left")
@@ -29,8 +32,8 @@ def text_of(found: "Comparison", width: int = WIDEST) -> str:
         for row in rows
     ]
     said = [line for each in sentences(found) for line in wrap(each, width, break_on_hyphens=False)]
-    first, second = titles(found)
-    head = [first, *wrap(second, width, break_on_hyphens=False)]
+    first, *more = titles(found)
+    head = [first, *(line for each in more for line in wrap(each, width, break_on_hyphens=False))]
     return "\n".join([*head, "", *(line.rstrip() for line in lines), "", *said])
 
 
@@ -59,11 +62,14 @@ def titles(found: "Comparison") -> list[str]:
         how += f", {folds.repeats} times"
     if rows.group is not None:
         how += f", whole groups of {rows.group}"
+    doubt = [task.doubt] if task.doubt else []
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
+        *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
-        "'mean' is averaged over folds, 'pooled' is of all held-out rows together; "
-        "p is of the corrected paired test.",
+        "'mean' is averaged over folds, '95 %' is its interval, corrected for the rows that "
+        "training sets share, 'pooled' is of all held-out rows together; p is of the corrected "
+        "paired test.",
     ]
 
 
@@ -77,14 +83,17 @@ def table_of(found: "Comparison") -> list[list[str]]:
 def sentences(found: "Comparison") -> list[str]:
     """What the table says, with its reservations."""
     said = [_verdict(found)]
-    near = [
-        each.name
-        for each in found.entries[1:]
-        if each.against_best is not None and not each.against_best.p < CLEAR
-    ]
+    near = [each.name for each in _ahead_of_baseline(found) if _is_near(each)]
     if near:
         said.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {', '.join(near)}.")
     said += [f"{names} failed {problem}" for names, problem in _failures(found)]
+    said += _infinite(found)
+    if found.unseen:
+        said.append(
+            f"Held out whole in some fold, so that no model there had seen it: "
+            f"{listed(found.unseen)}. Such a row counts as if its probability were 2⁻⁵², by every "
+            "model alike."
+        )
     if found.left_out:
         said.append(
             f"Slow, and not tried: {', '.join(found.left_out)}. Use everything=True (--all)."
@@ -92,8 +101,40 @@ def sentences(found: "Comparison") -> list[str]:
     return said
 
 
+def _infinite(found: "Comparison") -> list[str]:
+    """Why a score is a dash."""
+    gone = [
+        each.name
+        for each in found.entries
+        if not each.problem
+        and not all(map(isfinite, (each.averaged, each.pooled, *each.beside.values())))
+    ]
+    if not gone:
+        return []
+    return [
+        f"– of {', '.join(gone)}: infinite, for it predicts means at or below 0, or denies a value "
+        "that occurs."
+    ]
+
+
+def _ahead_of_baseline(found: "Comparison") -> "list[Entry]":
+    """After the best and before the constant: what is no better than that is no alternative."""
+    names = [each.name for each in found.entries]
+    return list(found.entries[1 : names.index(BASELINE)])
+
+
+def _is_near(each: "Entry") -> bool:
+    return each.against_best is not None and each.against_best.p >= CLEAR
+
+
 def _verdict(found: "Comparison") -> str:
     best, test = found.best, found.best.against_baseline
+    if found.all_failed:
+        return "No model could be scored but the best constant."
+    if not isfinite(best.averaged):
+        return f"No model has a finite {found.metric.title}, so that none can be called the best."
+    if best.name == BASELINE and found.metric is not metrics_for(found.task)[0]:
+        return f"No model has a better {found.metric.title} than the best constant."
     if best.name == BASELINE:
         return "No model is better than the best constant: nothing was learned from the columns."
     how = "" if test is None else f", {_p_phrase(test)}"
@@ -121,7 +162,7 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     return [
         each.name,
         number(each.averaged),
-        f"{number(each.low)} to {number(each.high)}",
+        "–" if not isfinite(each.high - each.low) else f"{number(each.low)} to {number(each.high)}",
         number(each.pooled),
         *beside,
         f"{each.seconds:.3f}",
@@ -131,7 +172,10 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
 
 
 def number(x: float) -> str:
-    return f"{x:.{DIGITS}g}"
+    """Four digits that count; a dash where there is no number."""
+    if not isfinite(x):
+        return "–"
+    return f"{0.0 if abs(x) < ROUNDING else x:.{DIGITS}g}"
 
 
 def p_text(test: "Paired | None") -> str:

@@ -4,30 +4,33 @@ Everything that a model learns it learns inside the fold, its preparation of the
 A model that cannot be fitted is out, with a sentence that says why; the others go on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from time import perf_counter
+from functools import cached_property, partial
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
-from likely.compute.executor import executor_for
+from likely.compute.executor import Executor, executor_for
+from likely.compute.serial import Serial
 from likely.errors import InvalidInput
 from likely.evaluate.fold_totals import merged_fits
-from likely.evaluate.folds import Fold, Folds
+from likely.evaluate.folds import Folds
 from likely.evaluate.metrics.base import Metric, Truth
-from likely.evaluate.metrics.intervals import Ends
 from likely.evaluate.paired import corrected_interval
 from likely.evaluate.predicting import predict_for, truth_of
 from likely.evaluate.task import Task
 from likely.evaluate.warned import heard, routing
+from likely.intervals import Ends
 from likely.progress import report
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Clock = Callable[[], float]  # seconds
 
 
 class Scored(NamedTuple):
@@ -85,74 +88,104 @@ class Contestant:
     problem: str = ""
     warnings: list[str] = field(default_factory=list)
 
-    def attempt(self, where: str, work: Callable[[], Any]) -> Any:
-        """What ``work`` returns, or None where it fails; warnings are kept."""
-        with heard() as messages:
-            try:
-                return work()
-            except Exception as error:  # of any estimator: the others must go on
-                self.problem = f"{where}: {_sentence(error)}"
-                return None
-            finally:
-                self.warnings += [text for text in messages if text not in self.warnings]
+    def take(self, outcome: "Outcome") -> None:
+        """Keep what came of one fold; after a failure there is nothing more to keep."""
+        self.warnings += [text for text in outcome.warnings if text not in self.warnings]
+        if self.problem:
+            return
+        if outcome.scored is None:
+            self.problem = outcome.problem
+        else:
+            self.scored.append(outcome.scored)
 
 
-def contest(arena: Arena, contestants: Sequence[Contestant]) -> None:
-    """Fit and score every contestant on every fold, in place."""
-    merged: dict[str, Any] = {}
-    with routing(), executor_for("serial", None).session():
-        for number, fold in enumerate(arena.folds):
-            repeat, place = divmod(number, arena.folds.n_folds)
-            if place == 0:
-                merged = {each.name: _merged(arena, each, repeat) for each in contestants}
-            _one_fold(arena, contestants, fold, (repeat, place), merged)
+class Round(NamedTuple):
+    """One contestant, on one fold."""
+
+    contestant: Contestant
+    train: "pa.Table"
+    held: "pa.Table"
+    truth: Truth
+    where: str  # "in fold 2 of repeat 1"
+    fitted: Any = None  # a model of totals, fitted to all folds of a repeat at once
+    seconds: float = 0.0  # that its fit took
 
 
-def _merged(arena: Arena, each: Contestant, repeat: int) -> Any:
-    """All fits of one repeat at once, for a model of totals; None for the others."""
+class Outcome(NamedTuple):
+    """What came of a round: a score, or a sentence."""
+
+    contestant: Contestant
+    scored: Scored | None
+    problem: str
+    warnings: list[str]
+
+
+def contest(
+    arena: Arena, contestants: Sequence[Contestant], executor: str | Executor = "serial"
+) -> None:
+    """Fit and score every contestant on every fold, in place.
+
+    Rounds that share the machine are timed by what their own thread computed.
+    """
+    at_once = executor_for(executor, 0)
+    clock = perf_counter if isinstance(at_once, Serial) else thread_time
+    with routing(), at_once.session():
+        rounds = _rounds(arena, contestants, clock)
+        with at_once.mapping(partial(_attempt, arena, clock), rounds) as outcomes:
+            for outcome in outcomes:
+                outcome.contestant.take(outcome)
+                report("fits", 1, outcome.contestant.name)
+
+
+def _rounds(arena: Arena, contestants: Sequence[Contestant], clock: Clock) -> Iterator[Round]:
+    """Fold by fold; a contestant that has failed is left out."""
+    merged: dict[str, tuple[list[Any], float]] = {}
+    for number, fold in enumerate(arena.folds):
+        repeat, place = divmod(number, arena.folds.n_folds)
+        if place == 0:
+            merged = {each.name: _merged(arena, each, repeat, clock) for each in contestants}
+        train, held = arena.table.take(fold.train), arena.table.take(fold.test)
+        truth = truth_of(arena.task, held)
+        where = f"in fold {place + 1}"
+        if arena.folds.repeats > 1:
+            where += f" of repeat {repeat + 1}"
+        for each in contestants:
+            if each.problem:
+                continue
+            fits, seconds = merged[each.name]
+            fitted = fits[place] if fits else None
+            yield Round(each, train, held, truth, where, fitted, seconds)
+
+
+def _merged(arena: Arena, each: Contestant, repeat: int, clock: Clock) -> tuple[list[Any], float]:
+    """All fits of one repeat at once, for a model of totals, and what one took; else none."""
     if each.problem or arena.folds.time is not None:
-        return None
+        return [], 0.0
     fold = arena.folds.fold_of_rows(repeat)
-    began = perf_counter()
+    began = clock()
     with heard() as messages:
         fits = merged_fits(each.estimator, arena.table, arena.task, fold)
     if fits is None:
-        return None
+        return [], 0.0
     each.warnings += [text for text in messages if text not in each.warnings]
-    return fits, (perf_counter() - began) / len(fits)
+    return fits, (clock() - began) / len(fits)
 
 
-def _one_fold(
-    arena: Arena,
-    contestants: Sequence[Contestant],
-    fold: Fold,
-    place: tuple[int, int],
-    merged: Mapping[str, Any],
-) -> None:
-    train, held = arena.table.take(fold.train), arena.table.take(fold.test)
-    truth = truth_of(arena.task, held)
-    where = f"in fold {place[1] + 1}"
-    if arena.folds.repeats > 1:
-        where += f" of repeat {place[0] + 1}"
-    for each in contestants:
-        if each.problem:
-            continue
-        done = merged[each.name]
-
-        def work(each: Contestant = each, done: Any = done) -> Scored:
-            began = perf_counter()
-            if done is None:
-                model = clone(each.estimator).fit(train, arena.task.target)
-                seconds = perf_counter() - began
-            else:
-                model, seconds = done[0][place[1]], done[1]
-            found = arena.score(model, held, truth)
-            return Scored(found, train.num_rows, held.num_rows, seconds)
-
-        scored = each.attempt(where, work)
-        if scored is not None:
-            each.scored.append(scored)
-        report("fits", 1, each.name)
+def _attempt(arena: Arena, clock: Clock, this: Round) -> Outcome:
+    """Fit, unless that is done, and score; whatever fails becomes a sentence."""
+    with heard() as messages:
+        try:
+            model, seconds = this.fitted, this.seconds
+            if model is None:
+                began = clock()
+                model = clone(this.contestant.estimator).fit(this.train, arena.task.target)
+                seconds = clock() - began
+            found = arena.score(model, this.held, this.truth)
+            scored = Scored(found, this.train.num_rows, this.held.num_rows, seconds)
+        except Exception as error:  # of any estimator: the others must go on
+            problem = f"{this.where}: {_sentence(error)}"
+            return Outcome(this.contestant, None, problem, messages)
+    return Outcome(this.contestant, scored, "", messages)
 
 
 def _sentence(error: Exception) -> str:

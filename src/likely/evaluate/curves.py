@@ -131,8 +131,8 @@ class Curve:
 
 def learning_curve(
     data: Any,
-    target: str | None,
-    model: Any,
+    target: Any = None,
+    model: Any = None,
     *,
     of: Literal["size", "iterations"] | str = "size",
     values: Sequence[Any] | None = None,
@@ -140,7 +140,9 @@ def learning_curve(
     seed: int = 0,
     metric: str | Metric | None = None,
     group: str | None = None,
+    by_time: str | None = None,
     kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
@@ -148,7 +150,7 @@ def learning_curve(
     ----------
     data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
         Of what is sealed only the training part is read.
-    target : str or None
+    target : str, or one label for each row
         The column to predict; a seal remembers it.
     model : str or estimator
         A name, or an estimator.
@@ -156,7 +158,7 @@ def learning_curve(
     values : sequence, optional
         Where to look: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, kind
+    folds, seed, metric, group, by_time, kind, order
         As in ``compare``.
 
     Returns
@@ -174,7 +176,16 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = rows_for(data, target, kind=kind, group=group)
+    rows = rows_for(
+        data,
+        target,
+        models=model,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        doing="learning_curve",
+    )
     return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
 
 
@@ -187,12 +198,14 @@ def curve_of_rows(
     folds: int = 5,
     seed: int = 0,
     metric: str | Metric | None = None,
+    name: str | None = None,
 ) -> Curve:
-    """``learning_curve`` of a table that is open."""
-    name, estimator = model_and_name(model, rows.task, seed=seed)
+    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
+    usual, estimator = model_and_name(model, rows.task, seed=seed)
+    name = usual if name is None else name
     main = metrics_for(rows.task)[0] if metric is None else metric_named(metric)
     plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
-    arena = Arena(rows.table, rows.task, plan, (main,))
+    arena = Arena(rows.learned, rows.task, plan, (main,))
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
         points = along(_Asked(arena, name, estimator, of, seed), values)

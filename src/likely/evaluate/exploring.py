@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 from likely.compute.executor import Executor, executor_for
 from likely.errors import InvalidFile, NotConverged, UnsupportedAccess
 from likely.evaluate.search import Plan, Search, ranked
-from likely.evaluate.space import Space
+from likely.evaluate.space import Parameters, Space
 from likely.evaluate.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 from likely.evaluate.warned import heard, routing
 from likely.progress import report
@@ -55,6 +55,10 @@ class Outcome(NamedTuple):
     score: TrialScore | None
     problem: str = ""
 
+    @classmethod
+    def of(cls, trial: Trial) -> "Outcome":
+        return cls(trial.score, trial.problem)
+
 
 def explore(
     objective: Objective,
@@ -65,11 +69,15 @@ def explore(
     log: TrialLog | None = None,
     minutes: float | None = None,
     executor: str | Executor = "serial",
+    earlier: Sequence[Trial] = (),
 ) -> Explored:
-    """Run the search; Ctrl-C ends it early, with the trials that are done."""
+    """Run the search; Ctrl-C ends it early, with the trials that are done.
+
+    ``earlier`` are trials 0 … m − 1 of any search, which this one goes on from.
+    """
     log = TrialLog() if log is None else log
     clock = Clock(inf if minutes is None else 60 * minutes, log.elapsed, monotonic())
-    past: list[Trial] = []
+    past: list[Trial] = list(earlier)
     try:
         with routing():
             while generation := search.generation(space, tuple(past), plan):
@@ -77,9 +85,19 @@ def explore(
                 if not past or past[-1].number < generation[-1].number:
                     return Explored(tuple(past), OUT_OF_TIME)
     except KeyboardInterrupt:
-        kept = sorted(log.trials.values(), key=lambda trial: trial.number)
+        kept = sorted((*earlier, *log.trials.values()), key=lambda trial: trial.number)
         return Explored(tuple(kept), INTERRUPTED)
     return Explored(tuple(past), FINISHED)
+
+
+def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLog) -> None:
+    """Add settings to a log of their own, beside any search; numbers count down from −1."""
+    with routing():
+        for parameters in chosen:
+            proposal = Proposal(-1 - len(log.trials), parameters)
+            began = monotonic()
+            outcome = _attempt(objective, proposal)
+            log.append(Trial(*proposal, *outcome, elapsed=monotonic() - began))
 
 
 def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
@@ -103,21 +121,21 @@ def _run(
     first = _first_of_each(generation, log)
     fresh = [each for each in generation if first[each.key] == each.number]
     fresh = [each for each in fresh if each.number not in log.trials]
-    term = partial(_attempt, objective)
-    outcomes = executor.map(term, _in_time(fresh, clock, any_before=bool(log.trials)))
-    for proposal in generation:
-        known = log.trials.get(proposal.number)
-        if known is None:
-            twin = log.trials.get(first[proposal.key])
-            outcome = next(outcomes, None) if twin is None else Outcome(twin.score, twin.problem)
-            if outcome is None:
-                break
-            known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
-            log.append(known)
-            report("trials run", 1, _told(log, plan))
-        elif not known.answers(proposal):
-            raise _another_study(log, known, proposal)
-        done.append(known)
+    begun = _in_time(fresh, clock, any_before=bool(log.trials))
+    with executor.mapping(partial(_attempt, objective), begun) as outcomes:
+        for proposal in generation:
+            known = log.trials.get(proposal.number)
+            if known is None:
+                twin = log.trials.get(first[proposal.key])
+                outcome = next(outcomes, None) if twin is None else Outcome.of(twin)
+                if outcome is None:
+                    break
+                known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
+                log.append(known)
+                report("trials run", 1, _told(log, plan))
+            elif not known.answers(proposal):
+                raise _another_study(log, known, proposal)
+            done.append(known)
     return done
 
 

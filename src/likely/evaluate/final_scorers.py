@@ -10,7 +10,8 @@ What a model says is written down before a label is opened, so a family is kept 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any, final
+from math import inf
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
@@ -19,10 +20,15 @@ from likely.evaluate.baseline import best_level
 from likely.evaluate.metrics import metrics_for
 from likely.evaluate.metrics.base import Prediction, Truth
 from likely.evaluate.predicting import Spread, spread_of
-from likely.evaluate.task import Task
+from likely.evaluate.task import Kind, Task, task_of
+from likely.evaluate.task_for_models import suits_of, task_for_models
 from likely.likelihoods.responses import RESPONSES
 from likely.sealing.judges import JUDGES
-from likely.sealing.scoring import SCORERS, Predictions, Scorer, places
+from likely.sealing.manifest import Manifest
+from likely.sealing.scoring import SCORERS, LogLoss, Predictions, Scorer, places
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LOG_LIKELIHOOD = "negative log-likelihood"
 IMPOSSIBLE = 745.0  # −log of the least number above 0: what the model denies costs this
@@ -35,6 +41,49 @@ def scorer_of(task: Task, model: Any, judge: str) -> Scorer:
     if spread_of(model) is None or not JUDGES[judge].exact:
         return NumberScorer(task, SCORERS["mean squared error"])
     return DensityScorer(task)
+
+
+def scorer_at_seal(simple: Scorer, model: Any, train: "pa.Table", manifest: Manifest) -> Scorer:
+    """The scorer of a model that was fitted to the training part of a seal.
+
+    ``simple`` is what the model alone asks for: a classifier without probabilities keeps it, and a
+    model of numbers is never scored by classes.  Else the kind is what the seal says.
+    """
+    if simple.name == "error rate":
+        return simple
+    target, kind = manifest.target, cast("Kind | None", manifest.kind)
+    task = task_for_models(train, target, suits_of(model), kind=kind, order=manifest.order)
+    if simple.name == "log loss":
+        task = _with_classes(task, model)
+    elif task.has_classes:
+        task = task_of(train, target, kind="real")
+    return scorer_of(task, model, manifest.judge)
+
+
+def scorer_from(described: Mapping[str, Any]) -> Scorer | None:
+    """The scorer that ``described`` tells of."""
+    told = described["task"]
+    order = None if told["order"] is None else tuple(told["order"])
+    task = Task(told["kind"], told["target"], tuple(told["classes"]), order)
+    if described["name"] == LOG_LIKELIHOOD:
+        return DensityScorer(task)
+    if described["name"] == ClassScorer.name:
+        return ClassScorer(task)
+    inner = SCORERS.get(described["name"])
+    return None if inner is None else NumberScorer(task, inner)
+
+
+def _with_classes(task: Task, model: Any) -> Task:
+    """A classifier's task has classes, also where the target's values look like amounts."""
+    if task.has_classes:
+        return task
+    labels = tuple(np.asarray(model.classes_).tolist())
+    return Task("binary" if len(labels) == 2 else "classes", task.target, labels)
+
+
+def _described(scorer: Scorer, task: Task) -> dict[str, Any]:
+    told = {"kind": task.kind, "target": task.target, "order": task.order}
+    return {"name": scorer.name, "task": {**told, "classes": task.classes}}
 
 
 def promised_by(scorer: Scorer, measures: Mapping[str, float]) -> float | None:
@@ -53,6 +102,7 @@ class ClassScorer(Scorer):
 
     task: Task
     name = "log loss"
+    highest = LogLoss.highest
 
     def predictions(self, model: Any, X: Any) -> Predictions:
         return SCORERS[self.name].predictions(model, _features(model, X))
@@ -63,16 +113,22 @@ class ClassScorer(Scorer):
     def constant_losses(self, y_train: Array, y: Array) -> Array:
         return SCORERS[self.name].constant_losses(y_train, y)
 
-    def extras(self, predictions: Predictions, y: Array, level: float) -> dict[str, Any]:
-        found = dict(SCORERS[self.name].extras(predictions, y, level))
+    def described(self) -> dict[str, Any]:
+        return _described(self, self.task)
+
+    def extras(
+        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+    ) -> dict[str, Any]:
+        found = dict(SCORERS[self.name].extras(predictions, y, level, y_train=y_train))
         classes = np.array(self.task.classes)
         code, place = places(y, classes), places(predictions["classes"], classes)
         known = code >= 0
         log_proba = np.full((len(y), len(classes)), -np.inf)
         log_proba[:, place] = predictions["log_proba"]
+        seen = Truth(places(y_train, classes), None, self.task.classes, self.task.kind)
         truth = Truth(code[known], None, self.task.classes, self.task.kind)
         shown = Prediction.of_classes(log_proba).rows(known)
-        return found | {"measures": _measures(self.task, truth, shown, level)}
+        return found | {"measures": _measures(self.task, seen, truth, shown, level)}
 
 
 @final
@@ -96,8 +152,15 @@ class NumberScorer(Scorer):
     def constant_losses(self, y_train: Array, y: Array) -> Array:
         return self.inner.constant_losses(y_train, y)
 
-    def extras(self, predictions: Predictions, y: Array, level: float) -> dict[str, Any]:
-        return {"measures": _of_numbers(self.task, y, predictions["mean"], level)}
+    def described(self) -> dict[str, Any]:
+        return _described(self, self.task)
+
+    def extras(
+        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+    ) -> dict[str, Any]:
+        seen, truth = _numbers(self.task, y_train), _numbers(self.task, y)
+        shown = Prediction.of_numbers(predictions["mean"])
+        return {"measures": _measures(self.task, seen, truth, shown, level)}
 
 
 @final
@@ -107,6 +170,12 @@ class DensityScorer(Scorer):
 
     task: Task
     name = LOG_LIKELIHOOD
+    highest = IMPOSSIBLE
+
+    @property
+    def lowest(self) -> float:  # type: ignore[override]  # read-only is enough
+        """A density may be above 1; the probability of a count may not."""
+        return 0.0 if self.task.kind == "count" else -inf
 
     def predictions(self, model: Any, X: Any) -> Predictions:
         spread = spread_of(model)
@@ -125,26 +194,34 @@ class DensityScorer(Scorer):
         level = best_level(self.task.kind, y_train, np.ones(len(y_train)))
         return _finite(-level.log_density(np.asarray(y, dtype=np.float64)))
 
-    def extras(self, predictions: Predictions, y: Array, level: float) -> dict[str, Any]:
-        return {"measures": _of_numbers(self.task, y, predictions["mean"], level)}
+    def described(self) -> dict[str, Any]:
+        return _described(self, self.task)
+
+    def extras(
+        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+    ) -> dict[str, Any]:
+        seen, truth = _numbers(self.task, y_train), _numbers(self.task, y)
+        shown = Prediction.of_numbers(predictions["mean"], -self.losses(predictions, y))
+        return {"measures": _measures(self.task, seen, truth, shown, level)}
 
 
-def _of_numbers(task: Task, y: Array, mean: Array, level: float) -> dict[str, Any]:
-    truth = Truth(np.asarray(y, dtype=np.float64), kind=task.kind)
-    return _measures(task, truth, Prediction.of_numbers(mean), level)
+def _numbers(task: Task, y: Array) -> Truth:
+    return Truth(np.asarray(y, dtype=np.float64), kind=task.kind)
 
 
-def _measures(task: Task, truth: Truth, shown: Prediction, level: float) -> dict[str, Any]:
-    """Each metric beside the main one: value and ends; what is not finite is left out."""
+def _measures(
+    task: Task, training: Truth, truth: Truth, shown: Prediction, level: float
+) -> dict[str, Any]:
+    """Each metric: value, ends and best constant; what is not finite is left out."""
     found: dict[str, Any] = {}
     for metric in metrics_for(task):
         if not metric.suits(shown):
             continue
-        statistics = metric.statistics(truth, shown)
-        ends = [metric.value(statistics), *metric.interval(statistics, level)]
-        if np.isfinite(ends).all():
-            names = ("value", "low", "high")
-            found[metric.name] = dict(zip(names, map(float, ends), strict=True))
+        told = metric.estimate(training, truth, shown, level=level)
+        if np.isfinite(told[:3]).all():
+            found[metric.name] = {
+                name: float(x) if np.isfinite(x) else None for name, x in told._asdict().items()
+            }
     return found
 
 

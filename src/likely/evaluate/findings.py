@@ -66,8 +66,9 @@ CODES: Mapping[str, Code] = {
     "LK106": Code(
         "dates stored as text",
         "warn",
-        "each date is read as a word of its own",
-        "Turn it into numbers, such as days before an event, or split by time with it.",
+        "where the table is prepared, a column of ISO dates becomes days; in any other form, or "
+        "without that, each date is a word of its own",
+        "Write 2024-02-29, turn it into numbers such as days before an event, or split by time.",
         "holds dates as text",
     ),
     "LK107": Code(

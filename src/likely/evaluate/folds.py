@@ -77,7 +77,9 @@ class Folds:
         if not 2 <= self.n_folds <= parts:
             _refuse(
                 f"n_folds={self.n_folds}; from 2 to the {parts} {what} was expected",
-                f"Use n_folds={max(2, min(5, parts))}, or more {what}",
+                f"Use {max(2, min(5, parts))} folds, or more {what}"
+                if parts > 1
+                else f"Give more {what}",
             )
 
     def __len__(self) -> int:

@@ -4,21 +4,24 @@ Nothing is fitted.  Each column is encoded once; the checks then count codes, so
 as much as reading the table twice.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
+from likely.data.arrow_tables import with_target
 from likely.data.frames import frame_of, library_of
+from likely.errors import InvalidInput
 from likely.evaluate.column_checks import COLUMN_CHECKS
 from likely.evaluate.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.evaluate.leak_checks import LEAK_CHECKS, suspicion_of
 from likely.evaluate.look_text import html_of, text_of
-from likely.evaluate.opened import Opened, opened
+from likely.evaluate.opened import Opened, kind_and_order, opened
 from likely.evaluate.profile import Column, Profile, profile_of
 from likely.evaluate.table_checks import TABLE_CHECKS
+from likely.evaluate.task import Kind, Task, task_of
 
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
@@ -78,6 +81,8 @@ class Look:
     target: str | None = None
     balance: dict[Any, int] = field(default_factory=dict)
     n_classes: int | None = None  # None where the target is a number
+    kind: str | None = None  # of task; None where no model could predict the target
+    doubt: str = ""  # a sentence, where the target's values could mean something else
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
 
@@ -119,6 +124,7 @@ class Look:
             "rows": self.n_rows,
             "rows_looked_at": self.n_looked_at,
             "target": self.target,
+            "kind": self.kind,
             "classes": self.n_classes,
             "balance": [{"value": _plain(v), "rows": n} for v, n in self.balance.items()],
             "columns": [column.facts() for column in self.columns],
@@ -127,15 +133,27 @@ class Look:
         }
 
 
-def look(data: Any, target: str | None = None, *, mute: Iterable[str] = ()) -> Look:
+def look(
+    data: Any,
+    target: Any = None,
+    *,
+    kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
+    mute: Iterable[str] = (),
+) -> Look:
     """Look at a table before anything is trained.
 
     Parameters
     ----------
     data : data frame, array, Source, path of a file or of a sealed folder
         Of a sealed folder only the training part is read.
-    target : str, optional
+    target : str, or one label for each row
         The column to be predicted; its balance, and columns that may leak it, are then looked at.
+    kind : str, optional
+        What the target is, where its values could be several: binary, classes, ordinal, count,
+        positive or real.  A seal remembers it.
+    order : sequence, optional
+        The classes from lowest to highest; they are then ordinal.
     mute : iterable of str
         Findings that are not to be reported: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
@@ -156,13 +174,30 @@ def look(data: Any, target: str | None = None, *, mute: Iterable[str] = ()) -> L
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
-    return look_at(opened(data), target, silent, library=_library(data))
+    library = _library(data)
+    data, target = with_target(data, target)
+    return look_at(opened(data), target, silent, kind=kind, order=order, library=library)
 
 
-def look_at(given: Opened, target: str | None, mute: Mute, *, library: str | None = None) -> Look:
+def look_at(
+    given: Opened,
+    target: str | None,
+    mute: Mute,
+    *,
+    kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
+    library: str | None = None,
+) -> Look:
     """A look at a table that is open."""
     target = given.target if target is None else target
-    profile = profile_of(given.table, target)
+    told = {"target": given.target, "kind": given.kind, "order": given.order}
+    task = None
+    if target is not None:
+        kind, order = kind_and_order(told, target, kind=kind, order=order)
+        task = _task(given, target, kind, order)
+    said = kind is not None or order is not None
+    has_classes = task.has_classes if task is not None and said else None
+    profile = profile_of(given.table, target, classes=has_classes)
     classes = _classes(profile)
     return Look(
         label=given.label,
@@ -173,9 +208,25 @@ def look_at(given: Opened, target: str | None, mute: Mute, *, library: str | Non
         target=target,
         balance=dict(classes.top(MOST_CLASSES)) if classes else {},
         n_classes=classes.n_distinct if classes else None,
+        kind=None if task is None else task.kind,
+        doubt="" if task is None else task.doubt,
         muted=mute.words,
         library=library,
     )
+
+
+def _task(
+    given: Opened, target: str, kind: Kind | None, order: Sequence[Any] | None
+) -> Task | None:
+    """What the target asks of a model; None where it asks what none can do, as findings say."""
+    if given.table.column_names.count(target) != 1:
+        return None
+    try:
+        return task_of(given.table, target, ordered=order, kind=kind)
+    except InvalidInput:
+        if kind is not None or order is not None:
+            raise
+        return None
 
 
 def _classes(profile: Profile) -> Column | None:

@@ -32,6 +32,8 @@ def text_of(look: "Look", width: int = WIDEST) -> str:
         lines.append(f"  (+{len(look.columns) - len(shown)} more; to_frame() has them all)")
     if look.balance:
         lines += ["", *wrap(balance_of(look), width)]
+    if look.doubt:
+        lines += [*([] if look.balance else [""]), *wrap(look.doubt, width, break_on_hyphens=False)]
     return "\n".join([*lines, "", *findings_of(look, width)])
 
 
@@ -40,6 +42,7 @@ def title(look: "Look") -> str:
     text = f"{look.label}: {_count(look.n_rows, 'row')}, {_count(len(look.columns), 'column')}"
     if look.target is not None:
         what = "a number" if look.n_classes is None else _count(look.n_classes, "class", "classes")
+        what = {"count": "a count", "ordinal": f"{what} in order"}.get(str(look.kind), what)
         if look.n_classes is None and any(f.code == "LK306" for f in look.findings):
             what = "no class and no number"
         text += f", target {look.target} ({what})"
@@ -81,6 +84,7 @@ def html_of(look: "Look") -> str:
     more = len(look.columns) - len(_shown_columns(look))
     after = f"<p>(+{more} more; to_frame() has them all)</p>" if more else ""
     target = f"<p>{escape(balance_of(look))}</p>" if look.balance else ""
+    target += f"<p>{escape(look.doubt)}</p>" if look.doubt else ""
     findings = "".join(
         f"<p style='margin:.3em 0;max-width:50em'><b style='color:{COLOURS[each.severity]}'>"
         f"{each.code} {each.severity}</b> {escape(each.sentence)}</p>"

@@ -69,7 +69,8 @@ class Candidate:
             raise InvalidInput(
                 f"{self.name} is for {', '.join(kinds_in_order(self.tasks))} targets; "
                 f"{task.target!r} is {task.kind}. Choose one of "
-                f"{', '.join(each.name for each in candidates_for(task, everything=True))}."
+                f"{', '.join(each.name for each in candidates_for(task, everything=True))}"
+                f"{_or_say(task, self.tasks)}."
             )
         model = self.load()(**self.arguments(task, seed=seed))
         return model.set_params(**settings) if settings else model
@@ -250,6 +251,17 @@ def candidates_for(task: "Task | Kind", *, everything: bool = False) -> list[Can
 
 def kinds_in_order(kinds: Iterable[Kind]) -> list[Kind]:
     return [kind for kind in KINDS if kind in kinds]
+
+
+def _or_say(task: "Task", kinds: frozenset[Kind]) -> str:
+    """The kind that a model would need, where the values may be of it."""
+    labels = task.classes
+    if labels and (isinstance(labels[0], str | bool) or labels[0] < 0):
+        kinds = kinds & CLASS_KINDS
+    if len(labels) != 2:
+        kinds = kinds - {"binary"}
+    said = " or ".join(f"kind={kind!r}" for kind in kinds_in_order(kinds))
+    return f", or say {said} if that is what it holds" if said else ""
 
 
 def _class_named(name: str) -> type[Any]:

@@ -20,11 +20,11 @@ from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
 from likely.evaluate.folds import Fold, Folds
 from likely.evaluate.metrics.base import Metric
-from likely.evaluate.metrics.intervals import mean_of_independent
 from likely.evaluate.predicting import predict_for, truth_of
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.task import Task
 from likely.evaluate.trials import TrialScore
+from likely.intervals import mean_of_independent
 
 if TYPE_CHECKING:
     import pyarrow as pa

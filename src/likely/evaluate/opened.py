@@ -4,17 +4,19 @@ Of a file that is too large for memory, the rows are taken that a hash of their 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from likely.data.frames import as_table, is_sparse, library_of
+from likely.data.arrow_tables import arrow_table_of
+from likely.data.frames import library_of
 from likely.data.source import Source
 from likely.data.sources import read
 from likely.data.split import split_mask
 from likely.errors import InvalidFile, InvalidInput
+from likely.evaluate.kinds import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +32,9 @@ class Opened(NamedTuple):
     table: "pa.Table"
     n_rows: int
     label: str = "table"
-    target: str | None = None  # what a sealed folder remembers
+    target: str | None = None  # what a sealed folder remembers, and so below
+    kind: Kind | None = None
+    order: tuple[Any, ...] | None = None
 
 
 def opened(data: Any) -> Opened:
@@ -45,7 +49,7 @@ def opened(data: Any) -> Opened:
         data = pa.Table.from_batches([data])
     if library_of(data) == "likely":
         return _opened_path(_sealed_path(data))
-    table = data if isinstance(data, pa.Table) else _arrow_of(data)
+    table = data if isinstance(data, pa.Table) else arrow_table_of(data)
     if not table.num_rows or not table.num_columns:
         raise InvalidInput(
             f"The table has {table.num_rows} rows and {table.num_columns} columns; there is "
@@ -66,6 +70,23 @@ def opened_source(source: Source, label: str) -> Opened:
 def is_sealed(path: Path) -> bool:
     """Whether it is a folder that ``seal`` has written."""
     return (path / MANIFEST).is_file()
+
+
+def kind_and_order(
+    manifest: Mapping[str, Any],
+    target: str,
+    *,
+    kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
+) -> tuple[Kind | None, Sequence[Any] | None]:
+    """As given; else as a seal of that target remembers, which also knows the order of a kind."""
+    if manifest.get("target") != target:
+        return kind, order
+    if order is None and kind in (None, "ordinal"):
+        order = manifest.get("order")
+    if kind is None and order is None:
+        kind = manifest.get("kind")
+    return kind, order
 
 
 def _sealed_path(data: Any) -> Path:
@@ -89,7 +110,12 @@ def _opened_path(path: Path) -> Opened:
             path / MANIFEST, f"it cannot be read as JSON ({error}). Seal the data again."
         ) from None
     found = opened_source(read(path / TRAINING), str(path))
-    return found._replace(target=manifest.get("target"))
+    order = manifest.get("order")
+    return found._replace(
+        target=manifest.get("target"),
+        kind=manifest.get("kind"),
+        order=None if order is None else tuple(order),
+    )
 
 
 def _some_rows(source: Source, share: float) -> "Iterator[pa.RecordBatch]":
@@ -98,40 +124,3 @@ def _some_rows(source: Source, share: float) -> "Iterator[pa.RecordBatch]":
         kept = split_mask(start, batch.num_rows, 0, share)
         yield batch.take(np.flatnonzero(kept))
         start += batch.num_rows
-
-
-def _arrow_of(data: Any) -> "pa.Table":
-    """A frame or an array, column by column: names may repeat, types may be mixed."""
-    import pyarrow as pa
-
-    if is_sparse(data):
-        raise InvalidInput(
-            "A sparse array was given; look reads tables of columns that have names and types. "
-            "Pass a data frame, or X.toarray() if it is small."
-        )
-    if library_of(data) == "pandas" and getattr(data, "ndim", 0) == 2:
-        columns = [data.iloc[:, j] for j in range(data.shape[1])]  # by place: names may repeat
-        return _table([_array(c) for c in columns], [str(name) for name in data.columns])
-    if isinstance(data, np.ndarray | list | tuple):
-        values = as_table(data).values  # type: ignore[attr-defined]  # an ArrayTable
-        columns = [_array(values[:, j]) for j in range(values.shape[1])]
-        return _table(columns, [str(j) for j in range(len(columns))])
-    frame: pa.Table = as_table(data).frame.to_arrow()  # type: ignore[attr-defined]  # a FrameTable
-    return frame
-
-
-def _table(columns: list[Any], names: list[str]) -> "pa.Table":
-    import pyarrow as pa
-
-    return pa.Table.from_arrays(columns, names=names)
-
-
-def _array(column: Any) -> Any:
-    """A column as Arrow has it; objects of several types as what they print."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        known = [None if value is None or value != value else str(value) for value in column]
-        return pa.array(known, pa.string())

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from likely._typing import Array
-from likely.evaluate.metrics.intervals import Ends
+from likely.intervals import Ends
 
 
 class Paired(NamedTuple):

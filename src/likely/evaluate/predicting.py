@@ -1,6 +1,7 @@
 """What a fitted model says of the rows of a table, in the form that metrics read.
 
-    classes    log p(k | x) in the order of the task; −inf for a class that the fit had not seen
+    classes    log p(k | x) in the order of the task, from log 2⁻⁵² up: a class that the fit had not
+               seen has that floor, which is also the one of a sealed score
     numbers    E[y | x] and log p(y | x)
 
 For counts a log p(y | x) is of the count itself: a Gaussian model is given the mass that it puts
@@ -19,6 +20,7 @@ from likely.evaluate.metrics.base import Prediction, Truth
 from likely.evaluate.task import Task
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
+from likely.sealing.scoring import LOG_FLOOR
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,8 +122,8 @@ def _classes(model: Any, task: Task, features: "pa.Table") -> Prediction:
             f"The model knows a class {strangers[0]!r} that the task does not; its classes are "
             f"{', '.join(map(repr, task.classes[:10]))}. Fit it to the same target."
         )
-    log_proba = np.full((len(given), len(task.classes)), -np.inf)
-    log_proba[:, [place[label] for label in labels]] = given
+    log_proba = np.full((len(given), len(task.classes)), LOG_FLOOR)
+    log_proba[:, [place[label] for label in labels]] = np.maximum(given, LOG_FLOOR)
     return Prediction.of_classes(
         log_proba, tuple(label for label in task.classes if label not in labels)
     )
@@ -132,7 +134,7 @@ def _log_proba(model: Any, features: "pa.Table") -> Array:
     if in_logs is not None:
         return np.asarray(in_logs(features), dtype=np.float64)
     if getattr(model, "predict_proba", None) is None:
-        name = type(model).__name__
+        name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
         raise InvalidInput(
             f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
             f"PlattScaling({name}())."

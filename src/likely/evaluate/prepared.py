@@ -12,6 +12,7 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils.metaestimators import available_if
@@ -48,22 +49,23 @@ class Prepared(BaseEstimator):
     Parameters
     ----------
     model : estimator
-        The model; a clone of it is fitted.
+        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
+        they are, for it prepares its own.
     impute : "auto" or bool, default="auto"
         Whether missing numbers become the median (with a column that says where, if more than
         1 % are missing), missing Booleans the more common value, and missing categories the
         category "missing".  ``auto`` does so for models that do not take missing cells.
     scale : "auto" or bool, default="auto"
-        Whether numbers and dates are divided by their standard deviation.  ``auto`` does so
-        where the model has a penalty, l1 or l2, which compares coefficients; these are then of
-        the scaled columns.
+        Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
+        does so where the model has a penalty, l1 or l2, which compares coefficients; these are
+        then of the scaled columns.
 
     Attributes
     ----------
     model_ : estimator
         The fitted model; it sees what ``prepare`` returns.
     preparation_ : Preparation or None
-        What is done to each column; prints well.  None for a sparse X.
+        What is done to each column; prints well.  None for a sparse X, and for a pipeline.
     steps_ : list of (column, what was done)
         The same in words.
 
@@ -81,7 +83,7 @@ class Prepared(BaseEstimator):
     ... )
     >>> model = Prepared(LogisticRegression(l2=0.1)).fit(frame, [0, 0, 1, 1])
     >>> print(model.preparation_)
-    age     25.0 % missing, filled with the median 47; where is told by 'age missing'; divided ...
+    age     25.0 % missing, filled with the median 47; where is told by 'age missing'; less ...
     town    2 categories; 25.0 % missing, the category 'missing'
     planet  dropped: the same value in every row, 'Earth'
     >>> model.predict(frame)
@@ -105,7 +107,7 @@ class Prepared(BaseEstimator):
         weight = check_weight(sample_weight, X, n_rows=n_rows_of(X))
         X, y, weight = _present(X, y, weight)
         table, preparation = X, None
-        if not is_sparse(X):
+        if not is_sparse(X) and not isinstance(self.model, Pipeline):
             columns = self._columns(X)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
@@ -129,7 +131,7 @@ class Prepared(BaseEstimator):
         """What was done to each column, in words."""
         check_is_fitted(self)
         if self.preparation_ is None:
-            return [(name, "as it is, sparse") for name in feature_names(self)]
+            return [(name, self._as_given()) for name in feature_names(self)]
         return self.preparation_.told()
 
     @property
@@ -188,8 +190,8 @@ class Prepared(BaseEstimator):
         if not scaled:
             return summary
         remark = (
-            "numbers were divided by their standard deviations, so that a coefficient is what one "
-            f"standard deviation adds: {', '.join(scaled)}"
+            "numbers were centred and divided by their standard deviations, so that a coefficient "
+            f"is what one standard deviation adds: {', '.join(scaled)}"
         )
         return replace(summary, remarks=(*summary.remarks, remark))
 
@@ -198,8 +200,13 @@ class Prepared(BaseEstimator):
         if not hasattr(self, "model_"):
             return said
         if self.preparation_ is None:
-            return f"{said}\nas it is, sparse"
+            return f"{said}\n{self._as_given()}"
         return f"{said}\n{self.preparation_}"
+
+    def _as_given(self) -> str:
+        """Why nothing was done."""
+        own = isinstance(self.model, Pipeline)
+        return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
     def _fitted_to(self, table: Any, y: Any, weight: Array | None) -> Any:
         model = clone(self.model)

@@ -71,8 +71,8 @@ def numbers_of(cells: Cells, *, date: bool) -> Array:
     if days is None:
         raise InvalidInput(
             f"Column {cells.name!r} must hold {'dates' if date else 'numbers'}, as in the fit"
-            f"{_example(cells)}; found {'text' if cells.factor else f'{cells.kind}s'}. Convert it, "
-            "or correct the values that are none."
+            f"{_stranger(cells, date=date)}; found {'text' if cells.factor else f'{cells.kind}s'}. "
+            "Convert it, or correct the values that are none."
         )
     return days
 
@@ -184,8 +184,14 @@ def _text(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _example(cells: Cells) -> str:
+def _stranger(cells: Cells, *, date: bool) -> str:
+    """A value that is neither date nor number, as it stands in the column."""
     if cells.factor is None:
         return ""
-    first = cells.factor.codes[cells.factor.codes >= 0][0]
-    return f", which {cells.factor.values[first]!r} is not"
+    factor = _as_text(cells.factor)
+    for code in _used(factor):
+        alone = Factor(np.zeros(1, dtype=factor.codes.dtype), factor.values[[code]])
+        known = days_of_text(alone) is not None if date else share_of_numbers(alone.values) == 1
+        if not known:
+            return f", which {factor.values[code]!r} is not"
+    return ""

@@ -1,6 +1,6 @@
 """What preparation does to one column: learned in a fit, and applied ever after.
 
-    x  →  x / s                       a number, where a penalty compares coefficients
+    x  →  (x − m) / s                 a number, where a penalty compares coefficients
     missing  →  the median            and a column that says where, if more than 1 % are missing
     missing  →  "missing"             a category like any other
     a category  →  0/1 columns        for models that read numbers only; the first has none
@@ -65,6 +65,7 @@ class NumberColumn(Step):
     indicator: str | None  # the name of the column that says where they are
     scale: float | None  # what the numbers are divided by
     constant: bool = False  # where known; then only the indicator is kept
+    centre: float = 0.0  # what is subtracted before
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         import pyarrow as pa
@@ -87,13 +88,14 @@ class NumberColumn(Step):
             parts.append(f"{_percent(self.missing)} missing, left to the model")
         parts += _indicated(self.indicator)
         if self.scale is not None:
+            parts.append(f"less its mean {self.centre:.4g}")
             parts.append(f"divided by its standard deviation {self.scale:.4g}")
         return "; ".join(parts) or AS_IT_IS
 
     def _filled(self, numbers: Array, gaps: Array) -> Array:
         if self.fill is not None and gaps.any():
             numbers = np.where(gaps, self.fill, numbers)
-        return numbers if self.scale is None else numbers / self.scale
+        return numbers if self.scale is None else (numbers - self.centre) / self.scale
 
 
 @final
@@ -218,6 +220,13 @@ class Preparation:
             step.name
             for step in self.steps
             if isinstance(step, NumberColumn) and step.scale is not None
+        )
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that hold numbers, as in the fit."""
+        return tuple(
+            step.name for step in self.steps if isinstance(step, NumberColumn) and not step.date
         )
 
     def told(self) -> list[tuple[str, str]]:

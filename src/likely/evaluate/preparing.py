@@ -120,10 +120,11 @@ class _Learner(NamedTuple):
         if kind == "boolean" and not lonely:
             fill = None if middle is None else middle > 0.5
             return BooleanColumn(name, fill, missing, indicator)
-        scale = None
+        centre, scale = 0.0, None
         if self.needs.scale and kind != "boolean" and not constant:
-            scale = self._deviation(known, gaps)
-        return NumberColumn(name, kind == "date", middle, missing, indicator, scale, lonely)
+            centre, scale = self._mean_and_deviation(known, gaps)
+        date = kind == "date"
+        return NumberColumn(name, date, middle, missing, indicator, scale, lonely, centre)
 
     def _category(self, name: str, levels: Array, gaps: Array) -> Step:
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
@@ -163,13 +164,14 @@ class _Learner(NamedTuple):
             return float(np.median(known))
         return QuantileSummary.of(known, self.weight[~gaps], limit=None).median()
 
-    def _deviation(self, known: Array, gaps: Array) -> float:
-        """√(Σw(x − x̄)² / Σw), on a scale where no square overflows."""
+    def _mean_and_deviation(self, known: Array, gaps: Array) -> tuple[float, float]:
+        """x̄ and √(Σw(x − x̄)² / Σw), on a scale where no square overflows."""
         weight = None if self.weight is None else self.weight[~gaps]
         largest = float(np.abs(known).max())
         small = known / largest
         mean = np.average(small, weights=weight)
-        return largest * float(np.sqrt(np.average((small - mean) ** 2, weights=weight)))
+        variance = float(np.average((small - mean) ** 2, weights=weight))
+        return largest * float(mean), largest * float(np.sqrt(variance))
 
 
 def _refuse_numbers(name: str, levels: Array) -> None:

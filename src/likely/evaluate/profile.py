@@ -5,15 +5,15 @@ rows and conditioning on the target work on small integers, whatever the column 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names
 from likely.data.source import column_index
-from likely.evaluate.task import FEW_ROWS, MANY_CLASSES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +33,7 @@ class Column:
     codes: Codes  # (n_rows,)
     values: Any  # pyarrow.Array, distinct, in the order of their appearance
     declared: bool = False  # as categories
+    classes: bool | None = None  # of a target: whether it holds them, where that was said
 
     @cached_property
     def counts(self) -> Array:
@@ -92,7 +93,9 @@ class Column:
 
     @cached_property
     def reads_as_classes(self) -> bool:
-        """Whether a target like this is one of classes: the rule of ``task_of``."""
+        """Whether a target like this is one of classes: as was said, or by ``task_of``'s rule."""
+        if self.classes is not None:
+            return self.classes
         if not self.is_number:
             return self.is_text or self.type == "Boolean"
         repeated = self.n_distinct <= MANY_CLASSES and self.n_distinct * FEW_ROWS <= self.n_known
@@ -101,8 +104,7 @@ class Column:
     @property
     def too_many_classes(self) -> bool:
         """Whether ``task_of`` refuses it as a target, for it holds names."""
-        few_rows = self.n_distinct * FEW_ROWS > self.n_known
-        return self.is_text and few_rows and self.n_distinct > MANY_CLASSES
+        return self.is_text and are_names(self.n_distinct, self.n_known)
 
     @cached_property
     def numbers(self) -> Array:
@@ -164,11 +166,19 @@ class Profile:
         return tuple(column for column in self.columns if column is not self.target)
 
 
-def profile_of(table: "pa.Table", target: str | None = None) -> Profile:
-    """Every column encoded; a target that is no column is refused with the nearest name."""
+def profile_of(
+    table: "pa.Table", target: str | None = None, *, classes: bool | None = None
+) -> Profile:
+    """Every column encoded; a target that is no column is refused with the nearest name.
+
+    ``classes`` says whether the target holds classes; None leaves it to its values.
+    """
     names: Sequence[str] = table.column_names
     place = None if target is None else column_index(names, target)
-    columns = tuple(_column(name, table.column(j)) for j, name in enumerate(names))
+    columns = tuple(
+        replace(_column(name, table.column(j)), classes=classes if j == place else None)
+        for j, name in enumerate(names)
+    )
     return Profile(columns, table.num_rows, None if place is None else columns[place])
 
 

@@ -4,19 +4,25 @@ Rows without a target can be neither learned from nor scored; they are left out,
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
+from likely.data.arrow_tables import with_target
+from likely.data.finite import refuse_infinities
 from likely.data.frames import library_of
 from likely.errors import InvalidInput, UnknownName
 from likely.evaluate.asking import rows_and_target
 from likely.evaluate.folds import Folds
 from likely.evaluate.objective import strata_of
-from likely.evaluate.opened import MANIFEST, is_sealed
-from likely.evaluate.task import Kind, Task, task_of
+from likely.evaluate.opened import MANIFEST, is_sealed, kind_and_order
+from likely.evaluate.task import Kind, Task
+from likely.evaluate.task_for_models import suits_of, task_for_models
+from likely.sealing.accidents import refuse_sealed_rows_near
+from likely.sealing.splitting import times_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,11 +40,16 @@ class Rows(NamedTuple):
     sealed: bool = False  # whether they are the training part of a seal
     library: str | None = None  # of the frame that was given
 
+    @property
+    def learned(self) -> "pa.Table":
+        """The columns that models see, and the target: the group names rows, and is no feature."""
+        return self.table if self.group is None else self.table.drop_columns([self.group])
+
     def folds(self, *, n_folds: int, repeats: int, seed: int) -> Folds:
         """Stratified where there are classes, by group or by time where that was said."""
         n_rows = self.table.num_rows
         if self.by_time is not None:
-            time = codes_of(self.table, self.by_time)
+            time = time_of(self.table, self.by_time)
             return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=time)
         return Folds(
             n_rows=n_rows,
@@ -51,19 +62,38 @@ class Rows(NamedTuple):
 
 
 def rows_for(
-    data: Any, target: str | None, *, kind: Kind | None = None, group: str | None = None
+    data: Any,
+    target: Any,
+    *,
+    models: Any = None,
+    kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    doing: str | None = None,
 ) -> Rows:
-    """Open the data; of a sealed folder its training part, target, groups and times."""
+    """Open the data; of a sealed folder its training part, target, kind, groups and times.
+
+    ``models`` are those that were named for it: see ``task_for_models``.  ``doing`` names what is
+    about to learn from the rows: then sealed ones are refused.
+    """
+    library = None if isinstance(data, str | Path) else library_of(data)
+    data, target = with_target(data, target)
     table, target = rows_and_target(data, target)
     remembered = _remembered(data)
-    task = task_of(table, target, kind=kind)
+    if doing is not None and not remembered:
+        place = data if isinstance(data, str | Path) else None
+        refuse_sealed_rows_near(table, place, doing=doing)
+    kind, order = kind_and_order(remembered, target, kind=kind, order=order)
+    task = task_for_models(table, target, suits_of(models), kind=kind, order=order)
+    refuse_infinities(table.to_batches())  # a fold would name another row
     known = task.known(table)
     if not known.all():
         table = table.take(np.flatnonzero(known))
-    group = remembered.get("group") if group is None else group
-    if group is not None and group not in table.column_names:
-        raise UnknownName("column", group, table.column_names)
-    if len(table.column_names) < 2:
+    if group is None and by_time is None:
+        group, by_time = remembered.get("group"), remembered.get("by_time")
+    _check_parting(table, target, group, by_time)
+    if len({*table.column_names} - {group}) < 2:
         raise InvalidInput(
             f"The table has no column but {target!r}; at least one to learn from was expected. "
             "Add one."
@@ -74,10 +104,36 @@ def rows_for(
         str(data) if isinstance(data, str | Path) else remembered.get("label", "table"),
         int(len(known) - known.sum()),
         group,
-        remembered.get("by_time") if group is None else None,
+        by_time,
         bool(remembered),
-        None if isinstance(data, str | Path) or remembered else library_of(data),
+        None if remembered else library,
     )
+
+
+def _check_parting(table: "pa.Table", target: str, group: str | None, by_time: str | None) -> None:
+    """Rows are held out by group or by time, and neither is what is to be predicted."""
+    if group is not None and by_time is not None:
+        raise InvalidInput(
+            f"Both group={group!r} and by_time={by_time!r} were given; rows are held out by one "
+            "of them. Leave one out."
+        )
+    for name in (group, by_time):
+        if name is not None and name not in table.column_names:
+            raise UnknownName("column", name, table.column_names)
+    if target in (group, by_time):
+        raise InvalidInput(
+            f"{target!r} is the target; another column was expected to say which rows are held "
+            "out together. Name that one."
+        )
+
+
+def time_of(table: "pa.Table", name: str) -> Array:
+    """Whole numbers in the order of time; a column that has none is refused."""
+    import pyarrow.compute as pc
+
+    times = times_of(table.column(name), name)
+    rank = pc.rank(times, sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(rank.to_numpy()).astype(np.int64)
 
 
 def codes_of(table: "pa.Table", name: str) -> Array:

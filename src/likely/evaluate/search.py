@@ -61,6 +61,7 @@ class Search(ABC):
 
     name: ClassVar[str]
     endless: ClassVar[bool] = False  # True where more trials only add to those before
+    in_rounds: ClassVar[bool] = False  # True where the first trials see a share of the rows
 
     def usual_trials(self) -> int | None:
         """How many where nothing was said; None where the search itself knows."""
@@ -120,6 +121,7 @@ class Halving(Search):
     """
 
     name: ClassVar[str] = "halving"
+    in_rounds: ClassVar[bool] = True
     factor: int = 3
     rounds: int = 3
 

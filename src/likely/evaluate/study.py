@@ -24,19 +24,19 @@ from likely.evaluate.asking import (
     model_and_name,
     space_for,
 )
-from likely.evaluate.exploring import INTERRUPTED, Explored, best_of, explore
+from likely.evaluate.exploring import INTERRUPTED, Explored, best_of, explore, try_by_hand
 from likely.evaluate.metrics import Metric
-from likely.evaluate.metrics.intervals import mean_of_independent
 from likely.evaluate.nested import OuterFold, OuterLog, outer_folds, scored
 from likely.evaluate.objective import CrossValidated, prepared
 from likely.evaluate.prepared import Prepared
-from likely.evaluate.rows import Rows, codes_of, rows_for
+from likely.evaluate.rows import Rows, codes_of, rows_for, time_of
 from likely.evaluate.search import Plan, Search, search_named
 from likely.evaluate.space import Parameters, Space
 from likely.evaluate.study_folder import StudyFolder
 from likely.evaluate.study_text import html_of, text_of
 from likely.evaluate.task import Kind
-from likely.evaluate.trials import Trial, TrialLog
+from likely.evaluate.trials import Proposal, Trial, TrialLog, column_of
+from likely.intervals import mean_of_independent
 
 AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings are tried first
 
@@ -51,7 +51,8 @@ class Study:
     question : Question
         What was asked: model, objective, space, search, plan.
     trials : tuple of Trial
-        In the order they were run.
+        In the order they were run; last those that ``add`` put beside the search, numbered −1,
+        −2, ….
     stopped : {"finished", "out of time", "interrupted"}
         What ended the search; ``resume`` goes on.
     constant : float
@@ -114,9 +115,38 @@ class Study:
         score, low, high = (np.array(part) for part in parts)
         return mean_of_independent(score, low, high)
 
+    @property
+    def settings(self) -> list[str]:
+        """The names of all settings that were tried, those of the space first."""
+        tried = (name for trial in self.trials for name in trial.parameters)
+        return list(dict.fromkeys([*self.question.space.names, *tried]))
+
     def best_model(self) -> Prepared:
-        """The model with the best settings and its preparation, not yet fitted."""
+        """The model with the best settings and its preparation, not yet fitted.
+
+        It takes every column that it is given; ``refit`` leaves out that of the groups.
+        """
         return prepared(self.question.objective.model, self.best_parameters_)
+
+    def refit(self) -> Prepared:
+        """The model with the best settings, fitted once to all rows of the study."""
+        objective = self.question.objective
+        return self.best_model().fit(objective.table, objective.task.target)
+
+    def add(self, *settings: Mapping[str, Any]) -> "Study":
+        """Try settings of your own on the same folds; what is left out is as the model has it.
+
+        They join the table and may be the best.  The search goes on as if they were not there.
+        """
+        objective, folder = self.question.objective, StudyFolder(self.folder)
+        chosen = by_hand_of(settings, self.question.space, objective.model)
+        searched = [trial for trial in self.trials if trial.number >= 0]
+        with folder.alone():
+            log = TrialLog(folder.added, _by_hand(self.trials))
+            known = {trial.proposal.key for trial in (*searched, *log.trials.values())}
+            new = {Proposal(0, each).key: each for each in chosen}
+            try_by_hand(objective, [new[key] for key in new if key not in known], log)
+        return replace(self, trials=(*searched, *log.trials.values()))
 
     def resume(self, *, trials: int | None = None, minutes: float | None = None) -> "Study":
         """Go on, to more trials or minutes in all where they are given."""
@@ -136,8 +166,8 @@ class Study:
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
         columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
-        for name in self.question.space.names:
-            columns[name] = _column([t.parameters.get(name) for t in self.trials])
+        for name in self.settings:
+            columns[name] = column_of([t.parameters.get(name) for t in self.trials])
         columns["share"] = np.array([t.share for t in self.trials])
         columns[self.metric.name] = np.array([t.mean for t in self.trials])
         for name in ("low", "high", "seconds"):
@@ -156,9 +186,9 @@ class Study:
 
 
 def tune(
-    table: Any,
-    target: str | None,
-    model: Any,
+    data: Any,
+    target: Any = None,
+    model: Any = None,
     *,
     space: Space | Mapping[str, Any] | None = None,
     search: str | Search = "random",
@@ -168,7 +198,9 @@ def tune(
     nested: int | None = None,
     metric: str | Metric | None = None,
     group: str | None = None,
+    by_time: str | None = None,
     kind: Kind | None = None,
+    order: Sequence[Any] | None = None,
     by_hand: Sequence[Mapping[str, Any]] = AS_IT_IS,
     seed: int = 0,
     study: str | Path | None = None,
@@ -178,10 +210,10 @@ def tune(
 
     Parameters
     ----------
-    table : data frame, Arrow table, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
         Of what is sealed only the training part is read.
-    target : str or None
-        The column to predict; None where a seal remembers it.
+    target : str, or one label for each row
+        The column to predict; a seal remembers it.
     model : str or estimator
         A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
         inside each fold.
@@ -199,9 +231,16 @@ def tune(
     metric : str or Metric
         What to improve; None is log loss of classes and log-likelihood of numbers.
     group : str
-        A column whose equal values are never on both sides of a fold; a seal remembers it.
+        A column whose equal values are never on both sides of a fold, and which is no feature; a
+        seal remembers it.
+    by_time : str
+        A column by which later rows are predicted from earlier ones, in the folds of the search
+        and in the outer ones; a seal remembers it.
     kind : str
-        The kind of task, where the target's own values say another.
+        The kind of task: binary, classes, ordinal, count, positive or real; None leaves it to the
+        seal, to the target's own values, or to the model where it needs another.
+    order : sequence
+        The classes from lowest to highest; the task is then ordinal.
     by_hand : sequence of mappings
         Settings to be tried first; ``{}`` is the model as it is.
     study : path
@@ -218,7 +257,16 @@ def tune(
     >>> found.best_score_ < found.constant
     True
     """
-    rows = rows_for(table, target, kind=kind, group=group)
+    rows = rows_for(
+        data,
+        target,
+        models=model,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        doing="tune",
+    )
     name, template = model_and_name(model, rows.task, seed=seed)
     chosen = metric_of(rows.task, metric)
     objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
@@ -237,10 +285,9 @@ def _objective(
     rows: Rows, model: Any, metric: Metric, *, n_folds: int, seed: int
 ) -> CrossValidated:
     """The score to be improved, on folds that keep groups together and time in order."""
-    groups, time = (
-        None if name is None else codes_of(rows.table, name) for name in (rows.group, rows.by_time)
-    )
-    return CrossValidated(model, rows.table, rows.task, metric, n_folds, seed, groups, time)
+    groups = None if rows.group is None else codes_of(rows.table, rows.group)
+    time = None if rows.by_time is None else time_of(rows.table, rows.by_time)
+    return CrossValidated(model, rows.learned, rows.task, metric, n_folds, seed, groups, time)
 
 
 def answer(
@@ -254,21 +301,33 @@ def answer(
 
     Of a study in memory, ``past`` are the trials it has.
     """
+    with folder.alone():
+        return _answered(question, folder, executor, past)
+
+
+def _answered(
+    question: Question, folder: StudyFolder, executor: str | Executor, past: Sequence[Trial]
+) -> Study:
     folder.begin(question.to_json())
     objective = question.objective
     executor = executor_of_trials(executor, objective.table)
-    log = TrialLog(folder.trials, past if folder.path is None else ())
+    added = TrialLog(folder.added, _by_hand(past))
+    log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
     explored = _searched(question, objective, log, executor)
     if not explored.trials:
         raise KeyboardInterrupt  # before there was anything to keep
-    study = Study(
-        question, explored.trials, explored.stopped, objective.baseline(), folder=folder.path
-    )
+    trials = (*explored.trials, *added.trials.values())
+    study = Study(question, trials, explored.stopped, objective.baseline(), folder=folder.path)
     if explored.stopped != INTERRUPTED:
         study.best_trial_  # noqa: B018  # says why, where no trial has a score
     if question.nested is None or explored.stopped == INTERRUPTED:
         return study
     return _with_outer(study, folder, executor)
+
+
+def _by_hand(trials: Sequence[Trial]) -> list[Trial]:
+    """Those beside the search."""
+    return [trial for trial in trials if trial.number < 0]
 
 
 def _searched(
@@ -301,11 +360,3 @@ def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> 
         stopped = INTERRUPTED
     done = tuple(log.folds[number] for number in sorted(log.folds))
     return replace(study, outer=done, stopped=stopped)
-
-
-def _column(values: list[Any]) -> Any:
-    """Numbers as floats, nan where idle; anything else as it prints."""
-    numbers = all(value is None or isinstance(value, int | float) for value in values)
-    if numbers and not any(isinstance(value, bool) for value in values):
-        return np.array([nan if value is None else value for value in values], dtype=np.float64)
-    return np.array([None if value is None else str(value) for value in values], dtype=object)

@@ -3,6 +3,7 @@
     study.json        the question: model, space, search, folds, seed, a hash of the data; written
                       once, and again where the budget is raised
     trials.jsonl      one line per trial, in order
+    added.jsonl       one line per trial that was added by hand, beside the search
     outer.jsonl       one line per outer fold of a nested study
     outer-0/ …        trials.jsonl of the search inside each outer fold
 
@@ -11,19 +12,21 @@ A study goes on where it stopped.  A folder that asks another question is refuse
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from likely.errors import CannotWrite, InvalidFile, InvalidInput
-from likely.files import write_atomically
+from likely.errors import InvalidFile, InvalidInput
+from likely.files import alone_in, make_folder, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
 QUESTION, TRIALS, OUTER = "study.json", "trials.jsonl", "outer.jsonl"
+ADDED = "added.jsonl"
 BUDGET = "budget"  # may differ from one sitting to the next
 
 
@@ -39,18 +42,26 @@ class StudyFolder:
         return self.path and self.path / TRIALS
 
     @property
+    def added(self) -> Path | None:
+        return self.path and self.path / ADDED
+
+    @property
     def outer(self) -> Path | None:
         return self.path and self.path / OUTER
 
     def inner(self, fold: int) -> Path | None:
         """The trials of the search inside an outer fold, in a folder that exists."""
-        return self.path and _made(self.path / f"outer-{fold}") / TRIALS
+        return self.path and make_folder(self.path / f"outer-{fold}") / TRIALS
+
+    def alone(self) -> AbstractContextManager[None]:
+        """No other process, or thread, goes on with the study in the block."""
+        return nullcontext() if self.path is None else alone_in(make_folder(self.path))
 
     def begin(self, question: Mapping[str, Any]) -> None:
         """Write the question, or check that it is the one the folder asks already."""
         if self.path is None:
             return
-        file = _made(self.path) / QUESTION
+        file = make_folder(self.path) / QUESTION
         question = json.loads(json.dumps({"format": FORMAT, **question}))  # tuples become lists
         if file.exists():
             earlier = read_question(self.path)
@@ -109,11 +120,3 @@ def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, A
 def _short(value: Any) -> str:
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(folder, error) from None
-    return folder

@@ -43,10 +43,12 @@ def sentences(study: "Study") -> list[str]:
     found = [
         f"{question.model}: {title} {_score(study.best_score_, study.best_interval_)} by "
         f"{question.objective.n_folds}-fold cross-validation on "
-        f"{question.objective.table.num_rows:,} rows; best constant {_number(study.constant)}.",
+        f"{question.objective.table.num_rows:,} rows; best constant {_number(study.constant)}. "
+        "Its interval is of the held-out rows alone.",
         f"Best of {len(scored)} trials ({question.search.name}, seed {question.plan.seed}): "
         f"{settings_of(best.parameters)}.",
     ]
+    found += _rounds(study)
     if study.outer:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
@@ -65,7 +67,7 @@ def settings_of(parameters: "Parameters") -> str:
 
 def trial_rows(study: "Study") -> list[list[str]]:
     """A head and the best trials, those on the most rows first."""
-    names = study.question.space.names
+    names = study.settings
     partial = any(trial.share != 1.0 for trial in study.trials)
     head = ["trial", study.metric.title, "95 %", *names, *(["rows"] if partial else []), "seconds"]
     order = ranked(study.trials, study.metric.better)
@@ -84,6 +86,22 @@ def outer_rows(study: "Study") -> list[list[str]]:
     return rows
 
 
+def _rounds(study: "Study") -> list[str]:
+    """How many settings were tried on which share of the rows, and how well the best did."""
+    searched = [trial for trial in study.trials if trial.number >= 0]
+    shares = sorted({trial.share for trial in searched})
+    if len(shares) < 2:
+        return []
+    parts = []
+    for share in shares:
+        trials = [trial for trial in searched if trial.share == share]
+        best = best_of(trials, study.metric.better)
+        reached = "none has a score" if best is None else f"best {_number(best.mean)}"
+        rows = "all" if share == 1.0 else f"{share:.0%}"
+        parts.append(f"{len(trials)} on {rows} ({reached})")
+    return [f"Rounds, by share of the training rows: {', '.join(parts)}."]
+
+
 def _nested_sentence(study: "Study", title: str) -> str:
     n, wanted = len(study.outer), study.question.nested
     folds = f"{n} outer folds" if n == wanted else f"{n} of {wanted} outer folds"
@@ -97,6 +115,10 @@ def _nested_sentence(study: "Study", title: str) -> str:
 
 def _remarks(study: "Study") -> list[str]:
     found = []
+    best = best_of(study.trials, study.metric.better)
+    if best is not None and best.number < 0:
+        nested = " The nested score is of the search without them." if study.outer else ""
+        found.append(f"The best settings were added by hand.{nested}")
     warned = [trial for trial in study.trials if trial.score and trial.score.warnings]
     if warned:
         said = warned[0].score.warnings[0] if warned[0].score else ""

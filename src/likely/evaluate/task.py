@@ -6,7 +6,8 @@ whole numbers from 0 up            count
 numbers above 0                    positive
 other numbers                      real
 
-The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.
+The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.  Where the
+values could mean something else, ``doubt`` says so, and how to say which.
 """
 
 from collections.abc import Sequence
@@ -16,16 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.evaluate.kinds import CLASS_KINDS, KINDS, NUMBER_KINDS, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["CLASS_KINDS", "KINDS", "NUMBER_KINDS", "Kind", "Task", "task_of"]
+MOST_NAMED = 6  # classes in a sentence
 
-MANY_CLASSES = 20  # whole numbers with more values than this are counts; more names need …
-FEW_ROWS = 5  # … at least this many rows each, on average
+__all__ = ["CLASS_KINDS", "KINDS", "NUMBER_KINDS", "Kind", "Task", "task_of"]
 
 
 @final
@@ -38,6 +39,7 @@ class Task:
     classes: tuple[Any, ...] = ()  # labels in their order; none for numbers
     order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
     reason: str = ""  # why it is this kind
+    doubt: str = ""  # a sentence, where the values could mean something else
 
     @property
     def has_classes(self) -> bool:
@@ -91,7 +93,7 @@ def task_of(
 
     ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
     None asks the column.  ``kind`` decides where the rule would not: ``"count"`` for few
-    different whole numbers, ``"classes"`` for many.
+    different whole numbers, ``"classes"`` for many.  An order is of an ordinal task.
 
     >>> import pyarrow as pa
     >>> task_of(pa.table({"y": ["no", "yes", "no"]}), "y").classes
@@ -103,6 +105,7 @@ def task_of(
         raise UnknownName("kind of task", kind, KINDS)
     seen = _seen(table, target)
     if ordered is not None and not isinstance(ordered, bool):
+        _refuse_unordered(target, kind)
         return _in_order(seen, tuple(ordered))
     if kind is not None:
         return _as_told(seen, kind)
@@ -125,7 +128,10 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
     if pa.types.is_decimal(plain.type):
         plain, numeric = pc.cast(plain, pa.float64()), True
     text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
-    if not (numeric or text or pa.types.is_boolean(plain.type)):
+    if pa.types.is_temporal(plain.type):
+        advice = "Turn them into numbers, such as days since the first, or choose another target"
+        _refuse(target, f"holds {plain.type} values; labels or numbers were", advice)
+    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
         _refuse(target, f"holds {plain.type}; labels or numbers were", "Convert it")
     if pa.types.is_floating(plain.type):
         plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
@@ -160,13 +166,8 @@ def _plain(column: Any) -> Any:
 
 def _labels(seen: _Seen) -> Task:
     n = len(seen.values)
-    if n > MANY_CLASSES and n * FEW_ROWS > seen.n_rows:
-        _refuse(
-            seen.target,
-            f"holds names ({n:,} different values in {seen.n_rows:,} rows, such as "
-            f"{seen.values[0]!r}); classes with several rows each were",
-            "Choose another target, or join the rare ones",
-        )
+    if are_names(n, seen.n_rows):
+        refuse_names(seen.target, seen.values, seen.n_rows)
     return _classes(seen, f"it holds {n} different labels")
 
 
@@ -176,12 +177,21 @@ def _whole(seen: _Seen) -> Task:
     if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
         return _classes(
             seen,
-            f"it holds {n} different whole numbers, each in many rows; say kind='count' or 'real' "
-            "if they are amounts",
+            f"it holds {n} different whole numbers, each in many rows",
+            ""
+            if n == 2
+            else f"{n} different whole numbers: taken as classes; {_not_classes(seen)}",
         )
     if seen.typed_whole and seen.values[0] >= 0:
-        return Task("count", seen.target, reason="it holds whole numbers from 0 up")
+        other = "kind='positive' or kind='real'" if seen.values[0] > 0 else "kind='real'"
+        doubt = f"Whole numbers from 0 up: taken as counts; {other} if they were measured."
+        return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
     return _measured(seen)
+
+
+def _not_classes(seen: _Seen) -> str:
+    number = "count" if seen.values[0] >= 0 else "real"
+    return f"kind='{number}' or kind='ordinal' if they are amounts or grades."
 
 
 def _measured(seen: _Seen) -> Task:
@@ -191,16 +201,33 @@ def _measured(seen: _Seen) -> Task:
     return Task("real", seen.target, reason=f"it holds numbers, {sign}")
 
 
-def _classes(seen: _Seen, reason: str) -> Task:
+def _classes(seen: _Seen, reason: str, doubt: str = "") -> Task:
     kind: Kind = "binary" if len(seen.values) == 2 else "classes"
-    return Task(kind, seen.target, seen.values, reason=reason)
+    return Task(kind, seen.target, seen.values, reason=reason, doubt=doubt)
 
 
 def _ordinal(seen: _Seen, reason: str) -> Task:
-    return Task("ordinal", seen.target, seen.values, seen.values, reason)
+    return Task("ordinal", seen.target, seen.values, seen.values, reason, _alphabetical(seen))
+
+
+def _alphabetical(seen: _Seen) -> str:
+    """Words have no order of their own: say which one was taken."""
+    if seen.ordered or not isinstance(seen.values[0], str):
+        return ""
+    shown = " < ".join(seen.values[:MOST_NAMED]) + (" < …" if len(seen.values) > MOST_NAMED else "")
+    return f"The classes are taken in alphabetical order: {shown}; order=[…] gives another."
+
+
+def _refuse_unordered(target: str, kind: Kind | None) -> None:
+    if kind not in (None, "ordinal"):
+        raise InvalidInput(
+            f"An order of {target!r} was given with kind={kind!r}; an order is of ordinal targets. "
+            "Leave one of them out."
+        )
 
 
 def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
+    order = tuple(_as_in_column(label, seen) for label in order)
     missing = [value for value in seen.values if value not in order]
     if missing or len(set(order)) < len(order):
         what = f"lacks {missing[0]!r}" if missing else "names a class twice"
@@ -212,21 +239,45 @@ def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
     return Task("ordinal", seen.target, order, order, "its order was given")
 
 
+def _as_in_column(label: Any, seen: _Seen) -> Any:
+    """A label that was written as text, as the value of the column that it means."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label in seen.values or not isinstance(label, str):
+        return label
+    if seen.numeric:
+        try:
+            return float(label) if "." in label else int(label)
+        except ValueError:
+            return label
+    words = {str(value).lower(): value for value in seen.values if isinstance(value, bool)}
+    return words.get(label.lower(), label)
+
+
 def _as_told(seen: _Seen, kind: Kind) -> Task:
     reason = "it was said so"
     if kind in CLASS_KINDS:
+        if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
+            found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
+            _refuse(seen.target, found, "Use kind='real', or cut the numbers into classes")
         if kind == "binary" and len(seen.values) != 2:
             found = f"holds {len(seen.values)} different values; two were"
             _refuse(seen.target, found, "Use kind='classes'")
-        order = seen.values if kind == "ordinal" else None
-        return Task(kind, seen.target, seen.values, order, reason)
+        if kind == "ordinal":
+            return _ordinal(seen, reason)
+        return Task(kind, seen.target, seen.values, reason=reason)
     least = seen.values[0]
     if not seen.numeric:
-        _refuse(seen.target, f"holds labels such as {least!r}; numbers were", "Leave kind out")
+        _refuse(
+            seen.target,
+            f"holds labels such as {least!r}; numbers were",
+            "Leave kind out, or use kind='classes'",
+        )
     if kind == "count" and not (seen.whole and least >= 0):
-        _refuse(seen.target, "holds other than whole numbers from 0 up; counts were", "Say 'real'")
+        _refuse(
+            seen.target, "holds other than whole numbers from 0 up; counts were", "Use kind='real'"
+        )
     if kind == "positive" and least <= 0:
-        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Say 'real'")
+        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use kind='real'")
     return Task(kind, seen.target, reason=reason)
 
 

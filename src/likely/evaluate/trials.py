@@ -5,11 +5,13 @@ taken off when the log is opened again, and the trial is run again.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, final
+
+import numpy as np
 
 from likely.errors import InvalidFile
 from likely.evaluate.space import Parameters
@@ -149,6 +151,14 @@ class TrialLog:
                     line=place,
                 ) from error
             self.trials[trial.number] = trial
+
+
+def column_of(values: Sequence[Any]) -> Any:
+    """Numbers as floats, nan where idle; anything else as it prints."""
+    numbers = all(value is None or isinstance(value, int | float) for value in values)
+    if numbers and not any(isinstance(value, bool) for value in values):
+        return np.array([nan if value is None else value for value in values], dtype=np.float64)
+    return np.array([None if value is None else str(value) for value in values], dtype=object)
 
 
 def _lines(text: str) -> list[str]:

@@ -49,7 +49,7 @@ class Prediction:
     log_proba: Array | None = None  # (n, K), in the order of the classes
     mean: Array | None = None  # (n,)
     log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
-    unseen: tuple[Any, ...] = ()  # classes that the model had not seen: their log p is −inf
+    unseen: tuple[Any, ...] = ()  # classes that the model had not seen
 
     @classmethod
     def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:

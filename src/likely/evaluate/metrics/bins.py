@@ -26,8 +26,8 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.evaluate.metrics.base import Prediction, Truth
-from likely.evaluate.metrics.intervals import Ends, wilson
 from likely.information import bernoulli_cross_entropy
+from likely.intervals import Ends, wilson
 
 N_BINS = 10
 EQUAL_WIDTH = tuple(k / N_BINS for k in range(N_BINS + 1))

@@ -7,7 +7,8 @@ how often that class was right.  By default ten bins of equal width.
 
 Sampling alone makes the error positive, so the interval is the basic bootstrap's, which moves
 down by the bias that resampling shows: (2·ECE − q_high, 2·ECE − q_low), made to hold the estimate.
-Its low end is 0 where a calibrated model would as likely show such an error.  Cells are drawn as
+Its low end is 0 where a calibrated model would as likely show such an error, and its high end is
+what one shows by chance at least.  Cells are drawn as
 Poisson counts about their totals, which is the Poisson bootstrap of their rows with the
 predictions of a cell at their mean.
 
@@ -18,6 +19,7 @@ Davison & Hinkley, Bootstrap Methods and their Application, §5.2 (the basic int
 """
 
 from dataclasses import dataclass
+from math import nan
 from typing import final
 
 import numpy as np
@@ -32,8 +34,8 @@ from likely.evaluate.metrics.bins import (
     quantile_edges,
     reliability_curve,
 )
-from likely.evaluate.metrics.intervals import Ends
 from likely.evaluate.task import CLASS_KINDS
+from likely.intervals import Ends
 
 DRAWS = 1000  # of the bootstrap: ends move by about 3 % of the width from seed to seed
 
@@ -59,6 +61,8 @@ class CalibrationError(Metric):
         return Bins(*(sums[None] for sums in parts))
 
     def value(self, statistics: Bins) -> float:
+        if not statistics.weight.sum() > 0:
+            return nan
         return float(_error(statistics.weight, statistics.predicted, statistics.observed)[0])
 
     def interval(self, statistics: Bins, level: float = 0.95) -> Ends:
@@ -71,7 +75,7 @@ class CalibrationError(Metric):
         )
         by_chance = np.quantile(_drawn_errors(weight, said, weight * said), (1 + level) / 2)
         least = 0.0 if here <= by_chance else max(2 * here - float(high), 0.0)
-        return min(least, here), max(2 * here - float(low), here)
+        return min(least, here), max(2 * here - float(low), here, float(by_chance))
 
     def curve(self, statistics: Bins, level: float = 0.95) -> list[Bin]:
         """The bins with their intervals: a reliability diagram."""

@@ -17,9 +17,9 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
 from likely.evaluate.metrics.bins import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
-from likely.evaluate.metrics.intervals import Ends, clipped
 from likely.evaluate.metrics.moments import Moments
 from likely.evaluate.task import CLASS_KINDS
+from likely.intervals import Ends, clipped
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
 

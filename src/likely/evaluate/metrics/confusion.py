@@ -28,14 +28,14 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
-from likely.evaluate.metrics.intervals import (
+from likely.evaluate.task import CLASS_KINDS
+from likely.intervals import (
     Ends,
     clipped,
     mean_of_independent,
     normal_quantile,
     wilson,
 )
-from likely.evaluate.task import CLASS_KINDS
 
 
 @final

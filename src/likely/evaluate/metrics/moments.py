@@ -19,7 +19,7 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import Additive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
-from likely.evaluate.metrics.intervals import Ends, about_mean, clipped
+from likely.intervals import Ends, about_mean, clipped
 
 
 @final

@@ -25,9 +25,9 @@ from scipy.special import xlogy
 from likely._typing import Array
 from likely.evaluate.baseline import weighted_median
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
-from likely.evaluate.metrics.intervals import Ends, about_mean
 from likely.evaluate.metrics.moments import MeanOfRows, Moments
 from likely.evaluate.task import NUMBER_KINDS, Kind
+from likely.intervals import Ends, about_mean
 
 
 @final
@@ -96,7 +96,7 @@ class UnitDeviance(ABC):
     @property
     def explained(self) -> tuple[str, str]:
         """Name and title of the share of the deviance that is explained."""
-        return f"{self.name}-deviance-explained", f"{self.name} deviance explained"
+        return f"{self.name}-deviance-explained", f"{_titled(self.name)} deviance explained"
 
     @abstractmethod
     def of(self, y: Array, mean: Array) -> Array:
@@ -193,7 +193,7 @@ class Deviance(MeanOfRows):
 
     @property
     def title(self) -> str:
-        return f"{self.family.name} deviance per row"
+        return f"{_titled(self.family.name)} deviance per row"
 
     @property
     def tasks(self) -> frozenset[Kind]:
@@ -243,3 +243,8 @@ class DevianceExplained(Metric):
         scatter = float(slope @ statistics.scatter @ slope)
         low, high = about_mean(0.0, scatter, statistics.n, level)
         return 1 - ratio + low / null, min(1 - ratio + high / null, 1.0)
+
+
+def _titled(family: str) -> str:
+    """As it is written in a sentence: Poisson was a person."""
+    return "Poisson" if family == "poisson" else family

@@ -29,8 +29,8 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import Additive, FieldwiseAdditive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
-from likely.evaluate.metrics.intervals import Ends, normal_quantile, wilson
 from likely.evaluate.task import CLASS_KINDS
+from likely.intervals import Ends, normal_quantile, wilson
 
 BINNED_LOG_ODDS = np.linspace(-20.0, 20.0, 4097)  # edges, 0.01 nats apart; the ends are open
 

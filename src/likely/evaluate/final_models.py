@@ -1,0 +1,53 @@
+"""What is fitted when a seal is opened from Python.
+
+a name          the model of that name, with its preparation, as ``compare`` has it
+a study         its best settings, and what it promised
+an estimator    itself, as it is
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from likely.errors import InvalidInput
+from likely.evaluate.asking import model_and_name
+from likely.evaluate.kinds import Kind
+from likely.evaluate.metrics import metrics_for
+from likely.evaluate.prepared import Prepared
+from likely.evaluate.study import Study
+from likely.evaluate.task_for_models import suits_of, task_for_models
+from likely.sealing.manifest import Manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class AtSeal(NamedTuple):
+    """A model that is not yet fitted, and the score that a search promised for it."""
+
+    model: Any
+    promised: float | None = None
+
+
+def model_at_seal(given: Any, train: "pa.Table", manifest: Manifest) -> AtSeal:
+    """The model to be fitted to the training rows of a seal."""
+    if isinstance(given, Study):
+        return _of_study(given, manifest)
+    kind = cast("Kind | None", manifest.kind)
+    suits = suits_of(given) if isinstance(given, str) else []
+    task = task_for_models(train, manifest.target, suits, kind=kind, order=manifest.order)
+    _, model = model_and_name(given, task, seed=0)
+    return AtSeal(Prepared(model) if isinstance(given, str) else model)
+
+
+def _of_study(study: Study, manifest: Manifest) -> AtSeal:
+    target = study.question.objective.task.target
+    if target != manifest.target:
+        raise InvalidInput(
+            f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "
+            "target was expected. Tune a model on the seal."
+        )
+    task = study.question.objective.task
+    if study.metric is not metrics_for(task)[0]:
+        return AtSeal(study.best_model())  # it promised another metric
+    score = study.nested_score_ if study.outer else study.best_score_
+    sign = 1.0 if study.metric.better == "lower" else -1.0  # sealed rows are scored by losses
+    return AtSeal(study.best_model(), sign * score)

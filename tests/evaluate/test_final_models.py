@@ -1,0 +1,78 @@
+"""A seal is opened by a name, by a study or by an estimator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import likely as lk
+from likely.errors import InvalidInput
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    town = rng.choice(np.array(["Bonn", "Ulm", None], dtype=object), 200)
+    size = np.where(rng.random(200) < 0.1, np.nan, rng.normal(size=200))
+    y = np.where(2 * np.nan_to_num(size) + (town == "Ulm") + rng.logistic(size=200) > 0, "b", "a")
+    return pd.DataFrame({"town": town, "size": size, "y": y})
+
+
+@pytest.fixture
+def sealed(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lk.seal(frame, "y", budget=5, name="towns")
+
+
+def test_a_name_is_the_model_that_compare_has(sealed):
+    by_name = sealed.final("logistic")
+    whole = sealed.final(lk.Prepared(lk.LogisticRegression()))
+    assert by_name.value == whole.value
+    assert by_name.look == whole.look == 1  # the same predictions are never charged twice
+
+
+def test_a_study_is_its_best_settings_and_what_they_promised(sealed):
+    study = lk.tune(sealed, model="logistic", space={"l2": [0.1, 3.0]}, search="grid", folds=3)
+    found = sealed.final(study)
+    assert found.promised == study.best_score_
+    assert found.value == sealed.final(study.best_model()).value
+    nested = lk.tune(sealed, model="naive-bayes", trials=1, folds=2, nested=2)
+    assert sealed.final(nested).promised == nested.nested_score_
+
+
+def test_what_a_model_cannot_read_is_told_with_the_remedy(sealed):
+    with pytest.raises(InvalidInput, match=r"likely\.Prepared\(LogisticRegression\(\)\)"):
+        sealed.final(LogisticRegression())
+    with pytest.raises(InvalidInput, match="expected a name or an estimator"):
+        sealed.final(LogisticRegression)
+    assert sealed.looks == 0
+
+
+def test_a_study_of_another_target_is_refused(sealed, frame):
+    frame = frame.assign(y=1.0, z=np.arange(200) % 2, size=0.5)
+    study = lk.tune(frame, "z", "naive-bayes", trials=1, folds=2)
+    with pytest.raises(InvalidInput, match="about 'z', and 'y' is sealed"):
+        sealed.final(study)
+
+
+def test_a_pipeline_prepares_its_own_columns(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    own = make_column_transformer((words, ["town"]), (SimpleImputer(), ["size"]))
+    pipeline = make_pipeline(own, LogisticRegression())
+    found = lk.compare(frame, "y", {"mine": pipeline}, folds=3, repeats=1)
+    assert found["mine"].problem == ""
+    fitted = lk.Prepared(pipeline).fit(frame, "y")
+    assert dict(fitted.steps_)["town"] == "as it is: the pipeline prepares its own"
+
+
+def test_the_column_of_groups_is_no_feature(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = frame.assign(shop=np.arange(200) % 40)
+    sealed = lk.seal(frame, "y", group="shop", name="shops")
+    found = sealed.final("logistic")
+    assert list(found.model.feature_names_in_) == ["town", "size"]
