@@ -10,7 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WHOLE = {"NUM": 9, "DIST": 8, "EST": 7, "NB": 17, "LR": 19, "REG": 13, "GLM": 9, "ORD": 3, "MIX": 7}
-PARTS = {"KER": (5,), "OPT": (1, 2, 14, 15)}  # the rest of these groups belongs to later families
+PARTS = {  # the rest of these groups belongs to later families
+    "KER": (5,),
+    "OPT": (1, 2, 11, 14, 15),
+    "SEL": (1, 2, 3, 5, 6, 9, 10, 11, 12, 13),
+}
 EXPECTED = {**{group: range(1, n + 1) for group, n in WHOLE.items()}, **PARTS}
 IDS = [f"{group}-{i}" for group, numbers in EXPECTED.items() for i in numbers]
 QUOTED = re.compile(r"`([^`]+)`")

@@ -2,15 +2,18 @@
 
 import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib
 import pytest
 
 import likely
+from likely.cli.main import VERBS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
+ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MADE = {"benchmarks/RESULTS.md"}  # by `make bench`
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
@@ -80,11 +83,11 @@ def test_every_model_page_is_in_the_contents_and_shows_its_picture():
         assert set(shown) <= scripts, page
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
 def test_equations_are_written_as_the_builder_reads_them(page):
-    r"""It takes \tfrac12 for 12 over nothing, and stops at \dots."""
+    r"""It takes \tfrac12 for 12 over nothing, and stops at \dots and \texttt."""
     text = page.read_text(encoding="utf-8")
-    assert not re.findall(r"\\[td]?frac[^{]|\\dots\b", text)
+    assert not re.findall(r"\\[td]?frac[^{]|\\dots\b|\\texttt\b", text)
 
 
 def test_every_link_between_pages_leads_somewhere():
@@ -103,3 +106,16 @@ def test_the_tree_in_the_architecture_names_every_file():
     there = sorted(path.name for path in source.rglob("*.py") if path.parent == source)
     there += sorted(path.name for path in source.rglob("*/*.py") if path.name != "__init__.py")
     assert named == sorted(there), "docs/architecture.md, The tree: add or remove what differs"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_page_of_the_command_line_names_every_option_of_a_verb(verb):
+    """In the verb's row of the table, or in the text that is about all of them."""
+    lines = (ROOT / "docs" / "cli.rst").read_text(encoding="utf-8").split("\n")
+    others = [f"``likely {other} " for other in VERBS if other != verb]
+    page = "\n".join(line for line in lines if not line.startswith(tuple(others)))
+    assert re.search(rf"^``likely {verb} ", page, flags=re.MULTILINE)
+    command = getattr(import_module(f"likely.cli.{verb}"), verb)
+    options = [p.opts for p in command.params if p.param_type_name == "option"]
+    for option in [name for names in options for name in names]:
+        assert re.search(rf"(?<![\w-]){option}(?![\w-])", page), f"{option} is not there"

@@ -65,3 +65,46 @@ def test_top_limits_the_columns_that_are_shown(likely):
 def test_bins_are_shown_as_intervals(likely):
     likely("train", "iris", "naive-bayes", "--set", "discretize=entropy")
     assert "< 2.45" in likely("explain", "@last").out  # where setosa ends
+
+
+def test_top_limits_the_terms_of_a_summary_to_those_furthest_from_0(likely):
+    likely("train", "diabetes", "linear")
+    terms = likely("explain", "@last", "--json").json["result"]["terms"]
+    best = sorted(terms, key=lambda each: -abs(each["z"]))
+    said = likely("explain", "@last", "--top", "3").out
+    for each in best[:3]:
+        assert f"\n{each['term']} " in said
+    for each in best[3:]:
+        assert f"\n{each['term']} " not in said
+    assert "8 more terms (--top 11 shows all)" in said
+    assert "log-likelihood" in said
+    assert "more term" not in likely("explain", "@last", "--top", "11").out
+
+
+def test_top_must_be_a_number_above_0(likely):
+    likely("train", "iris", "naive-bayes")
+    assert likely("explain", "@last", "--top", "0").exit == 1
+
+
+def test_a_term_that_a_penalty_holds_at_0_comes_last_without_errors(likely):
+    likely("train", "diabetes", "linear", "--set", "l1=5000")
+    terms = likely("explain", "@last", "--json").json["result"]["terms"]
+    held = [each["term"] for each in terms if each["se"] is None]
+    assert held
+    said = likely("explain", "@last", "--top", str(len(terms) - 1))
+    assert said.exit == 0
+    assert "–" in said.out
+    few = likely("explain", "@last", "--top", str(len(terms) - len(held))).out
+    assert not any(f"\n{name} " in few for name in held)
+
+
+def test_preparations_are_told_whole_in_as_many_lines_as_they_need(likely, tmp_path, table):
+    """Nothing ends in '…', for --top shows more columns and not more words."""
+    lk.seal(str(table), "ill", folder=table.parent, name="patients")
+    likely("train", "patients.seal", "logistic")
+    said = likely("explain", "@last").out.partition("prepared inside the fit")[2]
+    assert "…" not in said
+    run = lk.load(tmp_path / "runs/001-logistic/model.likely")
+    told = " ".join(said.split())
+    for _, what in run.steps_:
+        assert what in told

@@ -194,3 +194,34 @@ def test_a_group_stays_on_one_side_of_the_promise_too(likely, tmp_path):
     place = {}
     for row, fold in zip(folds["row"].to_pylist(), folds["fold"].to_pylist(), strict=True):
         assert place.setdefault(train[row], fold) == fold
+
+
+def test_the_best_constant_is_beside_every_metric(likely, run):
+    outcome = likely("final", "@last")
+    header = next(line for line in outcome.out.splitlines() if "on the sealed rows" in line)
+    assert header.rstrip().endswith("best constant")
+    kept = json.loads((run / "final.json").read_text())["extras"]["measures"]
+    line = next(line for line in outcome.out.splitlines() if line.strip().startswith("accuracy"))
+    assert line.split()[-1] == f"{kept['accuracy']['constant']:.3f}"
+    likely("report", "@last")
+    page = (run.parent.parent / "report.html").read_text()
+    assert page.count(">Best constant</th>") == 2, "of sealed rows, and of those held out"
+
+
+def test_a_ladder_that_repeats_the_best_says_so(likely, table):
+    likely("seal", "patients.csv", "--target", "ill", "--judge", "ladder", "--budget", "5")
+    likely("train", "patients.seal", "logistic")
+    first = likely("final", "@last", "--json").json["result"]
+    assert first["of_this_model"]
+    likely("train", "patients.seal", "logistic", "--set", "l2=1e6")
+    said = likely("final", "@last", "--json").json
+    assert said["result"]["value"] == first["value"]
+    assert not said["result"]["of_this_model"]
+    assert any("not of this one" in finding for finding in said["findings"])
+    text = " ".join(likely("final", "@last").out.split())
+    assert "Best so far, of an earlier model: log loss" in text
+    assert "of an earlier model" in likely("ledger", "show", "patients.seal").out
+    likely("report", "@last")
+    page = (table.parent / "report.html").read_text()
+    assert "of an earlier model" in page
+    assert "better than the best constant, beyond" not in page

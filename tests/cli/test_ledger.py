@@ -62,3 +62,12 @@ def test_what_is_no_seal_is_a_problem_of_the_data(likely, tmp_path):
 
 def test_an_unknown_action_is_a_usage_error(likely):
     assert likely("ledger", "burn", "iris.seal").exit == 1
+
+
+def test_show_says_where_the_seal_is_not_as_it_was_written(likely, sealed):
+    assert likely("ledger", "show", "iris.seal", "--json").json["findings"] == []
+    manifest = sealed / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"budget":2', '"budget":9'))
+    (finding,) = likely("ledger", "show", "iris.seal", "--json").json["findings"]
+    assert "not as it was written" in finding
+    assert "manifest.json" in finding

@@ -154,3 +154,49 @@ def test_a_line_that_is_not_the_header_is_refused(likely, trained, tmp_path, lin
     outcome = likely("predict", "@last", "none.csv")
     assert outcome.exit == 2
     assert message in " ".join(outcome.err.split())
+
+
+def test_a_prepared_model_takes_columns_by_name_and_names_the_one_that_is_missing(likely, tmp_path):
+    from tests.cli.conftest import patients
+
+    rows = [line.split(",") for line in patients(60).splitlines()]
+    (tmp_path / "rows.csv").write_text(patients(60))
+    assert likely("train", "rows.csv", "logistic", "--target", "ill", "-x", "3").exit == 0
+
+    def predicted(table, name):
+        (tmp_path / name).write_text("\n".join(",".join(row) for row in table) + "\n")
+        outcome = likely("predict", "@last", name, "--proba", "-o", f"out-{name}")
+        return outcome, tmp_path / f"out-{name}"
+
+    _, same = predicted(rows, "same.csv")
+    _, turned = predicted([row[::-1] for row in rows], "turned.csv")
+    _, wider = predicted(
+        [["extra" if i == 0 else "9", *row] for i, row in enumerate(rows)], "w.csv"
+    )
+    assert same.read_text() == turned.read_text() == wider.read_text()
+    outcome, path = predicted([row[1:] for row in rows], "narrow.csv")
+    assert outcome.exit == 2
+    assert "no column 'age', which the model was trained on" in " ".join(outcome.err.split())
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic"])
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+def test_a_word_among_numbers_is_named_with_its_row(likely, tmp_path, table, model, sealed):
+    lines = table.read_text().splitlines()
+    data = table
+    if sealed:  # the columns are prepared inside the fit
+        lk.seal(str(table), "ill", folder=tmp_path, name="patients")
+        data = "patients.seal"
+    assert likely("train", data, model, "--target", "ill").exit == 0
+    age = lines[0].split(",").index("age")
+    cells = lines[3].split(",")
+    cells[age] = "old"
+    bad = [lines[0], lines[1], lines[2], ",".join(cells), *lines[4:9]]
+    (tmp_path / "badtype.csv").write_text("\n".join(bad) + "\n")
+    said = likely("predict", "@last", "badtype.csv", "-o", "out.csv", "--json").json
+    assert said["exit"] == 2
+    assert said["findings"][0] == (
+        "Column 'age' must hold numbers, as in training; found 'old' in row 3. Correct the cell, "
+        "or drop the row."
+    )

@@ -192,3 +192,12 @@ def test_means_of_parts_add(cut):
         ),
         rel=1e-4,
     )
+
+
+def test_the_group_of_a_seal_is_no_feature(likely, tmp_path):
+    rows = [f"p{i // 4},{i % 7},{'ab'[i % 2]}" for i in range(160)]
+    (tmp_path / "people.csv").write_text("\n".join(["person,x,y", *rows]) + "\n")
+    assert likely("seal", "people.csv", "--target", "y", "--group", "person").exit == 0
+    outcome = likely("train", "people.seal", "logistic", "--json")
+    assert outcome.json["result"]["columns"] == ["x"]
+    assert likely("final", "@last").exit == 0

@@ -2,6 +2,9 @@
 
 import json
 
+import numpy as np
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
 from likely.evaluate.objective import CrossValidated
@@ -108,6 +111,78 @@ def test_ctrl_c_before_the_first_trial_leaves_nothing(likely, tmp_path, interrup
     assert list(tmp_path.glob("runs/*")) == []
 
 
+def people(folder):
+    """Five rows of each of 40 people; x names the person, and y is a fact about them."""
+    rng = np.random.default_rng(0)
+    lines = ["person,day,x,y"]
+    for person in range(40):
+        x, y = rng.normal(), "ab"[int(rng.random() < 0.5)]
+        lines += [
+            f"p{person},{5 * person + k},{x + 0.001 * rng.normal():.6f},{y}" for k in range(5)
+        ]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("how", ["a seal", "an option"])
+def test_groups_stay_together_and_are_no_feature(likely, tmp_path, how):
+    people(tmp_path)
+    words = ["tune", "people.csv", "discriminant", "--target", "y", "--group", "person"]
+    rows = pacsv.read_csv(tmp_path / "people.csv").column("person").to_pylist()
+    if how == "a seal":
+        likely("seal", "people.csv", "--target", "y", "--group", "person")
+        words = ["tune", "people.seal", "discriminant"]
+        rows = pq.read_table(tmp_path / "people.seal/train.parquet").column("person").to_pylist()
+    outcome = likely(*words, "--trials", "2", "--nested", "2", "--folds", "3", "--json")
+    assert outcome.exit == 0, outcome.err
+    run = tmp_path / "runs/001-discriminant"
+    facts = json.loads((run / "run.json").read_text())
+    assert facts["columns"] == ["day", "x"]
+    assert json.loads((run / "study/study.json").read_text())["group"] == "person"
+    result = outcome.json["result"]
+    assert facts["scores"]["promised"] == pytest.approx(result["study"]["nested"]["value"])
+    folds = pq.read_table(run / "validation.parquet")
+    place = {}
+    for row, fold in zip(folds["row"].to_pylist(), folds["fold"].to_pylist(), strict=True):
+        assert place.setdefault(rows[row], fold) == fold
+    assert likely("predict", "@last", "people.csv", "-o", "out.csv").exit == 0
+    if how == "a seal":
+        assert likely("final", "@last").exit == 0
+
+
+def test_a_seal_by_time_is_searched_forwards(likely, tmp_path):
+    people(tmp_path)
+    likely("seal", "people.csv", "--target", "y", "--by-time", "day")
+    outcome = likely("tune", "people.seal", "discriminant", "--trials", "2", "--folds", "3")
+    assert outcome.exit == 0, outcome.err
+    run = tmp_path / "runs/001-discriminant"
+    assert json.loads((run / "study/study.json").read_text())["by_time"] == "day"
+    folds = pq.read_table(run / "validation.parquet")
+    days = pq.read_table(tmp_path / "people.seal/train.parquet").column("day").to_numpy()
+    day, fold = days[folds["row"].to_numpy()], folds["fold"].to_numpy()
+    assert len(day) < len(days)  # the first piece is only learned from
+    for later in (1, 2):
+        assert day[fold < later].max() < day[fold == later].min()
+
+
+def test_settings_by_hand_are_tried_after_the_model_as_it_is(likely):
+    words = ("tune", "iris", "discriminant", "--trials", "4", "--json")
+    tries = ("--try", "covariance=full,shrinkage=0.25", "--try", "shrinkage=0.01")
+    trials = likely(*words, *tries).json["result"]["study"]["trials"]
+    assert [trial["parameters"] for trial in trials[:3]] == [
+        {"covariance": "tied", "shrinkage": 0.0},
+        {"covariance": "full", "shrinkage": 0.25},
+        {"covariance": "tied", "shrinkage": 0.01},
+    ]
+    assert len(trials) == 4
+
+
+def test_halving_shows_its_rounds(likely):
+    said = likely("tune", "iris", "discriminant", "--search", "halving", "--trials", "9").out
+    said = " ".join(said.split())
+    assert "9 on 11% (best " in said
+    assert "1 on all (best " in said
+
+
 REFUSED = {
     "mixture": ("tune iris mixture", 1, "no settings"),
     "glm": ("tune diabetes glm", 1, "glm-poisson"),
@@ -115,6 +190,10 @@ REFUSED = {
     "target": ("tune iris discriminant --target spcies", 2, "Did you mean 'species'?"),
     "kind": ("tune iris logistic", 2, "softmax"),
     "search": ("tune iris discriminant --search luck", 1, "luck"),
+    "try": ("tune iris discriminant --try shrinkage", 1, "--try takes NAME=VALUE"),
+    "try-name": ("tune iris discriminant --try shrinkge=1", 2, "Did you mean 'shrinkage'?"),
+    "group": ("tune iris discriminant --group spcies", 2, "Did you mean 'species'?"),
+    "by-time": ("tune iris discriminant --by-time species", 2, "is the target"),
     "trials": ("tune iris discriminant --trials 0", 1, "trials"),
 }
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import likely as lk
+from tests.cli.conftest import patients
 
 ARFF = """@relation iris
 @attribute sepal numeric
@@ -89,9 +90,48 @@ def test_what_is_missing_is_a_usage_error(likely, arff, words):
     assert outcome.err.splitlines()[-1].startswith("Next: likely train --help")
 
 
-def test_an_unguarded_score_of_sealed_rows_is_logged(likely, table):
-    likely("seal", "patients.csv", "--target", "ill")
-    words = "train patients.seal naive-bayes -T patients.csv"
-    assert likely(*words.split()).exit == 0
+def last_of(table):
     lines = (table.parent / "patients.seal" / "ledger.jsonl").read_text().splitlines()
-    assert json.loads(lines[-1])["event"] == "predict"
+    return json.loads(lines[-1])
+
+
+@pytest.mark.parametrize("columns", [5, 4], ids=["the file", "a column dropped"])
+def test_a_score_of_sealed_rows_is_a_look_and_is_refused(likely, table, columns):
+    likely("seal", "patients.csv", "--target", "ill", "--judge", "ladder")
+    lines = [line.split(",") for line in table.read_text().splitlines()]
+    rows = [",".join([*line[: columns - 1], line[-1]]) for line in lines]
+    (table.parent / "test.csv").write_text("\n".join(rows) + "\n")
+    outcome = likely("train", "patients.seal", "logistic", "-T", "test.csv")
+    assert outcome.exit == 3
+    said = " ".join(outcome.err.split())
+    assert "test.csv holds 40 of the 40 sealed rows of patients.seal" in said
+    assert outcome.err.splitlines()[-1] == "Next: likely ledger show patients.seal"
+    assert "og loss" not in outcome.out
+    entry = last_of(table)
+    assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", "score", 40)
+    assert not list((table.parent / "runs").glob("*")), "no run is left half made"
+
+
+def test_a_saved_model_is_not_scored_on_sealed_rows_either(likely, table, tmp_path, monkeypatch):
+    likely("seal", "patients.csv", "--target", "ill")
+    likely("train", "patients.seal", "logistic")
+    outcome = likely("train", "-l", "runs/001-logistic", "-T", "patients.csv", "-c", "ill")
+    assert outcome.exit == 3
+    assert last_of(table)["event"] == "refused"
+    far = tmp_path / "far" / "away" / "from" / "here"
+    far.mkdir(parents=True)
+    copy = far / "test.csv"
+    copy.write_text(table.read_text())
+    monkeypatch.chdir(far)
+    run = str(tmp_path / "runs" / "001-logistic")
+    outcome = likely("train", "-l", run, "-T", "test.csv", "-c", "ill")
+    assert outcome.exit == 3, "the run knows its seal"
+
+
+def test_a_file_of_other_rows_is_scored(likely, table):
+    likely("seal", "patients.csv", "--target", "ill")
+    (table.parent / "new.csv").write_text(patients(seed=1))
+    said = likely("train", "patients.seal", "naive-bayes", "-T", "new.csv", "--json").json
+    assert said["exit"] == 0
+    assert said["result"]["unguarded"]["rows"] == 200
+    assert last_of(table)["event"] == "sealed"

@@ -94,6 +94,9 @@ class Browser:
         return base64.b64decode(shot["data"])
 
     def pdf(self):
+        """As paper has it, whatever the reader's screen likes."""
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        self.send("Emulation.setEmulatedMedia", media="print", features=features)
         return base64.b64decode(self.send("Page.printToPDF", preferCSSPageSize=True)["data"])
 
 

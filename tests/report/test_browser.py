@@ -127,3 +127,52 @@ def test_it_prints(browser, report):
     pdf = browser.pdf()
     assert pdf.startswith(b"%PDF-")
     assert pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") + pdf.count(b"/Type /Page/") > 2
+
+
+LETTERS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return [...svg.querySelectorAll("text")]
+    .map(text => parseFloat(getComputedStyle(text).fontSize) * scale)
+    .filter(size => size < LEAST);
+})""".replace("LEAST", "8.9")
+EMPTY_HALF = """[...document.querySelectorAll("figure")].filter(figure => {
+  const beside = figure.closest(".gallery");
+  return !beside || [...beside.children].length < 2;
+}).map(figure => figure.textContent.trim().slice(0, 60))"""
+
+
+def test_letters_in_pictures_can_be_read_on_a_phone(browser, tmp_path):
+    """Also in a confusion matrix of many classes, which is wider than the screen."""
+    import numpy as np
+    import pyarrow as pa
+
+    from likely import NaiveBayes
+
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 12, 600)
+    names = np.array([f"species {k:02d}" for k in range(12)])
+    table = pa.table({"x": codes + rng.normal(size=600), "kind": names[codes]})
+    folder = write_run(tmp_path / "run", table, "kind", NaiveBayes(), "naive-bayes")
+    path = tmp_path / "report.html"
+    assert run(["report", str(folder), "-o", str(path)]) == 0
+    browser.open(path, width=400, scheme="light")
+    assert browser.ask(LETTERS) == []
+    assert browser.ask(WIDER_THAN_PAGE) <= 0
+
+
+def test_pictures_stand_beside_something_on_a_wide_page(browser, report):
+    browser.open(report, width=1280, scheme="light")
+    assert browser.ask(EMPTY_HALF) == []
+    hints = 'document.querySelectorAll(".more-right").length'
+    shown = 'getComputedStyle(document.querySelector(".more-right")).display'
+    assert browser.ask(hints) > 0
+    assert browser.ask(shown) == "none"
+
+
+def test_tables_wider_than_a_phone_say_so_and_others_do_not(browser, report):
+    browser.open(report, width=400, scheme="light")
+    wrong = """[...document.querySelectorAll(".scroll")].filter(box => {
+      const hint = box.previousElementSibling?.className === "more-right";
+      return box.scrollWidth > box.clientWidth + 1 && !hint;
+    }).map(box => box.textContent.slice(0, 80))"""
+    assert browser.ask(wrong) == []

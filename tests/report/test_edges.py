@@ -79,7 +79,7 @@ def test_ordered_classes_have_their_score(facts):
     table = flowers()
     task = task_of(table, "species", ordered=True)
     held = validate(Prepared(OrdinalRegression()), table, task)
-    assert "ranked probability score" in with_held(facts, held).html
+    assert "Ranked probability score" in with_held(facts, held).html
 
 
 def test_many_classes_are_listed_and_not_drawn(facts):

@@ -92,7 +92,7 @@ def test_what_the_product_promises_is_said(html):
         "Looks at the test set",
         "LK102",
         "the chain holds",
-        "chosen: 6",
+        "Chosen: 6",
         "reliability",
         "Brier score",
         "standard error",
@@ -140,10 +140,24 @@ def test_each_kind_of_task_has_its_own_sections(tmp_path, make, target, model, k
 def test_what_a_run_does_not_hold_is_said(whole):
     told = report_of([RunFacts("bare", read_run(whole).run)])
     titles = {each.title for each in told.left_out}
-    assert {"Data checks", "Comparison", "Tuning", "Curves", "The ledger"} <= titles
+    assert {"Data checks", "Comparison", "Tuning", "Curves"} <= titles
+    assert "churn.seal is not here" in told.html  # it came from one all the same
     assert any(title.startswith("Calibration") for title in titles)
     assert "Not in this report" in told.html
-    assert "no comparison was kept; likely compare DATA makes one" in told.html
+    said = {each.title: each.why for each in told.left_out}
+    seal = read_run(whole).run["seal"]["path"]
+    assert said["Comparison"] == f"none was made; likely compare {seal} makes one"
+    assert said["Curves"] == "none was drawn; likely curve RUN does so"
+
+
+def test_what_is_missing_of_unsealed_data_is_said_as_a_command_to_type(tmp_path):
+    model = GLM(response="poisson")
+    folder = write_run(tmp_path / "a", counts(), "visits", model, "glm", kind="count")
+    said = {each.title: each.why for each in report_of([read_run(folder)]).left_out}
+    assert said["Data checks"].endswith("likely look data.csv --target visits shows them")
+    assert said["The ledger"].endswith("likely seal data.csv --target visits keeps some")
+    assert said["Curves"] == "none was drawn; likely curve a does so"
+    assert said["Tuning"] == "no settings were searched"  # a glm has no usual space
 
 
 def test_a_bare_run_with_scores_of_train_has_a_verdict(tmp_path, monkeypatch):
@@ -152,7 +166,7 @@ def test_a_bare_run_with_scores_of_train_has_a_verdict(tmp_path, monkeypatch):
         assert run(["train", *words]) == 0
         assert run(["report", "@last"]) == 0
         page = (tmp_path / "report.html").read_text()
-        assert "held-out row" in page
+        assert re.search("held-out row|rows that the scored fit did not see", page)
         assert "no rows were sealed" in page
 
 

@@ -12,7 +12,8 @@ from tests.report.runs_by_hand import rewritten
 def test_what_is_absent_is_none(whole, tmp_path):
     shutil.copy(whole / "run.json", tmp_path)
     facts = read_run(tmp_path)
-    assert (facts.look, facts.comparison, facts.study, facts.final) == (None,) * 4
+    assert (facts.look, facts.study, facts.final) == (None,) * 3
+    assert facts.comparisons == ()
     assert facts.validation is None
     assert facts.curves == ()
 
@@ -66,7 +67,9 @@ def test_a_seal_that_is_gone_leaves_the_head(copied):
     head = json.loads((copied / "final.json").read_text())["head"]
     html = report_of([read_run(copied)]).html
     assert head in html
-    assert "The sealed folder is not here" in html
+    assert "elsewhere.seal is not here" in html
+    assert "no rows were sealed" not in html
+    assert "1 of 1, as this run last saw them" in html
 
 
 def test_looks_beyond_the_budget_are_said(copied):

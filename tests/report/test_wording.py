@@ -1,6 +1,13 @@
 import pytest
 
-from likely.report.wording import interval, number, short_hash, with_interval
+from likely.report.wording import (
+    interval,
+    number,
+    percent_level,
+    plainly,
+    short_hash,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +40,24 @@ def test_an_interval_has_two_digits_of_its_half_width():
 def test_a_hash_is_cut_and_a_short_one_is_not():
     assert short_hash("ab" * 32) == "abababababababab…"
     assert short_hash("abc") == "abc"
+
+
+def test_cells_are_written_as_a_person_would():
+    assert plainly(55889.4) == "55,889"
+    assert plainly(2019.0) == "2019"  # it may be a year
+    assert plainly(0.123456) == "0.1235"
+    assert plainly(-1234567.0) == "\N{MINUS SIGN}1,234,567"
+    assert plainly(68.5) == "68.5"
+    assert "e" not in "".join(plainly(10.0**k) for k in range(-3, 9))
+
+
+def test_what_floating_point_left_of_a_zero_is_zero():
+    assert number(-1.31e-14) == number(6.66e-16) == "0.000"
+
+
+def test_levels_have_their_percent():
+    assert [percent_level(level) for level in (0.95, 0.975, 1 - 0.05 / 3)] == [
+        "95 %",
+        "97.5 %",
+        "98.33 %",
+    ]

@@ -1,26 +1,49 @@
 """What a linear model has learned: its summary, or its coefficients class by class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array
 from likely.cli.show import count, heading, shortened, significant, table, width, wrapped
+from likely.linear.summary import MOST_ROWS
 
 LONGEST_NAME = 30
+MOST_TERMS = 20  # of a summary, where --top says nothing
 MOST_PER_CLASS = 4  # where there are too many classes for a table
+RULE = "─"  # between the parts of a summary
+SMALLEST_P = 1e-4  # below this, p is said to be below it
+SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e5  # outside of these: digits that count
+DIGITS = 4
 COLUMNS = ("coef", "se", "z", "p", "low", "high")
 
 
-def of_linear(model: Any, name: str, top: int) -> tuple[str, dict[str, Any]]:
+def of_linear(
+    model: Any, name: str, top: int | None, *, scaled: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]]:
     """The explanation of a model with a linear predictor, for a person and for a program."""
-    if getattr(model, "inference_", None) is not None:
-        return _summary(model, name)
-    return _weights(model, name, top)
+    shown = MOST_TERMS if top is None else top
+    if getattr(model, "inference_", None) is None:
+        return _weights(model, name, shown, scaled)
+    text, result = _summary(model, name, shown)
+    units = f"\n{wrapped(_units(scaled))}" if scaled else ""
+    return f"{text}{units}", result
 
 
-def _summary(model: Any, name: str) -> tuple[str, dict[str, Any]]:
+def _units(scaled: Sequence[str]) -> str:
+    """What one unit of a column is, after its preparation."""
+    if not scaled:
+        return "They have the units of their columns, so compare them across columns with care."
+    which = "Numbers" if len(scaled) > 1 else scaled[0]
+    verb = "were" if len(scaled) > 1 else "was"
+    return (
+        f"{which} {verb} centred and divided by the standard deviation: a coefficient there is per "
+        "standard deviation, as the preparation below says."
+    )
+
+
+def _summary(model: Any, name: str, top: int) -> tuple[str, dict[str, Any]]:
     """Coefficients with their errors; JSON has all rows."""
     told = model.summary()
     frame = told.to_frame("pyarrow")
@@ -46,10 +69,44 @@ def _summary(model: Any, name: str) -> tuple[str, dict[str, Any]]:
         },
         "notes": list(told.notes),
     }
-    return str(told), result
+    text, terms = str(told), result["terms"]
+    return text if len(terms) <= min(top, MOST_ROWS) else _cut(text, terms, top), result
 
 
-def _weights(model: Any, name: str, top: int) -> tuple[str, dict[str, Any]]:
+def _cut(text: str, terms: Sequence[Mapping[str, Any]], top: int) -> str:
+    """A summary with its most telling terms alone: those furthest from 0 in standard errors."""
+    lines = text.splitlines()
+    rules = [i for i, line in enumerate(lines) if line.startswith(RULE)]
+    order = sorted(
+        terms, key=lambda each: -abs(each["z"] or 0.0) if each["z"] == each["z"] else 0.0
+    )
+    rows = [[shortened(each["term"], LONGEST_NAME), *_cells(each)] for each in order[:top]]
+    body = table(["term", *COLUMNS], rows, indent=0)
+    left = len(terms) - top
+    more = [f"… and {count(left, 'more term')} (--top {len(terms)} shows all)"] if left > 0 else []
+    return "\n".join([*lines[: rules[1] + 1], body, *more, *lines[rules[2] :]])
+
+
+def _cells(each: Mapping[str, Any]) -> list[str]:
+    known = {name: each[name] for name in COLUMNS if each[name] is not None}
+    told = {name: _fixed(value) for name, value in known.items() if value == value}
+    if "p" in told:
+        told["p"] = f"<{SMALLEST_P:.4f}" if known["p"] < SMALLEST_P else f"{known['p']:.4f}"
+    return [told.get(name, "–") for name in COLUMNS]
+
+
+def _fixed(value: float) -> str:
+    """Four digits after the point, so that columns line up; of the very small, four that count."""
+    fixed = value == 0 or SMALLEST_FIXED <= abs(value) < LARGEST_FIXED
+    return f"{value:.{DIGITS}f}" if fixed else significant(value, DIGITS)
+
+
+def _size(z: float | None) -> float:
+    """A term that was held at 0 has no z."""
+    return 0.0 if z is None or z != z else abs(z)
+
+
+def _weights(model: Any, name: str, top: int, scaled: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Coefficients without errors: one per term, or one per term and class."""
     groups, coef, intercept = _by_group(model)
     terms = list(model.terms_)
@@ -65,14 +122,14 @@ def _weights(model: Any, name: str, top: int) -> tuple[str, dict[str, Any]]:
     order = np.argsort(-np.abs(coef).max(axis=0), kind="stable").tolist()
     body = _table(terms, order[:top], groups, coef, intercept)
     if max(map(len, body.splitlines())) > width():
-        body = _lists(terms, groups, coef)
+        body = _lists(terms, groups, coef, min(top, MOST_PER_CLASS))
     elif len(order) > top:
         more = count(len(order) - top, "more coefficient")
         body += f"\n  … and {more} (--top {len(order)} shows all)"
     title = f"{heading(name)}: {count(len(terms), 'coefficient')} for {_whom(model, groups)}."
     reading = wrapped(
         "A coefficient is what one unit of its column adds to the linear predictor, the largest "
-        "first. They have the units of their columns, so compare them across columns with care."
+        f"first. {_units(scaled)}"
     )
     return "\n\n".join([title, body, reading]), result
 
@@ -107,12 +164,12 @@ def _table(
     return table(["term", *groups], rows)
 
 
-def _lists(terms: list[str], groups: list[str], coef: Array) -> str:
+def _lists(terms: list[str], groups: list[str], coef: Array, most: int) -> str:
     """Class by class, for more classes than a table has room for."""
     wide = max(map(len, groups))
     lines = []
     for group, row in zip(groups, coef, strict=True):
-        best = np.argsort(-np.abs(row), kind="stable")[:MOST_PER_CLASS].tolist()
+        best = np.argsort(-np.abs(row), kind="stable")[:most].tolist()
         told = "; ".join(f"{terms[j]} {_signed(row[j])}" for j in best)
         lines.append(f"  {group:<{wide}}  {wrapped(told, wide + 4)}")
     return "\n".join(lines)

@@ -7,8 +7,10 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
+from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
+from likely.names import shortlist
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
@@ -27,6 +29,7 @@ NARROWEST = 60  # columns of text
 @click.option("--all", "everything", is_flag=True, help="The slow models too.")
 @click.option("--group", metavar="COL", help="Rows that agree in it are held out together.")
 @click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
+@kind_options
 @global_options
 @click.pass_obj
 def compare(
@@ -45,13 +48,15 @@ def compare(
     Missing values, categories and scales are learned inside each fold. The best constant is always
     in the table; p is of a paired test that knows that folds overlap.
     """
-    from likely.cli.runs import COMPARISON, keep_beside_seal
+    from likely.cli.kept_comparisons import keep_comparison, told_where
+    from likely.cli.show import wrapped
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.evaluate.comparison import compare_rows
 
     refuse_unknown_models(models)
-    rows = rows_of(data, target, group=group, doing="compare")
+    refuse_unknown_metric(metric)
+    rows = rows_of(data, target, models=models, said=said(), group=group, doing="compare")
     with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
         found = compare_rows(
             rows,
@@ -62,12 +67,14 @@ def compare(
             everything=everything,
             metric=metric,
         )
+    _refuse_failure(found, data)
+    kept = keep_comparison(found, data)
     return Answer(
-        text=_text(found),
+        text=f"{_text(found)}\n{wrapped(told_where(kept, found))}",
         result=found.facts(),
         findings=_findings(found),
-        files=keep_beside_seal(data, COMPARISON, found.facts()) if rows.sealed else (),
-        next=_next(data, found),
+        files=kept,
+        next=_next(data, found, said()),
     )
 
 
@@ -82,7 +89,25 @@ def refuse_unknown_models(names: tuple[str, ...]) -> None:
         raise Refusal(str(error), Exit.USAGE, "likely models") from None
 
 
-def rows_of(name: str, target: str | None, *, group: str | None = None, doing: str) -> "Rows":
+def refuse_unknown_metric(name: str | None) -> None:
+    from likely.evaluate.metrics import metric_named
+
+    try:
+        if name is not None:
+            metric_named(name)
+    except UnknownName as error:
+        raise Refusal(str(error), Exit.USAGE, "likely compare --help") from None
+
+
+def rows_of(
+    name: str,
+    target: str | None,
+    *,
+    models: tuple[str, ...] = (),
+    said: Said = UNSAID,
+    group: str | None = None,
+    doing: str,
+) -> "Rows":
     """The rows of DATA with a target; of a SEAL its training rows, and what it remembers."""
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import in_one_table, open_data
@@ -93,16 +118,18 @@ def rows_of(name: str, target: str | None, *, group: str | None = None, doing: s
     if column is None:
         raise Refusal(
             f"No target was given; the column to predict was expected. {data.label} has "
-            f"{', '.join(data.source.names[:10])}.",
+            f"{shortlist(data.source.names)}.",
             Exit.USAGE,
             f"likely {doing} {shlex.quote(name)} --target COL",
         )
     _refuse_other_target(data, column, name, doing)
+    named, (kind, order) = models or None, said
     if data.seal is not None:
-        return rows_for(name, column, group=group)
+        return rows_for(name, column, models=named, kind=kind, order=order, group=group)
     refuse_sealed_rows_in(data, name, doing=doing)
     table = in_one_table(data.source)
-    return rows_for(table, column, group=group)._replace(label=data.label)
+    found = rows_for(table, column, models=named, kind=kind, order=order, group=group)
+    return found._replace(label=data.label)
 
 
 def _refuse_other_target(data: "Data", column: str, name: str, doing: str) -> None:
@@ -115,12 +142,24 @@ def _refuse_other_target(data: "Data", column: str, name: str, doing: str) -> No
         )
 
 
+def _refuse_failure(found: "Comparison", name: str) -> None:
+    """A table of nothing but the constant compares nothing."""
+    if found.all_failed:
+        first = found.failed[0]
+        raise Refusal(
+            "No model could be scored; at least one beside the constant was expected. "
+            f"{first.name} failed {first.problem}",
+            Exit.DATA,
+            f"likely look {shlex.quote(name)} --target {shlex.quote(found.task.target)}",
+        )
+
+
 def _text(found: "Comparison") -> str:
     from likely.cli.show import heading, width
     from likely.evaluate.comparison_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
-    return f"{heading(title)}\n{rest}"
+    return f"{heading(title)}\n{in_options(rest)}"
 
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
@@ -132,12 +171,12 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-def _next(data: str, found: "Comparison") -> str:
+def _next(data: str, found: "Comparison", said: Said) -> str:
     """Tune the best; look again where nothing was learned; of plain data, say the target."""
     from likely.evaluate.models import BASELINE
 
     words = shlex.quote("FILE" if data == "-" else data)
-    said = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
+    about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
-        return f"likely look {words}{said}"
-    return f"likely tune {words} {found.best.name}{said}"
+        return f"likely look {words}{about}{said.words}"
+    return f"likely tune {words} {found.best.name}{about}{said.words}"

@@ -106,12 +106,12 @@ def demo(settings: Settings, output: str | None) -> Answer:
 def _inside(folder: Path) -> Iterator[None]:
     """Work in the folder, and come back."""
     from likely.errors import CannotWrite
+    from likely.files import make_folder
 
     before = Path.cwd()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.chdir(folder)
-    except OSError as error:
+        os.chdir(make_folder(folder))
+    except PermissionError as error:
         raise CannotWrite(folder, error) from None
     try:
         yield

@@ -34,10 +34,15 @@ READING = {  # what the numbers of an event model are
 
 @click.command()
 @click.argument("run")
-@click.option("--top", default=MOST_COLUMNS, metavar="N", help="How many columns to show.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many columns or terms to show, the most telling.",
+)
 @global_options
 @click.pass_obj
-def explain(settings: Settings, run: str, top: int) -> Answer:
+def explain(settings: Settings, run: str, top: int | None) -> Answer:
     """Show what RUN (a folder, or @last) has learned.
 
     The telling columns of each class or component, or the coefficients of a linear model with
@@ -65,8 +70,13 @@ def _next(opened: "Run", name: str, data: str) -> str:
     return shlex.join(["likely", "predict", name, data, *_proba(opened.model), *OUTPUT])
 
 
-def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, dict[str, Any]]:
-    """The explanation of a fitted model, for a person and for a program."""
+def explanation(
+    model: Any, seed: int, top: int | None = None, *, scaled: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """The explanation of a fitted model, for a person and for a program.
+
+    ``scaled`` are the columns whose numbers were centred and divided before the fit.
+    """
     from likely.cli.registry import kebab
 
     if getattr(model, "preparation_", None) is not None:
@@ -75,39 +85,45 @@ def explanation(model: Any, seed: int, top: int = MOST_COLUMNS) -> tuple[str, di
     if getattr(model, "penalties_", None) is not None:
         model = model.model_  # of a path, the one that was chosen
     if getattr(model, "estimators_", None) is not None:
-        return _of_cuts(model, name, seed, top)
+        return _of_cuts(model, name, seed, top, scaled)
     if getattr(model, "coding_", None) is not None:
         from likely.cli.coefficients import of_linear
 
-        return of_linear(model, name, top)
-    return _of_components(model, name, seed, top)
+        return of_linear(model, name, top, scaled=scaled)
+    return _of_components(model, name, seed, MOST_COLUMNS if top is None else top)
 
 
-def _prepared(model: Any, seed: int, top: int) -> tuple[str, dict[str, Any]]:
+def _prepared(model: Any, seed: int, top: int | None) -> tuple[str, dict[str, Any]]:
     """The model inside, and what was done to each column before it."""
-    told, result = explanation(model.model_, seed, top)
-    steps = model.steps_
-    body = table(
-        ["column", "prepared inside the fit"], [[n, _cut(w, n)] for n, w in steps[:top]], left=2
-    )
+    told, result = explanation(model.model_, seed, top, scaled=model.preparation_.scaled)
+    steps, top = model.steps_, MOST_COLUMNS if top is None else top
+    room = width() - max(len(name) for name, _ in steps[:top]) - 4  # beside the longest name
+    rows = [line for name, what in steps[:top] for line in _lines(name, what, room)]
+    body = table(["column", "prepared inside the fit"], rows, left=2)
     if len(steps) > top:
         body += f"\n  … and {count(len(steps) - top, 'more column')} (--top {len(steps)} shows all)"
     steps_facts = [{"column": name, "step": what} for name, what in steps]
     return f"{told}\n\n{body}", {**result, "steps": steps_facts}
 
 
-def _of_cuts(model: Any, name: str, seed: int, top: int) -> tuple[str, dict[str, Any]]:
+def _of_cuts(
+    model: Any, name: str, seed: int, top: int | None, scaled: Sequence[str]
+) -> tuple[str, dict[str, Any]]:
     """One model for each cut between ordered classes."""
     told, cuts = [], []
     for below, part in zip(model.classes_.tolist(), model.estimators_, strict=False):
-        text, result = explanation(part, seed, top)
+        text, result = explanation(part, seed, top, scaled=scaled)
         told.append(f"{heading(f'{name}: above {below}')}\n{text}")
         cuts.append({"above": below, **result})
     return "\n\n".join(told), {"model": name, "cuts": cuts}
 
 
-def _cut(what: str, name: str) -> str:
-    return shortened(what, max(width() - len(name) - 12, LONGEST_CELL))
+def _lines(name: str, what: str, room: int) -> list[list[str]]:
+    """What was done to a column, whole, in as many lines as it needs."""
+    from textwrap import wrap
+
+    first, *rest = wrap(what, max(room, LONGEST_CELL), break_on_hyphens=False) or [""]
+    return [[name, first], *(["", line] for line in rest)]
 
 
 def _proba(model: Any) -> list[str]:
@@ -198,7 +214,7 @@ def _text(
     )
     wide = _table(rows[:top], groups, weights)
     fits = max(len(click.unstyle(line)) for line in wide.splitlines()) <= width()
-    body = wide if fits else _lists(rows, groups)
+    body = wide if fits else _lists(rows, groups, min(top, MOST_PER_CLASS))
     left = len(rows) - top
     if fits and left > 0:
         body += f"\n  … and {count(left, 'more column')} (--top {len(rows)} shows all)"
@@ -227,12 +243,12 @@ def _table(rows: "Sequence[Telling]", groups: list[str], weights: dict[str, list
     return table(header, body)
 
 
-def _lists(rows: "Sequence[Telling]", groups: list[str]) -> str:
+def _lists(rows: "Sequence[Telling]", groups: list[str], most: int) -> str:
     """Class by class, for more classes than a table has room for."""
     lines = []
     wide = max(map(len, groups))
     for k, group in enumerate(groups):
-        best = sorted(rows, key=lambda row: -float(row.evidence[k]))[:MOST_PER_CLASS]
+        best = sorted(rows, key=lambda row: -float(row.evidence[k]))[:most]
         told = "; ".join(f"{r.column} {r.values[k]} ({number(r.evidence[k])})" for r in best)
         lines.append(f"  {group:<{wide}}  {wrapped(told, wide + 4)}")
     return "\n".join(lines)

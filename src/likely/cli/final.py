@@ -55,19 +55,14 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
 
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
-    from likely.cli.registry import MODELS
-    from likely.cli.validated import task_for
+    from likely.cli.kinds import said_in_run, said_or_sealed
     from likely.evaluate.final_scorers import promised_by, scorer_of
-    from likely.evaluate.task import task_of
+    from likely.evaluate.task_for_models import suits_of, task_for_models
     from likely.sealing.finalising import final_look
 
     train, manifest = seal.train(), seal.manifest
-    chosen = MODELS.get(str(run.facts.get("model")))
-    given = run.facts.get("parameters") or {}
-    if chosen is None:
-        task = task_of(train, manifest.target)
-    else:
-        task = task_for(train, manifest.target, chosen, given)
+    kind, order = said_or_sealed(said_in_run(run.facts), manifest)
+    task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
     scorer = scorer_of(task, run.model, manifest.judge)
     try:
         return final_look(
@@ -146,13 +141,18 @@ def _text(score: "FinalScore") -> str:
     told = heading(wrapped(str(score)))
     measures = score.extras.get("measures") or {}
     rows = [
-        [metric.title, number(line["value"]), f"{number(line['low'])} to {number(line['high'])}"]
+        [
+            metric.title,
+            number(line["value"]),
+            f"{number(line['low'])} to {number(line['high'])}",
+            "" if line.get("constant") is None else number(line["constant"]),
+        ]
         for name, metric in METRICS.items()
         if (line := measures.get(name)) is not None and metric.title != score.metric
     ][:MOST_SHOWN]
     if not rows:
         return told
-    header = ["on the sealed rows", "", f"{100 * score.level:.4g} % interval"]
+    header = ["on the sealed rows", "", f"{100 * score.level:.4g} % interval", "best constant"]
     return f"{told}\n\n{table(header, rows)}"
 
 
@@ -160,6 +160,8 @@ def _findings(score: "FinalScore") -> tuple[str, ...]:
     found = []
     if score.resumed:
         found.append("These predictions had had their look before: no other was used.")
-    if score.high >= score.constant:
+    if not score.of_this_model:
+        found.append("Value and interval are of the best model so far, not of this one.")
+    elif score.high >= score.constant:
         found.append("On the sealed rows the model is not shown to be better than the constant.")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Sealed rows in files: found before a fit, and noted when they are predicted."""
+"""Sealed rows in files: refused before a fit or a score, and noted when they are predicted."""
 
 import shlex
 from pathlib import Path
@@ -12,36 +12,49 @@ if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
 
 
-def seals_near(name: str) -> "tuple[SealFolder, ...]":
-    """The seals in the working folder and beside the file."""
-    from likely.sealing.folder import seals_in
+def refuse_sealed_rows_in(
+    data: "Data", name: str, *, doing: str, also: "SealFolder | None" = None
+) -> None:
+    """Before a fit or a score: exit 3 where a tenth or more of a seal's sealed rows are there.
 
-    beside = [Path(name).parent] if Path(name).is_file() else []
-    return seals_in([Path(), *beside])
-
-
-def refuse_sealed_rows_in(data: "Data", name: str, *, doing: str) -> None:
-    """Before a fit: exit 3 where a tenth or more of a seal's sealed rows are in the data."""
+    Seals are looked for near the working folder and the file; ``also`` may be elsewhere.
+    """
     if data.seal is not None:
         return
-    seals = seals_near(name)
+    seals = _seals_for(name, also)
     if not seals:
         return
-    from likely.sealing.accidents import refuse_sealed_rows
+    from likely.sealing.accidents import SCORE, refuse_sealed_rows
 
     try:
         refuse_sealed_rows(iter(data.source), seals, label=data.label, doing=doing)
     except HonestyRefusal as error:
         nearest = next(seal for seal in seals if seal.path.name in str(error))
-        used = shlex.quote(str(nearest.path))
-        raise Refusal(str(error), Exit.HONESTY, f"likely compare {used}") from None
+        used = shlex.quote(shown_path(nearest.path))
+        verb = "ledger show" if doing == SCORE else "compare"
+        raise Refusal(str(error), Exit.HONESTY, f"likely {verb} {used}") from None
+
+
+def _seals_for(name: str, also: "SealFolder | None") -> "tuple[SealFolder, ...]":
+    from likely.sealing.folder import seals_near
+
+    near = seals_near(name)
+    if also is None or also.path.resolve() in {seal.path.resolve() for seal in near}:
+        return near
+    return (*near, also)
+
+
+def shown_path(path: Path) -> str:
+    """From the working folder, where that is shorter to write."""
+    here = Path().resolve()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def note_sealed_rows_in(data: "Data", name: str) -> tuple[str, ...]:
     """Before predictions: the seals write it down, and it is said."""
     if data.seal is not None:
         return ()
-    seals = seals_near(name)
+    seals = _seals_for(name, None)
     if not seals:
         return ()
     from likely.sealing.accidents import log_prediction

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from math import inf, nan
 from typing import Any
 
 import click
@@ -28,8 +29,9 @@ def ledger(settings: Settings, action: str, seal: str) -> Answer:
 
 def _show(name: str) -> Answer:
     from likely.sealing.folder import open_folder
+    from likely.sealing.ledger import verify_ledger
 
-    folder = open_folder(name)
+    folder, problems = open_folder(name), verify_ledger(name).problems
     entries = folder.ledger.entries()
     head = folder.ledger.verdict().head
     rows = [[str(e["n"]), e["time"], e["event"], _told(e)] for e in entries]
@@ -41,6 +43,7 @@ def _show(name: str) -> Answer:
     return Answer(
         text=f"{title}\n\n{table(['n', 'time', 'event', ''], rows, left=4)}",
         result={"seal": name, "looks": looks, "budget": budget, "head": head, "entries": entries},
+        findings=(f"{name} is not as it was written. {' '.join(problems)}",) if problems else (),
         next=f"likely ledger verify {shlex.quote(name)}",
     )
 
@@ -79,8 +82,10 @@ def _told(entry: Mapping[str, Any]) -> str:
     """What is peculiar to a line, in short."""
     event = entry["event"]
     if event == "score":
-        value, low, high = (number(entry[key]) for key in ("value", "low", "high"))
-        return f"look {entry['look']}: {entry['metric']} {value} ({low} to {high})"
+        ends = zip(("value", "low", "high"), (nan, -inf, inf), strict=True)  # null is an open end
+        value, low, high = (number(end if entry[key] is None else entry[key]) for key, end in ends)
+        of = "" if entry.get("own", True) else ", of an earlier model: this one is not better"
+        return f"look {entry['look']}: {entry['metric']} {value} ({low} to {high}){of}"
     if event == "commit":
         return shortened(f"look {entry['look']}: {entry['model']}", LONGEST)
     own = (f"{key} {_short(value)}" for key, value in entry.items() if key not in BESIDE)

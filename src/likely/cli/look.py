@@ -9,6 +9,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
+from likely.cli.kinds import in_options, kind_options, said
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 
@@ -24,6 +25,7 @@ NARROWEST = 60  # columns of text
 @click.command()
 @click.argument("data")
 @click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@kind_options
 @click.option(
     "--mute",
     "muted",
@@ -46,7 +48,8 @@ def look(settings: Settings, data: str, target: str | None, muted: tuple[str, ..
         mute = mute_of(muted)
     except UnknownName as error:
         raise Refusal(str(error), Exit.USAGE, "likely look --help") from None
-    found = look_at(_opened(data), target, mute)
+    kind, order = said()
+    found = look_at(_opened(data), target, mute, kind=kind, order=order)
     return Answer(
         text=_coloured(found),
         result=found.facts(),
@@ -72,7 +75,8 @@ def _coloured(found: "Look") -> str:
     from likely.evaluate.look_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
-    return f"{heading(title)}\n{re.sub(CODE, _styled, rest, flags=re.MULTILINE)}"
+    coloured = re.sub(CODE, _styled, in_options(rest), flags=re.MULTILINE)
+    return f"{heading(title)}\n{coloured}"
 
 
 def _styled(code: re.Match[str]) -> str:
@@ -86,4 +90,4 @@ def _next(data: str, target: str | None) -> str:
         return f"likely look {name} --target COL"
     if Path(data, "manifest.json").is_file():
         return f"likely compare {name}"
-    return f"likely seal {name} --target {shlex.quote(target)}"
+    return f"likely seal {name} --target {shlex.quote(target)}{said().words}"

@@ -46,6 +46,10 @@ VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
     "demo": "The whole story on built-in data, in under a minute.",
     "models": "What models exist, with their parameters.",
 }
+NO_MEMORY = (
+    "The memory ran out before the work was done; the rows and what is made of them must fit. Take "
+    "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
+)
 
 
 class Verbs(click.Group):
@@ -122,7 +126,11 @@ def run(argv: list[str]) -> int:
     except BrokenLedger as error:
         return _fail(str(error), Exit.CHECK, _verify(error), settings)
     except LikelyError as error:
-        return _fail(str(error), Exit.DATA, help_of, settings)
+        from likely.cli.kinds import in_options
+
+        return _fail(in_options(str(error)), Exit.DATA, help_of, settings)
+    except MemoryError:
+        return _fail(NO_MEMORY, Exit.DATA, help_of, settings)
     except SystemExit:  # click's answer to a broken pipe
         return Exit.FINE
     except Exception as error:

@@ -2,8 +2,10 @@
 
 log loss             −log p(yᵢ | xᵢ)           constant: the class shares of the fit
 rank error           |rank − predicted rank|   constant: the median class
-log-likelihood       log p(yᵢ | xᵢ)            constant: the mean of the fit, at its own spread
+log-likelihood       log p(yᵢ | xᵢ)            constant: of the model's family, or the best level of
+                                               ``evaluate.baseline`` if that fits its rows better
 deviance             2 (log p(yᵢ | yᵢ) − log p(yᵢ | μᵢ))
+absolute error       |yᵢ − μᵢ|                 constant: the median, where there are no offsets
 """
 
 from dataclasses import dataclass, replace
@@ -18,6 +20,9 @@ from likely.cli.roles import Roles
 from likely.cli.tables import CHUNK_ROWS
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
+from likely.evaluate.baseline import best_rate, weighted_median
+from likely.evaluate.kinds import Kind
+from likely.evaluate.task_for_models import kind_of_response
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
 
@@ -73,40 +78,83 @@ class Constant:
     link: str
     level: float  # the mean where offsets are 0
     dispersion: float = 1.0
+    median: float | None = None  # where there are no offsets
+    kind: Kind = "real"  # of the target, as the model takes it
 
-    def mean(self, table: Any, roles: Roles) -> Array:
-        offset = _offset(table, roles)
+    def means(self, offset: Array) -> Array:
         if self.link == "log":
             return self.level * np.exp(offset)
         return self.level + (offset if self.link == "identity" else np.zeros_like(offset))
 
+    def mean(self, table: Any, roles: Roles) -> Array:
+        return self.means(_offset(table, roles))
+
+    def middle(self, table: Any, roles: Roles) -> Array:
+        """What has the least absolute error."""
+        mean = self.mean(table, roles)
+        return mean if self.median is None else np.full_like(mean, self.median)
+
+    def log_density(self, y: Array, mean: Array) -> Array:
+        return np.asarray(self.response.log_prob(y, mean, self.dispersion))
+
 
 def best_constant(model: Any, seen: Source, roles: Roles) -> Constant:
-    """The constant that fits the rows of the fit best, from two passes over their targets."""
+    """The constant that fits the rows of the fit best: of the model's family, or of the baseline.
+
+    A Poisson constant on overdispersed counts would be easy to beat, so that the baseline's spread
+    is tried as well.  Targets, weights and offsets of all rows are read: a few bytes of each row.
+    """
     likelihood = getattr(model, "likelihood_", None)
     response: Response = Gaussian() if likelihood is None else likelihood.response
     link = "identity" if likelihood is None else likelihood.link.name
+    y, weight, offset = _targets(seen, roles)
+    own = _of_family(response, link, y, weight, offset)
+    kind = kind_of_response(response)
+    median = None if roles.at_prediction() else weighted_median(y, weight)
+    rate = link == "log" or not roles.at_prediction()  # offsets multiply, or there are none
+    found = [own]
+    if rate and (kind != "positive" or bool((y > 0).all())):
+        level = best_rate(kind, y, weight, np.exp(offset))
+        found.append(replace(own, response=level.response, dispersion=level.dispersion))
+    best = max(found, key=lambda each: _total(each, y, weight, offset))
+    return replace(best, median=median, kind=kind)
+
+
+def _targets(seen: Source, roles: Roles) -> tuple[Array, Array, Array]:
+    """y, weight and offset of every row that counts."""
     only = seen.select([name for name in roles.columns if name != roles.groups])
-    n = total = base = 0.0
-    for table in chunks(only, CHUNK_ROWS):
-        y, weight, offset = _target(table, roles), _weights(table, roles), _offset(table, roles)
-        n += weight.sum()
-        total += np.dot(weight, y - offset if link == "identity" else y)
-        base += np.dot(weight, np.exp(offset)) if link == "log" else weight.sum()
-    constant = Constant(response, link, float(total / base))
+    parts = [
+        (_target(table, roles), _weights(table, roles), _offset(table, roles))
+        for table in chunks(only, CHUNK_ROWS)
+    ]
+    y, weight, offset = (np.concatenate(column) for column in zip(*parts, strict=True))
+    counts = weight > 0
+    return y[counts], weight[counts], offset[counts]
+
+
+def _of_family(response: Response, link: str, y: Array, weight: Array, offset: Array) -> Constant:
+    """The model's own family, its dispersion by Pearson's statistic."""
+    shape = np.exp(offset) if link == "log" else np.ones(len(y))
+    total = np.dot(weight, y - offset if link == "identity" else y)
+    own = Constant(response, link, float(total / np.dot(weight, shape)))
     if response.dispersion_is_known:
-        return constant
-    chi2 = 0.0
-    for table in chunks(only, CHUNK_ROWS):
-        mean = constant.mean(table, roles)
-        error = (_target(table, roles) - mean) ** 2 / response.variance(mean)
-        chi2 += float(np.dot(_weights(table, roles), error))
-    return replace(constant, dispersion=chi2 / max(n - 1, 1.0))
+        return own
+    mean = own.means(offset)
+    chi2 = float(np.dot(weight, (y - mean) ** 2 / response.variance(mean)))
+    return replace(own, dispersion=chi2 / max(float(weight.sum()) - 1, 1.0))
+
+
+def _total(each: Constant, y: Array, weight: Array, offset: Array) -> float:
+    """The log-likelihood of the rows that it was learned from; −inf where it has none."""
+    with np.errstate(all="ignore"):
+        total = float(np.dot(weight, each.log_density(y, each.means(offset))))
+    return total if np.isfinite(total) else -np.inf
 
 
 def number_scores(model: Any, rows: Source, roles: Roles, constant: Constant) -> Scores | None:
     """Of predicted means, beside those of the constant."""
-    spread = getattr(model, "variance_", None)
+    likelihood, spread = getattr(model, "likelihood_", None), getattr(model, "variance_", None)
+    response: Response = Gaussian() if likelihood is None else likelihood.response
     dispersion = model.dispersion_ if spread is None else spread
     parts = []
     for table in _chunks(model, rows, roles):
@@ -114,14 +162,13 @@ def number_scores(model: Any, rows: Source, roles: Roles, constant: Constant) ->
         asked = table.select(list(model.feature_names_in_))
         mean = model.predict(asked, **roles.to_predict(table))
         plain = constant.mean(table, roles)
-        response = constant.response
         values = {
             LOG_LIKELIHOOD: (
                 response.log_prob(y, mean, dispersion),
-                response.log_prob(y, plain, constant.dispersion),
+                constant.log_density(y, plain),
             ),
             DEVIANCE: (response.deviance(y, mean), response.deviance(y, plain)),
-            ABSOLUTE: (abs(y - mean), abs(y - plain)),
+            ABSOLUTE: (abs(y - mean), abs(y - constant.middle(table, roles))),
             SQUARED: ((y - mean) ** 2, (y - plain) ** 2),
         }
         measures = {name: Compared.of(*pair, weight) for name, pair in values.items()}

@@ -9,6 +9,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
+from likely.names import shortlist
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,6 +118,7 @@ def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list
     names = list(map(str, model.feature_names_in_))
     for table in chunks(data.source.select([*names, *roles.at_prediction()]), CHUNK_ROWS):
         asked = _as_trained(table.select(names), model)
+        _refuse_text(model, asked, start)
         _refuse_gaps(run, table, start)
         given = roles.to_predict(table)
         columns: dict[str, list[Any]] = {"prediction": model.predict(asked, **given).tolist()}
@@ -127,6 +129,40 @@ def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list
         yield columns
         start += table.num_rows
         report("rows", table.num_rows)
+
+
+def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
+    """A column of numbers with a cell that is none: say which one, by its row of the table."""
+    import numpy as np
+    import pyarrow as pa
+
+    from likely.evaluate.prepared_cells import share_of_numbers
+
+    for name in _numbers(model):
+        column = table.column(name)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            continue
+        for row, cell in enumerate(column.to_pylist(), start=start + 1):
+            if cell is not None and share_of_numbers(np.array([cell], dtype=object)) < 1:
+                raise Refusal(
+                    f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
+                    f"{row}. Correct the cell, or drop the row.",
+                    Exit.DATA,
+                    "likely predict --help",
+                )
+
+
+def _numbers(model: Any) -> tuple[str, ...]:
+    """The columns that held numbers in training."""
+    preparation = getattr(model, "preparation_", None)
+    if preparation is not None:
+        return tuple(preparation.numbers)
+    coding = getattr(model, "coding_", None)
+    schema = getattr(model, "schema_", None) if coding is None else coding.schema
+    if schema is None:
+        return ()
+    kinds = zip(schema.names, schema.kinds, strict=True)
+    return tuple(str(name) for name, kind in kinds if kind == "number")
 
 
 def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
@@ -207,7 +243,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise Refusal(
         f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
-        f"columns are {', '.join(names[:12])}.{hint}",
+        f"columns are {shortlist(names)}.{hint}",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )

@@ -191,7 +191,7 @@ def assigned(model: Model, assignments: Sequence[str]) -> dict[str, Any]:
         if name in given and not (dot and isinstance(given[name], dict)):
             _refuse(model, f"--set gives {name!r} twice; once was expected. Leave one of them out.")
         if dot:
-            given.setdefault(name, {})[key] = _value(right)
+            given.setdefault(name, {})[key] = value_of(right)
         else:
             given[name] = _missing_or_value(name, right)
     return given
@@ -201,10 +201,10 @@ def _missing_or_value(name: str, text: str) -> Any:
     """``unlabelled=nan``, in any case, is a missing label: NaN, which JSON lacks."""
     if name == "unlabelled" and text.strip().lower() == "nan":
         return float("nan")
-    return _value(text)
+    return value_of(text)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """JSON where it is JSON, else the text itself."""
     try:
         return json.loads(text)

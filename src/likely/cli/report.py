@@ -46,7 +46,7 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
             "left_out": [{"title": each.title, "why": each.why} for each in told.left_out],
         },
         files=(Path(output),),
-        next=shlex.join(["likely", "explain", runs[0]]),
+        next=shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"]),
     )
 
 
@@ -58,7 +58,18 @@ def _facts(settings: Settings, name: str) -> "RunFacts":
     page = _page(run.model, settings.seed)
     steps = [] if page is None else page.pop("steps", [])
     told = [(each["column"], each["step"]) for each in steps]
-    return read_run(run.path, page=page, steps=told)
+    return read_run(run.path, page=page, steps=told, n_iter=_steps_taken(run.model))
+
+
+def _steps_taken(model: Any) -> int | None:
+    """By the fit; None where it took none."""
+    import numpy as np
+
+    inner = getattr(model, "model_", model)
+    found = getattr(inner, "n_iter_", None)
+    return (
+        None if found is None or vars(inner).get("solution_", inner) is None else int(np.max(found))
+    )
 
 
 def _page(model: Any, seed: int) -> dict[str, Any] | None:

@@ -1,13 +1,14 @@
 """RUN folders: ``runs/NNN-model/`` with ``model.likely`` and ``run.json``.
 
 A run is written beside its place and renamed when it is whole, so a RUN is never half there.
+What a killed command left in ``runs/`` goes with the next one.
 """
 
 import json
 import re
-import shutil
+import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,15 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from likely.cli.answer import as_json
 from likely.cli.exits import Exit, Refusal
 from likely.errors import InvalidFile
-from likely.files import draft_of, lock
+from likely.files import folder_made_whole, make_folder, sweep, write_atomically
+from likely.names import MODEL_FILE
 
 if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
 
 RUNS = Path("runs")
-MODEL_FILE = "model.likely"
 RUN_FILE = "run.json"
 COMPARISON, CURVE = "comparison.json", "curve.json"
+STUDY_FOLDER, COMMAND_FILE = "study", "command.txt"  # of a search, inside of its RUN
 LAST = "@last"
 
 
@@ -59,46 +61,35 @@ def place_for_run(model: str, wanted: str | None) -> Iterator[Place]:
             "likely train --help",
         )
     new_parent = not path.parent.exists()
-    place = Place(draft_of(path), path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        place.draft.mkdir()
-    except OSError as error:
-        raise Refusal(
-            f"The folder {path.parent} cannot be written to ({error.strerror}); a RUN is saved "
-            "there. Choose another with -o FOLDER, or change its permissions.",
-            Exit.DATA,
-            "likely train --help",
-        ) from None
-    try:
-        yield place
-        _settle(place, model if wanted is None else None)
-    finally:
-        shutil.rmtree(place.draft, ignore_errors=True)
-        if new_parent and not any(path.parent.iterdir()):
-            path.parent.rmdir()
+    place = Place(path, path)
+    sweep(make_folder(path.parent))
 
-
-def _settle(place: Place, numbered: str | None) -> None:
-    """The draft under its own name; of two at once, one waits."""
-    with lock(place.path.parent):
-        if numbered is not None:
-            place.path = RUNS / f"{next_number():03d}-{numbered}"
-        if place.path.is_dir():
+    def settled() -> Path:
+        if wanted is None:
+            place.path = RUNS / f"{next_number():03d}-{model}"
+        elif place.path.is_dir():
             place.path.rmdir()  # empty, as checked
-        place.draft.rename(place.path)
+        return place.path
+
+    try:
+        with folder_made_whole(path, settled=settled) as place.draft:
+            yield place
+    finally:
+        if new_parent:
+            with suppress(OSError):  # it is no longer empty
+                path.parent.rmdir()
 
 
 def write_run(folder: Path, model: Any, facts: Mapping[str, Any]) -> None:
     """The model and its facts; a folder with a model is a whole RUN, so it comes last."""
-    from likely.files import write_atomically
-    from likely.persist import save
+    from hashlib import sha256
 
-    draft = folder / f".{MODEL_FILE}.part"
-    save(model, draft)
-    known = {**facts, "model_sha256": _sha256(draft)}
+    from likely.persist import model_bytes
+
+    content = model_bytes(model)
+    known = {**facts, "model_sha256": sha256(content).hexdigest()}
     write_atomically(folder / RUN_FILE, (as_json(known) + "\n").encode())
-    draft.rename(folder / MODEL_FILE)
+    write_atomically(folder / MODEL_FILE, content)
 
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
@@ -141,24 +132,8 @@ def seal_of(run: Run) -> "SealFolder | None":
     )
 
 
-def keep_beside_seal(seal: str, name: str, facts: Any) -> tuple[Path, ...]:
-    """The newest comparison or curve on a seal, in its folder, for the runs that follow.
-
-    A seal that cannot be written to can still be compared on; then nothing is kept.
-    """
-    from likely.errors import CannotWrite
-    from likely.files import write_atomically
-
-    path = Path(seal, name)
-    try:
-        write_atomically(path, (as_json(facts) + "\n").encode())
-    except CannotWrite:
-        return ()
-    return (path,)
-
-
 def kept_beside(seal: "SealFolder") -> dict[str, bytes]:
-    """What ``keep_beside_seal`` wrote, by name."""
+    """The comparisons and curves that a seal has kept, by the name of their file."""
     paths = (seal.path / name for name in (COMPARISON, CURVE))
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
@@ -222,8 +197,13 @@ def next_number() -> int:
     return max((number for number, _ in _numbered()), default=0) + 1
 
 
+def whole_runs() -> list[Path]:
+    """The RUNs of this folder that have a model, the newest last."""
+    return [path for _, path in _numbered() if (path / MODEL_FILE).is_file()]
+
+
 def _last() -> Path:
-    whole = [path for _, path in _numbered() if (path / MODEL_FILE).is_file()]
+    whole = whole_runs()
     if not whole:
         raise Refusal(
             f"There is no run in {RUNS}/ yet, so {LAST} names nothing. Train a model first, or "
@@ -234,7 +214,42 @@ def _last() -> Path:
     return whole[-1]
 
 
+def forget_empty(folder: Path) -> None:
+    """Remove ``runs/`` again where nothing came of the first of its runs."""
+    if folder == RUNS:
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
+
+
+def note_search(path: Path, command: str) -> None:
+    """Keep the command of a search in its RUN, which has no model until the search is over."""
+    file = make_folder(path / STUDY_FOLDER) / COMMAND_FILE
+    if not file.exists():
+        words = shlex.split(command)
+        words += [] if "-o" in words else ["-o", str(path)]
+        write_atomically(file, (shlex.join(words) + "\n").encode())
+
+
+def unfinished_search(path: Path) -> str | None:
+    """The command that goes on with the search of a RUN that has no model yet; None without one."""
+    folder = path / STUDY_FOLDER
+    if not folder.is_dir() or (path / MODEL_FILE).is_file():
+        return None
+    try:
+        return (folder / COMMAND_FILE).read_text(encoding="utf-8").strip()
+    except OSError:  # of an earlier version
+        return f"likely tune DATA MODEL -o {shlex.quote(str(path))}"
+
+
 def _refuse_missing(path: Path) -> None:
+    going_on = unfinished_search(path)
+    if going_on is not None:
+        raise Refusal(
+            f"The search in {path} is not finished, so that it has no model yet; a RUN with "
+            f"{MODEL_FILE} was expected. Go on with it: every trial so far is kept.",
+            Exit.DATA,
+            going_on,
+        )
     known = [str(place) for _, place in _numbered()]
     close = get_close_matches(str(path), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

@@ -33,6 +33,7 @@ class Told(NamedTuple):
     facts: dict[str, Any] | None  # None where nothing could be held out
     text: list[str]  # paragraphs
     findings: tuple[str, ...]
+    model: Any = None  # the fit that was scored
 
 
 class Line(NamedTuple):
@@ -70,7 +71,7 @@ def held_out_scores(
         share = class_shares(seen, roles, model.classes_.tolist())
         scores = class_scores(model, held_out, roles, share, ordered=target == "ordered")
         tell = _told_classes
-    return _no_score(source.n_rows) if scores is None else tell(scores)
+    return _no_score(source.n_rows) if scores is None else tell(scores)._replace(model=model)
 
 
 def _no_score(n_rows: int | None) -> Told:

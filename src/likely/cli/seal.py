@@ -8,11 +8,14 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
+from likely.cli.kinds import kind_options, said
 from likely.cli.settings import Settings, global_options
+from likely.names import shortlist
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
     from likely.sealing.making import Origin
+    from likely.sealing.manifest import Manifest
     from likely.sealing.sealed import Sealed
 
 JUDGES = ("plain", "ladder", "thresholdout")
@@ -24,6 +27,7 @@ JUDGES = ("plain", "ladder", "thresholdout")
 @click.option("--test", default=0.2, metavar="SHARE", help="Of the rows, to be sealed; 0.2.")
 @click.option("--group", metavar="COL", help="Rows of one group stay on one side.")
 @click.option("--by-time", metavar="COL", help="The latest rows are sealed.")
+@kind_options
 @click.option("--budget", default=1, metavar="N", help="Looks that need no reason; 1.")
 @click.option("--judge", type=click.Choice(JUDGES), default="plain", help="What a look tells.")
 @click.option("--escrow", metavar="FILE", help="Where the labels go, to be kept by someone else.")
@@ -61,6 +65,8 @@ def seal(
         judge=judge,
         escrow=None if escrow is None else Path(escrow),
         seed=settings.seed,
+        kind=said().kind,
+        order=said().order,
     )
     sealed = seal_table(_origin(opened, data), terms, _place(data, output))
     return _answer(sealed, data, escrow)
@@ -83,7 +89,7 @@ def _target(settings: Settings, opened: "Data", target: str | None) -> str:
     if chosen is None:
         raise Refusal(
             "No target was given; a seal hides the labels of one column. Add --target with one of "
-            f"the columns {', '.join(names[:12])}.",
+            f"the columns {shortlist(names)}.",
             Exit.DATA,
             f"{settings.command} --target {shlex.quote(names[-1])}",
         )
@@ -112,13 +118,20 @@ def _place(data: str, output: str | None) -> Path:
     return Path(f"{stem}{SUFFIX}")
 
 
+def _what(manifest: "Manifest") -> str:
+    """The target, and what was said of it."""
+    if manifest.order is not None:
+        return f"{manifest.target} ({' < '.join(map(str, manifest.order))})"
+    return manifest.target if manifest.kind is None else f"{manifest.target} ({manifest.kind})"
+
+
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     from likely.cli.show import count, heading, wrapped
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (
         f"{heading(str(sealed.path))}: {count(manifest.n_train, 'row')} to learn from, "
-        f"{count(manifest.n_test, 'row')} sealed ({manifest.rule}), target {manifest.target}; "
+        f"{count(manifest.n_test, 'row')} sealed ({manifest.rule}), target {_what(manifest)}; "
         f"{count(manifest.budget, 'look')}, judge {manifest.judge}."
     )
     kept = () if escrow is None else (Path(escrow),)
@@ -131,6 +144,8 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
             "seal": str(sealed.path),
             "data": data,
             "target": manifest.target,
+            "kind": manifest.kind,
+            "order": manifest.order,
             "rows": {"train": manifest.n_train, "sealed": manifest.n_test},
             "rule": manifest.rule,
             "budget": manifest.budget,

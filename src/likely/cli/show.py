@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 WIDEST = 100  # longer lines are hard to read
+ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
 
 
 def width() -> int:
@@ -17,6 +18,8 @@ def number(value: float) -> str:
     """Three digits after the point, or three that count."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
+    if abs(value) < ROUNDING:
+        value = 0.0
     if value == 0 or 0.001 <= abs(value) < 1e5:
         return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
     return f"{value:.3g}"

@@ -7,6 +7,8 @@ missing cells     naive-bayes, discriminant, mixture
 
 import shlex
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.cli.builtin import BUILTIN
@@ -14,13 +16,13 @@ from likely.cli.exits import Exit, Refusal
 from likely.cli.registry import Model
 from likely.cli.roles import Roles
 from likely.cli.show import count
+from likely.data.finite import refuse_infinities
+from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
+from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MANY_CLASSES = 20  # more of them need …
-FEW_ROWS = 5  # … at least this many rows each
 
 
 class Gap(NamedTuple):
@@ -84,17 +86,79 @@ def first_gap(table: "pa.Table | pa.RecordBatch", start: int = 0) -> Gap | None:
     return None
 
 
+def has_gaps_or_dates(rows: "pa.Table", roles: Roles) -> bool:
+    """Whether a linear model of the columns as they are would stumble, or learn dates by heart."""
+    if rows.column(roles.target).null_count or rows.num_rows == 0:
+        return False  # refused with the row
+    features = rows.drop_columns(roles.columns)
+    return first_gap(features) is not None or _holds_dates(features)
+
+
+def _holds_dates(table: "pa.Table") -> bool:
+    """Whether a column holds dates, or text that is all dates: preparing it makes them days."""
+    import pyarrow as pa
+
+    from likely.data.frames import as_table
+    from likely.evaluate.prepared_cells import days_of_text, read_cells
+
+    for name in table.column_names:
+        column = table.column(name)
+        kind = column.type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return True
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        known = column.drop_null() if text else []
+        if not len(known) or not known[0].as_py()[:4].isdigit():  # no year: no need to read on
+            continue
+        cells = read_cells(as_table(table.select([name])), 0, name)
+        if cells.factor is not None and days_of_text(cells.factor) is not None:
+            return True
+    return False
+
+
+@contextmanager
+def naming_rows(source: Source, target: str | None) -> Iterator[None]:
+    """Name a cell that a fit stumbled over by its row of the table: the fit saw some rows only."""
+    try:
+        yield
+    except InvalidInput:
+        if target is not None:
+            _check_labels(source.select([target]), target)
+        refuse_infinities(iter(source))
+        raise
+
+
+def _check_labels(rows: Source, target: str) -> None:
+    start = 0
+    for batch in rows:
+        gap = first_gap(batch, start)
+        start += batch.num_rows
+        if gap is not None:
+            _refuse(
+                f"Row {gap.row - 1}: the label in column {target!r} is missing; a row without it "
+                "cannot be learned from. Fill it in, drop the row, or let naive-bayes learn from "
+                "such rows too: --set unlabelled=nan."
+            )
+
+
 def _check_classes(source: Source, wish: Wish) -> None:
     """A number that is measured is no class; nor is a column where nearly every value differs."""
     counts = counted(source, wish.target)
     labels = [label for label in counts if label is not None]
     if not labels:
         _refuse(f"Column {wish.target!r} is empty; labels were expected. Choose another --target.")
+    if len(labels) == 1:
+        _refuse(
+            f"Column {wish.target!r} holds nothing but {labels[0]!r}, one class; at least two were "
+            "expected. Choose another --target."
+        )
     fractions = [x for x in labels if isinstance(x, float) and x == x and not x.is_integer()]
-    lonely = len(labels) > MANY_CLASSES and len(labels) * FEW_ROWS > sum(counts.values())
+    lonely = are_names(len(labels), sum(counts.values()))
     if fractions or lonely:
         found = f"such as {fractions[0]:g}" if fractions else f"{len(labels):,} different values"
         numeric = all(isinstance(label, int | float) for label in labels)
+        if all(isinstance(label, str) for label in labels):
+            refuse_names(wish.target, labels, sum(counts.values()))
         advice = "Use linear, or glm for counts and amounts" if numeric else "Choose another target"
         _refuse(
             f"Column {wish.target!r} holds measurements or names ({found}); {wish.model.name} "

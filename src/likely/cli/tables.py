@@ -18,6 +18,7 @@ from likely.cli.builtin import BUILTIN, builtin_table
 from likely.data.csv_files import delimiter_of
 from likely.data.source import Kind, Source, column_index
 from likely.data.sources import read
+from likely.data.whole import in_one_table
 from likely.errors import InvalidFile, InvalidInput, LikelyError
 
 if TYPE_CHECKING:
@@ -103,12 +104,6 @@ def table_source(table: "pa.Table") -> TableSource:
 
     kinds = kinds_of(table).kinds
     return TableSource(table, tuple(table.column_names), kinds, table.num_rows, table.nbytes)
-
-
-def in_one_table(source: Source) -> "pa.Table":
-    import pyarrow as pa
-
-    return pa.Table.from_batches(list(source))
 
 
 def _training_part(name: str) -> Data:

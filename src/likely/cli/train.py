@@ -8,6 +8,19 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
+from likely.cli.kinds import (
+    Said,
+    about_order,
+    about_task,
+    kind_options,
+    refuse_two_orders,
+    said,
+    said_in_run,
+    said_or_sealed,
+    settings_with_order,
+    task_facts,
+    task_for,
+)
 from likely.cli.registry import DIRECT, Model, arguments, assigned, model_named
 from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
@@ -25,9 +38,8 @@ from likely.cli.weka import (
 if TYPE_CHECKING:
     from likely.cli.tables import Data
     from likely.data.source import Source
+    from likely.evaluate.task import Task
     from likely.report.validation import Validation
-
-MOST_NAMED = 6  # classes in a note
 
 
 @click.command()
@@ -45,6 +57,7 @@ MOST_NAMED = 6  # classes in a note
     help="A parameter of the model (see: likely models MODEL); event.age=poisson sets one column.",
 )
 @click.option("-o", "output", metavar="RUN", help="The folder to write; runs/NNN-MODEL if not set.")
+@kind_options
 @weka_options
 @global_options
 @click.pass_obj
@@ -72,7 +85,8 @@ def train(
         return score_loaded(settings, weka)
     data, model = words_of(words, weka)
     chosen = model_named(model)
-    asked = Asked(chosen, assigned(chosen, assignments), weka)
+    asked = Asked(chosen, assigned(chosen, assignments), weka, said())
+    refuse_two_orders(asked.said, asked.given)
     roles = Roles(target, weight, offset, exposure, groups)
     return _trained_run(settings, data, asked, roles, output)
 
@@ -83,6 +97,7 @@ class Asked(NamedTuple):
     model: Model
     given: dict[str, Any]  # by --set
     weka: Weka = Weka()
+    said: Said = Said()  # of the target
 
 
 class Trained(NamedTuple):
@@ -124,6 +139,7 @@ def train_on(settings: Settings, name: str, asked: Asked, roles: Roles) -> Train
     """Open the data, score on rows that were held out, fit on all of them."""
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.show import wrapped
+    from likely.cli.suitable import naming_rows
     from likely.cli.tables import open_data
 
     data, weka = open_data(name), asked.weka
@@ -134,17 +150,17 @@ def train_on(settings: Settings, name: str, asked: Asked, roles: Roles) -> Train
     check_roles(settings, data.source.names, asked.model, roles)
     refuse_other_target(data, roles)
     refuse_sealed_rows_in(data, name, doing="train")
-    if _wants_preparation(data, asked, roles):
-        trained = _prepared(settings, data, asked, roles)
-    else:
-        trained = _direct(settings, name, data, asked, roles)
+    with naming_rows(data.source, roles.target):
+        if _wants_preparation(data, asked, roles):
+            trained = _prepared(settings, data, asked, roles)
+        else:
+            trained = _direct(settings, name, data, asked, roles)
     if weka.test is None or roles.target is None:
         return trained
-    text, facts, findings = scored_elsewhere(trained.model, roles.target, weka.test, data)
+    about = said_in_run(trained.facts)
+    text, facts = scored_elsewhere(trained.model, roles.target, weka.test, data, about=about)
     return trained._replace(
-        text=f"{trained.text}\n\n{wrapped(text)}",
-        facts={**trained.facts, "unguarded": facts},
-        findings=trained.findings + findings,
+        text=f"{trained.text}\n\n{wrapped(text)}", facts={**trained.facts, "unguarded": facts}
     )
 
 
@@ -175,17 +191,13 @@ def _wants_preparation(data: "Data", asked: Asked, roles: Roles) -> bool:
         return False
     if data.seal is not None or not chosen.streams or asked.weka.folds is not None:
         return True
-    return not chosen.gaps and data.in_memory and _has_gaps(data, roles)
+    if not data.in_memory:
+        return False
+    if asked.said.anything or chosen.gaps:
+        return asked.said.anything
+    from likely.cli.suitable import has_gaps_or_dates
 
-
-def _has_gaps(data: "Data", roles: Roles) -> bool:
-    from likely.cli.suitable import first_gap
-
-    rows = data.source.table  # type: ignore[attr-defined]  # in memory
-    target = rows.column(roles.target)
-    if target.null_count or rows.num_rows == 0:
-        return False  # refused with the row
-    return first_gap(rows.drop_columns(roles.columns)) is not None
+    return has_gaps_or_dates(data.source.table, roles)  # type: ignore[attr-defined]  # in memory
 
 
 def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> Trained:
@@ -198,12 +210,12 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
         score_facts,
         score_findings,
         score_text,
-        task_for,
     )
     from likely.cli.watch import watched
 
     rows, chosen = in_one_table(data.source), asked.model
-    task = task_for(rows, str(roles.target), chosen, asked.given)
+    told = said_or_sealed(asked.said, None if data.seal is None else data.seal.manifest)
+    task = task_for(rows, str(roles.target), chosen, asked.given, told)
     model = estimator_of(chosen, task, asked.given, settings.seed)
     n_folds = asked.weka.folds or FOLDS
     with watched(settings, f"cross-validating {chosen.name}", None):
@@ -217,12 +229,12 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
         "target": roles.target,
         "beside": {},
         "classes": list(task.classes) if task.has_classes else None,
-        "task": {"kind": task.kind, "reason": task.reason},
+        "task": task_facts(task),
         "events": {},
         "scores": scores,
     }
-    findings = dropped_columns(found.model) + score_findings(scores, found.rows.num_rows)
-    findings += _about_order(chosen, facts["classes"], asked.given)
+    findings = about_task(task) + dropped_columns(found.model)
+    findings += score_findings(scores, found.rows.num_rows)
     text = "\n\n".join([opening(facts), *score_text(scores)])
     shown = plain_parameters(model)
     return Trained(found.model, facts, text, findings, data, shown, found.validation)
@@ -246,6 +258,9 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
     chosen = asked.model
     source, roles, findings = _needed(data.source, roles, chosen)
     check_suitable(source, Wish(name, chosen, roles))
+    asked = asked._replace(
+        given=settings_with_order(asked.said, chosen, asked.given, source, roles)
+    )
     make, given = chosen.load(), arguments(chosen, (), settings.seed) | asked.given
     with watched(settings, f"scoring {chosen.name}", source.n_rows):
         scores = held_out_scores(
@@ -258,6 +273,7 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
         )
     with watched(settings, f"fitting {chosen.name}", source.n_rows):
         model = fitted(make(**given), source, roles, in_memory=data.in_memory)
+    task, kept = _kept(scores.model, source, asked, roles, settings.seed)
     read = reading(model, source.n_rows)
     facts = {
         "model": chosen.name,
@@ -267,13 +283,35 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
         "target": roles.target,
         "beside": roles.beside(),
         "classes": model.classes_.tolist() if _has_classes(chosen) else None,
+        "task": None if task is None else task_facts(task),
         "events": read.events,
         "scores": scores.facts,
     }
-    findings += _about_order(chosen, facts["classes"], given) + read.findings + scores.findings
+    doubt = about_order(chosen, model, given) if task is None else about_task(task)
+    findings += doubt + read.findings + scores.findings
     said = " ".join(filter(None, [opening(facts), in_words(read.events)]))
-    text = "\n\n".join([said, *scores.text])
-    return Trained(model, facts, text, findings, data, given)
+    return Trained(model, facts, "\n\n".join([said, *scores.text]), findings, data, given, kept)
+
+
+def _kept(
+    model: Any, source: "Source", asked: Asked, roles: Roles, seed: int
+) -> "tuple[Task | None, Validation | None]":
+    """The task, and what the scored fit said of held-out rows; of a streamed file neither."""
+    from likely.cli.tables import TableSource
+
+    if roles.target is None or not isinstance(source, TableSource):
+        return None, None
+    from likely.cli.kept_rows import kept_rows, task_of_fit
+    from likely.errors import InvalidInput
+
+    rows = source.table
+    try:
+        task = task_of_fit(rows, roles.target, asked.model, asked.given, asked.said)
+    except InvalidInput:  # the model can do with targets that the report has no words for
+        if asked.said.anything:
+            raise
+        return None, None
+    return task, None if model is None else kept_rows(model, rows, task, roles, seed=seed)
 
 
 def _needed(
@@ -288,17 +326,6 @@ def _needed(
 
 def _has_classes(chosen: Model) -> bool:
     return chosen.target not in ("none", "number")
-
-
-def _about_order(chosen: Model, classes: Any, given: dict[str, Any]) -> tuple[str, ...]:
-    """Words have no order of their own: say which one was taken."""
-    if chosen.target != "ordered" or "order" in given or not isinstance(classes[0], str):
-        return ()
-    return (
-        f"The classes are taken in alphabetical order: {' < '.join(classes[:MOST_NAMED])}"
-        f"{' < …' if len(classes) > MOST_NAMED else ''}. Give another with "
-        '--set order=["…","…"], from lowest to highest.',
-    )
 
 
 def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
@@ -336,14 +363,23 @@ def write_evidence(folder: Path, trained: Trained) -> None:
         from likely.report.validation import write
 
         write(folder, trained.validation)
-    seal = trained.data.seal
-    if seal is None:
+    data = trained.data
+    if data.seal is None and not data.in_memory:
         return
     from likely.evaluate.look import look
 
-    write_atomically(folder / "look.json", (as_json(look(seal.path).facts()) + "\n").encode())
-    for name, content in kept_beside(seal).items():
-        write_atomically(folder / name, content)
+    rows = data.source.table if data.seal is None else data.seal.path  # type: ignore[attr-defined]  # in memory
+    task = trained.facts.get("task") or {}
+    found = look(
+        rows,
+        None if data.seal is not None else trained.facts["target"],
+        kind=task.get("kind"),
+        order=task.get("order"),
+    )
+    write_atomically(folder / "look.json", (as_json(found.facts()) + "\n").encode())
+    if data.seal is not None:
+        for name, content in kept_beside(data.seal).items():
+            write_atomically(folder / name, content)
 
 
 def _written(value: Any) -> Any:

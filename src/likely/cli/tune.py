@@ -10,7 +10,8 @@ import click
 
 from likely.cli.answer import Answer, as_json
 from likely.cli.exits import Exit, Refusal
-from likely.cli.registry import Model, model_named
+from likely.cli.kinds import Said, about_task, kind_options, said, task_facts
+from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from likely.evaluate.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
-UNGROUPED = (
-    "The search scored its trials on folds that part groups and times; what is promised is the "
-    "score of the best settings on folds that do not."
-)
 STUDY = "study"  # the folder of the search inside a RUN
 
 
@@ -34,6 +31,10 @@ class Wanted(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
+    group: str | None = None
+    by_time: str | None = None
+    by_hand: tuple[Mapping[str, Any], ...] = ({},)  # the model as it is, and what --try says
+    said: Said = Said()  # of the target
 
 
 @click.command()
@@ -55,6 +56,16 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
+@click.option("--group", metavar="COL", help="Rows that agree in it are held out together.")
+@click.option("--by-time", metavar="COL", help="Later rows are predicted from earlier ones.")
+@kind_options
+@click.option(
+    "--try",
+    "tries",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Settings of your own, tried before the search begins.",
+)
 @click.option("-o", "output", metavar="RUN", help="The folder to write, or to go on with.")
 @global_options
 @click.pass_obj
@@ -68,6 +79,9 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
+    group: str | None,
+    by_time: str | None,
+    tries: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
@@ -83,7 +97,8 @@ def tune(
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
-    wanted = Wanted(search, trials, minutes, nested, folds)
+    parted = _parted(opened, group, by_time)
+    wanted = Wanted(search, trials, minutes, nested, folds, *parted, _by_hand(tries), said())
     with using_jobs(settings.jobs):
         study = _searched(settings, opened, column, chosen, wanted, place)
         if study.stopped == "interrupted":
@@ -115,7 +130,15 @@ def _place(model: str, output: str | None) -> Path:
     from likely.cli.runs import MODEL_FILE, RUNS, next_number
 
     place = RUNS / f"{next_number():03d}-{model}" if output is None else Path(output)
-    unfinished = (place / STUDY).is_dir() and not (place / MODEL_FILE).exists()
+    searched = (place / STUDY).is_dir()
+    unfinished = searched and not (place / MODEL_FILE).exists()
+    if searched and not unfinished:
+        raise Refusal(
+            f"The search in {place} has ended, and a run is never changed; a new folder, or one of "
+            "an unfinished search, was expected. Leave -o out, and ask for more --trials.",
+            Exit.DATA,
+            "likely tune --help",
+        )
     if place.exists() and not unfinished and not (place.is_dir() and not any(place.iterdir())):
         raise Refusal(
             f"{place} exists and holds no search that could go on; a new folder, or one of an "
@@ -144,18 +167,44 @@ def _target(settings: Settings, data: "Data", chosen: Model, target: str | None)
     return str(roles.target)
 
 
+def _parted(data: "Data", group: str | None, by_time: str | None) -> tuple[str | None, str | None]:
+    """By which column rows are held out; a seal remembers its own."""
+    if data.seal is None or group is not None or by_time is not None:
+        return group, by_time
+    return data.seal.manifest.group, data.seal.manifest.by_time
+
+
+def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
+    """The model as it is, then the settings of each ``--try``."""
+    found: list[Mapping[str, Any]] = [{}]
+    for text in tries:
+        pairs = [part.partition("=") for part in text.split(",")]
+        if not all(equals for _, equals, _ in pairs):
+            raise Refusal(
+                f"--try takes NAME=VALUE, several with commas; found {text!r}. Write --try "
+                "l2=0.1,l1=0, for instance.",
+                Exit.USAGE,
+                "likely tune --help",
+            )
+        found.append({name.strip(): value_of(value) for name, _, value in pairs})
+    return tuple(found)
+
+
 def _searched(
     settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: Path
 ) -> "Study":
+    from likely.cli.runs import forget_empty, note_search
     from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
+    from likely.errors import InUse
     from likely.evaluate import study as studies
 
     new = not place.exists()
+    note_search(place, settings.command)
     try:
         with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
             return studies.tune(
-                in_one_table(data.source),
+                in_one_table(data.source) if data.seal is None else data.seal.path,
                 target,
                 chosen.name,
                 search=wanted.search,
@@ -163,13 +212,28 @@ def _searched(
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
+                group=wanted.group,
+                by_time=wanted.by_time,
+                kind=wanted.said.kind,
+                order=wanted.said.order,
+                by_hand=wanted.by_hand,
                 seed=settings.seed,
                 study=place / STUDY,
             )
+    except InUse:
+        raise  # another search has it
     except BaseException:
-        if new and not (place / STUDY / "trials.jsonl").exists():  # nothing to go on with
+        if new and not _has_scores(place / STUDY / "trials.jsonl"):  # nothing to go on with
             shutil.rmtree(place, ignore_errors=True)
+            forget_empty(place.parent)
         raise
+
+
+def _has_scores(log: Path) -> bool:
+    """Whether a trial of the log has a score: one that failed will fail again."""
+    from likely.evaluate.trials import TrialLog
+
+    return log.exists() and any(trial.score for trial in TrialLog(log).trials.values())
 
 
 def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
@@ -199,13 +263,17 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
     n_folds = objective.n_folds
     with watched(settings, f"fitting {chosen.name}", None):
         found = fit_and_validate(
-            best, data, objective.table, task, n_folds=n_folds, seed=settings.seed
+            best,
+            data,
+            objective.table,
+            task,
+            n_folds=n_folds,
+            seed=settings.seed,
+            folds=objective.folds,
         )
     scores = score_facts(found.validation, n_folds)
-    findings = dropped_columns(found.model)
-    if data.seal is not None and (data.seal.manifest.group or data.seal.manifest.by_time):
-        findings += (UNGROUPED,)
-    elif scores is not None:
+    findings = about_task(task) + dropped_columns(found.model)
+    if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
     facts = {
         "model": chosen.name,
@@ -215,7 +283,7 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
         "target": task.target,
         "beside": {},
         "classes": list(task.classes) if task.has_classes else None,
-        "task": {"kind": task.kind, "reason": task.reason},
+        "task": task_facts(task),
         "scores": scores,
         "study": study_facts(study),
     }

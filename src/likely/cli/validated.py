@@ -5,18 +5,17 @@ validate    each row predicted by a fit that had not seen it; medians, scales an
 fit         the model of the RUN, on all rows
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely.cli.registry import Model, arguments
 from likely.cli.show import count, number, table, wrapped
-from likely.evaluate.kinds import NUMBER_KINDS
 from likely.evaluate.metrics import Metric, metrics_for
 from likely.evaluate.metrics.base import Estimate, constant_prediction
 from likely.evaluate.models import CANDIDATES
-from likely.evaluate.task import Task, task_of
+from likely.evaluate.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,17 +41,6 @@ class Fitted(NamedTuple):
     validation: "Validation | None"
 
 
-def task_for(rows: "pa.Table", target: str, chosen: Model, given: Mapping[str, Any]) -> Task:
-    """The task of the target, as far as the model leaves a choice."""
-    if chosen.target == "ordered":
-        return task_of(rows, target, ordered=given.get("order", True))
-    task, candidate = task_of(rows, target), CANDIDATES.get(chosen.name)
-    kinds = NUMBER_KINDS if candidate is None else candidate.tasks
-    if chosen.target != "number" or task.kind in kinds or not _is_numeric(rows, target):
-        return task
-    return task_of(rows, target, kind="real" if "real" in kinds else next(iter(kinds)))
-
-
 def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) -> Any:
     """The model with the settings that suit the task; what was given overrules them."""
     candidate = CANDIDATES.get(chosen.name)
@@ -62,11 +50,19 @@ def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) ->
 
 
 def fit_and_validate(
-    model: Any, data: "Data", rows: "pa.Table", task: Task, *, n_folds: int = FOLDS, seed: int = 0
+    model: Any,
+    data: "Data",
+    rows: "pa.Table",
+    task: Task,
+    *,
+    n_folds: int = FOLDS,
+    seed: int = 0,
+    folds: "Folds | None" = None,
 ) -> Fitted:
     """``model`` is not yet fitted; its preparation may be inside already.
 
-    Rows of a seal are validated as they were sealed: by group, or by time.
+    Rows of a seal are validated as they were sealed: by group, or by time; ``folds``, of rows
+    that all have a target, overrule that.
     """
     from sklearn.base import clone
 
@@ -76,11 +72,19 @@ def fit_and_validate(
     known = rows.filter(task.known(rows))
     whole = model if isinstance(model, Prepared) else Prepared(model)
     validation = None
-    if known.num_rows >= FEWEST_ROWS:
+    if known.num_rows >= FEWEST_ROWS and folds is None:
         folds = _folds_of_seal(data, known, task, n_folds=n_folds, seed=seed)
+    known = _without_groups(data, known)
+    if known.num_rows >= FEWEST_ROWS:
         validation = validate(whole, known, task, n_folds=n_folds, seed=seed, folds=folds)
     fitted = clone(whole).fit(known.drop_columns([task.target]), known.column(task.target))
     return Fitted(fitted, task, known, validation)
+
+
+def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":
+    """The group of a sealed table names rows, and is no feature."""
+    group = None if data.seal is None else data.seal.manifest.group
+    return rows.drop_columns([group]) if group in rows.column_names else rows
 
 
 def _folds_of_seal(
@@ -139,18 +143,35 @@ def score_text(scores: Mapping[str, Any] | None) -> list[str]:
     rows = [
         [
             line["name"],
-            number(line["value"]),
-            " to ".join(number(end) for end in line["interval"]),
+            *_value_and_ends(line),
             number(line["best_constant"]),
         ]
         for line in lines
     ]
     told = (
         f"Each of {count(scores['rows'], 'row')} was predicted by a fit that had not seen it "
-        f"({scores['how']}). The model was then fitted on all rows."
+        f"({scores['how']}); intervals are of these rows together. The model was then fitted on "
+        f"all rows.{_why_dashes(lines)}"
     )
     header = ["by cross-validation", "", "95 % interval", "best constant"]
     return [table(header, rows), wrapped(told)]
+
+
+def _value_and_ends(line: Mapping[str, Any]) -> list[str]:
+    """A dash in place of what is not finite."""
+    if not np.isfinite(line["value"]):
+        return ["–", "–"]
+    return [number(line["value"]), " to ".join(number(end) for end in line["interval"])]
+
+
+def _why_dashes(lines: Sequence[Mapping[str, Any]]) -> str:
+    gone = [str(line["name"]) for line in lines if not np.isfinite(line["value"])]
+    if not gone:
+        return ""
+    return (
+        f" – {', '.join(gone)}: infinite, for the model predicts means at or below 0, or denies a "
+        "value that occurs."
+    )
 
 
 def score_findings(scores: Mapping[str, Any] | None, n_rows: int) -> tuple[str, ...]:
@@ -198,10 +219,3 @@ def _gain(validation: "Validation") -> tuple[float, float, float]:
     difference = other - own
     mean, half = float(difference.mean()), Z * float(difference.std()) / np.sqrt(len(difference))
     return mean, mean - half, mean + half
-
-
-def _is_numeric(rows: "pa.Table", target: str) -> bool:
-    import pyarrow as pa
-
-    kind = rows.column(target).type
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

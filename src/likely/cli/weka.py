@@ -13,11 +13,15 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
+from likely.cli.kinds import UNSAID, Said, said_in_run
 from likely.cli.settings import Settings
+from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from likely.cli.runs import Run
     from likely.cli.tables import Data
     from likely.evaluate.metrics.base import Estimate, Metric
+    from likely.sealing.folder import SealFolder
 
 UNGUARDED = (
     "unguarded: nothing counts how often that file is looked at. likely seal and likely final do."
@@ -105,16 +109,26 @@ def target_named(weka: Weka, names: Sequence[str]) -> str | None:
 
 
 def scored_elsewhere(
-    model: Any, target: str, test: str, training: "Data | None"
-) -> tuple[str, dict[str, Any], tuple[str, ...]]:
-    """The score of a fitted model on another file: text, facts and findings."""
-    from likely.cli.guard import note_sealed_rows_in
+    model: Any,
+    target: str,
+    test: str,
+    training: "Data | None",
+    seal: "SealFolder | None" = None,
+    *,
+    about: Said = UNSAID,
+) -> tuple[str, dict[str, Any]]:
+    """The score of a fitted model on another file: text and facts.  ``about`` is of its target.
+
+    A file that holds sealed rows is refused: its score would be a look that nobody counts.
+    """
+    from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import in_one_table, open_data
     from likely.evaluate.metrics import metrics_for
     from likely.evaluate.predicting import predict_for, truth_of
 
     data = open_data(test)
-    findings = note_sealed_rows_in(data, test)
+    known_seal = seal if training is None else training.seal
+    refuse_sealed_rows_in(data, test, doing="score", also=known_seal)
     rows = in_one_table(data.source)
     if target not in rows.column_names:
         raise Refusal(
@@ -123,7 +137,7 @@ def scored_elsewhere(
             Exit.DATA,
             "likely train --help",
         )
-    task = task_of_model(model, rows, target)
+    task = task_of_model(model, rows, target, about)
     known = rows.filter(task.known(rows))
     truth, said = truth_of(task, known), predict_for(model, task, known)
     metric = next(each for each in metrics_for(task) if each.suits(said))
@@ -131,7 +145,7 @@ def scored_elsewhere(
         truth if training is None else truth_of(task, _known(in_one_table(training.source), task))
     )
     found = metric.estimate(seen, truth, said)
-    return *_unguarded(metric, found, known.num_rows, test), findings
+    return _unguarded(metric, found, known.num_rows, test)
 
 
 def _unguarded(
@@ -157,15 +171,21 @@ def _unguarded(
     return text, facts
 
 
-def task_of_model(model: Any, rows: Any, target: str) -> Any:
+def task_of_model(model: Any, rows: Any, target: str, said: Said) -> Any:
     """What the model was fitted to say of the target."""
     from likely.evaluate.task import Task, task_of
 
     classes = getattr(model, "classes_", None)
     if classes is None:
-        found = task_of(rows, target)
+        try:
+            found = task_of(rows, target, kind=said.kind)
+        except InvalidInput:  # these values are not of the kind that was learned
+            found = task_of(rows, target)
         return task_of(rows, target, kind="real") if found.has_classes else found
     labels = tuple(classes.tolist())
+    if said.kind == "ordinal":
+        order = said.order if said.order and {*said.order} == {*labels} else labels
+        return Task("ordinal", target, order, order)
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
@@ -183,13 +203,29 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
     opened = open_run(weka.load)
     names = open_data(weka.test, load=False).source.names
     target = target_named(weka, names) if weka.target else opened.facts.get("target") or names[-1]
-    text, facts, findings = scored_elsewhere(opened.model, str(target), weka.test, None)
+    text, facts = scored_elsewhere(
+        opened.model,
+        str(target),
+        weka.test,
+        None,
+        _seal_of(opened),
+        about=said_in_run(opened.facts),
+    )
     return Answer(
         text=wrapped(text),
         result={"model": weka.load, "unguarded": facts},
-        findings=findings,
         next=f"likely explain {shlex.quote(weka.load)}",
     )
+
+
+def _seal_of(run: "Run") -> "SealFolder | None":
+    """The seal that the model was trained on, where it is still to be found."""
+    from likely.cli.runs import seal_of
+
+    try:
+        return seal_of(run)
+    except Refusal:
+        return None
 
 
 def save_copy(model: Any, weka: Weka) -> tuple[Path, ...]:

@@ -1,21 +1,23 @@
 """Tables written chunk by chunk: CSV, TSV, JSON lines or Parquet, by the suffix of the name.
 
-A file is written under a temporary name and renamed when it is whole.  To add a format, write
-one class and list it in ``WRITERS``.
+A file is written under a temporary name and renamed when it is whole; the standard output as it
+comes.  To add a format, write one class and list it in ``WRITERS``.
 """
 
 import csv
 import json
-import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from io import StringIO
 from pathlib import Path
-from typing import Any, TextIO, final
+from typing import Any, BinaryIO, final
 
 from likely.cli.exits import Exit, Refusal
+from likely.files import file_made_whole
 
 Columns = dict[str, list[Any]]  # equally long
+Say = Callable[[str], object]
 
 
 class Writer(ABC):
@@ -24,48 +26,46 @@ class Writer(ABC):
     @abstractmethod
     def write(self, columns: Columns) -> None: ...
 
-    @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027  # text needs no end
+        pass
 
 
 @final
 class Delimited(Writer):
     """CSV, or TSV with another delimiter."""
 
-    def __init__(self, stream: TextIO, names: list[str], delimiter: str) -> None:
-        self._stream = stream
-        self._writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        self._writer.writerow(names)
+    def __init__(self, say: Say, names: list[str], delimiter: str) -> None:
+        self._say, self._delimiter = say, delimiter
+        self._write_rows([names])
 
     def write(self, columns: Columns) -> None:
-        self._writer.writerows(zip(*columns.values(), strict=True))
+        self._write_rows(zip(*columns.values(), strict=True))
 
-    def close(self) -> None:
-        self._stream.flush()
+    def _write_rows(self, rows: Iterable[Iterable[Any]]) -> None:
+        text = StringIO(newline="")
+        csv.writer(text, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
+        self._say(text.getvalue())
 
 
 @final
 class JsonLines(Writer):
     """One JSON object per row."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, say: Say) -> None:
+        self._say = say
 
     def write(self, columns: Columns) -> None:
         for row in zip(*columns.values(), strict=True):
             record = dict(zip(columns, row, strict=True))
-            self._stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-
-    def close(self) -> None:
-        self._stream.flush()
+            self._say(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 @final
 class Parquet(Writer):
     """Parquet; the first chunk settles the types."""
 
-    def __init__(self, path: Path, names: list[str]) -> None:
-        self._path = path
+    def __init__(self, file: BinaryIO, names: list[str]) -> None:
+        self._file = file
         self._names = names
         self._writer: Any = None
 
@@ -75,7 +75,7 @@ class Parquet(Writer):
 
         table = pa.table(columns)
         if self._writer is None:
-            self._writer = ParquetWriter(self._path, table.schema)
+            self._writer = ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
 
     def close(self) -> None:
@@ -96,7 +96,9 @@ def write_table(
 ) -> tuple[int, Path | None]:
     """Write all chunks; the number of rows, and the file (None for the standard output)."""
     if output == "-":
-        return _write_all(Delimited(sys.stdout, names, ","), chunks), None
+        n = _write_all(Delimited(sys.stdout.write, names, ","), chunks)
+        sys.stdout.flush()
+        return n, None
     path = Path(output)
     if path.suffix.lower() not in WRITERS:
         raise Refusal(
@@ -105,30 +107,20 @@ def write_table(
             Exit.USAGE,
             "likely predict --help",
         )
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        n = _write_file(draft, path.suffix.lower(), names, chunks)
-        os.replace(draft, path)
-    except OSError as error:
-        raise Refusal(
-            f"{output} cannot be written ({error.strerror}). Choose another place with -o FILE, "
-            "or change the permissions of the folder.",
-            Exit.DATA,
-            "likely predict --help",
-        ) from None
-    finally:
-        draft.unlink(missing_ok=True)
+    with file_made_whole(path) as file:
+        n = _write_all(_writer_of(path.suffix.lower(), file, names), chunks)
     return n, path
 
 
-def _write_file(draft: Path, suffix: str, names: list[str], chunks: Iterable[Columns]) -> int:
+def _writer_of(suffix: str, file: BinaryIO, names: list[str]) -> Writer:
+    def say(text: str) -> None:
+        file.write(text.encode())
+
     if suffix == ".parquet":
-        draft.touch()  # a folder that cannot be written is refused before the work
-        return _write_all(Parquet(draft, names), chunks)
-    with open(draft, "w", encoding="utf-8", newline="") as stream:
-        if suffix == ".jsonl":
-            return _write_all(JsonLines(stream), chunks)
-        return _write_all(Delimited(stream, names, "\t" if suffix == ".tsv" else ","), chunks)
+        return Parquet(file, names)
+    if suffix == ".jsonl":
+        return JsonLines(say)
+    return Delimited(say, names, "\t" if suffix == ".tsv" else ",")
 
 
 def _write_all(writer: Writer, chunks: Iterable[Columns]) -> int:

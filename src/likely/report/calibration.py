@@ -11,13 +11,14 @@ from likely.report.figures import ACCENT, MUTED, SERIES, diagonal, legend_above,
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
 from likely.report.validation import Validation
-from likely.report.wording import interval, number, shortened
+from likely.report.wording import MINUS, capitalised, interval, number, shortened
 
 TITLE = "Calibration"
 PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"
-NEEDS = "the run keeps none (validation.parquet)"
+NEEDS = "the run keeps none: too few rows, or a file that was streamed"
 MOST_CLASSES = len(SERIES)  # drawn
 LONGEST_LABEL = 18
+DIGITS = 4  # of parts that are small beside their sum
 
 
 def calibration(facts: RunFacts) -> Section | LeftOut | None:
@@ -75,7 +76,7 @@ def _diagram(held: Validation) -> Picture:
             shown = CalibrationDisplay(seen, said, p, estimator_name=None)
             name = shortened(held.labels[k], LONGEST_LABEL)
             shown.plot(ax=ax, ref_line=False, color=colour, marker="o", ms=4, label=name)
-        ax.set(xlabel="predicted probability", ylabel="share observed", xlim=(0, 1), ylim=(0, 1))
+        ax.set(xlabel="Predicted probability", ylabel="Share observed", xlim=(0, 1), ylim=(0, 1))
         ax.margins(0.02)
         legend_above(ax, 3)
 
@@ -93,14 +94,14 @@ def _histogram(held: Validation) -> Picture:
     two = len(held.labels) == 2
     p = np.exp(held.prediction.log_p)
     confidence = p[:, 1] if two else p.max(axis=1)
-    what = f"p({shortened(held.labels[1], LONGEST_LABEL)})" if two else "largest probability"
+    what = f"p({shortened(held.labels[1], LONGEST_LABEL)})" if two else "Largest probability"
 
     def draw(ax: Any) -> None:
         ax.hist(confidence, bins=np.linspace(0, 1, 21).tolist(), color=ACCENT, alpha=0.75)
-        ax.set(xlabel=what, ylabel="rows", xlim=(0, 1))
+        ax.set(xlabel=what, ylabel="Rows", xlim=(0, 1))
         ax.axvline(float(confidence.mean()), color=MUTED, lw=1, linestyle=(0, (4, 3)))
 
-    label = f"Histogram of the {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"
+    label = f"Histogram of {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"
     return picture(draw, label, caption="What was said, and how often. The dashes are the mean.")
 
 
@@ -110,7 +111,10 @@ def _decomposed(held: Validation) -> Table:
         statistics = metric.statistics(held.truth, held.prediction)
         parts: Parts = metric.parts(statistics)
         if np.isfinite(parts.reliability):
-            rows.append((metric.title, number(metric.value(statistics)), *map(number, parts)))
+            told = (f"{part:.{DIGITS}f}".replace("-", MINUS) for part in parts)
+            rows.append(
+                (capitalised(metric.title), number(metric.value(statistics), DIGITS), *told)
+            )
     caption = (
         "Score = reliability (what miscalibration costs) − resolution (what telling rows apart "
         "gains) + uncertainty (the best constant) + rest (differences within bins)."

@@ -2,7 +2,7 @@
 
 from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Text
-from likely.report.wording import count, listed
+from likely.report.wording import capitalised, count, listed
 
 MOST_MUTED = 12
 
@@ -10,11 +10,16 @@ MOST_MUTED = 12
 def checks(facts: RunFacts) -> Section | LeftOut:
     look = facts.look
     if look is None:
-        return LeftOut("Data checks", "no look was kept; likely look DATA shows them")
+        return LeftOut("Data checks", f"no look was kept; {facts.command('look')} shows them")
     findings = look.get("findings") or []
     blocks: list[Block] = [Text(_opening(look, len(findings)))]
     blocks += [
-        Remark(each["sentence"], badge=each["code"], title=each["title"], tone=each["severity"])
+        Remark(
+            each["sentence"],
+            badge=each["code"],
+            title=capitalised(each["title"]),
+            tone=each["severity"],
+        )
         for each in findings
     ]
     if look.get("muted"):

@@ -25,6 +25,8 @@ VARIABLES = {
 }
 SIZE = (4.6, 3.3)  # inches: narrow, so that letters stay readable on a phone
 REM_PER_INCH = 6.5  # on the page, so that letters have one size in all pictures
+POINTS_PER_INCH = 72  # a point of the drawing is a pixel of its own
+SMALLEST_DRAWN, SMALLEST_LETTERS = 9, 9  # points of a drawing, and pixels on a phone
 ID = "FIGURE-"  # in front of each id; the page puts the number of the picture in its place
 
 STYLE: dict[Any, Any] = {  # of matplotlib
@@ -78,7 +80,13 @@ def picture(
         draw(figure.subplots())
         file = StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return Picture(_inline(file.getvalue(), label), label, caption, REM_PER_INCH * size[0])
+    wide = REM_PER_INCH * size[0]
+    return Picture(_inline(file.getvalue(), label), label, caption, wide, _least(size[0]))
+
+
+def _least(inches: float) -> float:
+    """Pixels at which the smallest letters have ``SMALLEST_LETTERS``."""
+    return round(inches * POINTS_PER_INCH * SMALLEST_LETTERS / SMALLEST_DRAWN)
 
 
 def shade(colour: str = "#4f7fd6", strongest: float = 0.6) -> Any:

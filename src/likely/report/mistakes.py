@@ -7,16 +7,18 @@ import numpy as np
 
 from likely._typing import Array
 from likely.evaluate.metrics.confusion import confusion_of
+from likely.intervals import wilson
 from likely.report.figures import INK, picture, shade
 from likely.report.run_files import RunFacts
-from likely.report.section import Block, Heading, LeftOut, Picture, Section, Table, Text
+from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
 from likely.report.validation import Validation
-from likely.report.wording import number, shortened
+from likely.report.wording import count, number, percent, plainly, shortened
 
 TITLE = "Mistakes"
 MOST_DRAWN = 12  # classes; more do not fit a picture
 MOST_PAIRS = 12
-MOST_CELLS = 10  # columns of a row
+MOST_CLASSES = 20  # in a table
+MOST_CELLS = 6  # columns of a row; more are wider than a page
 LONGEST_CELL = 40
 LONGEST_LABEL = 12
 
@@ -30,16 +32,39 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held)
+        blocks += _surprising(held, _telling(facts.page))
     if not blocks:
         return LeftOut(TITLE, "no surprising rows were kept")
     return Section("mistakes", TITLE, tuple(blocks))
 
 
 def _confusion(held: Validation, counts: Array) -> list[Block]:
-    pairs = _pairs(held, counts)
-    drawn: list[Block] = [_matrix(held, counts)] if len(held.labels) <= MOST_DRAWN else []
-    return drawn + ([pairs] if pairs.rows and len(held.labels) > 2 else [])
+    pairs, table = _pairs(held, counts), _by_class(held, counts)
+    drawn = len(held.labels) <= MOST_DRAWN
+    first: Block = Gallery((_matrix(held, counts), table)) if drawn else table
+    return [first, *([pairs] if pairs.rows and len(held.labels) > 2 else [])]
+
+
+def _by_class(held: Validation, counts: Array) -> Table:
+    """Of each class: how much of it is found, and how often its name is right."""
+    rows = []
+    for k, label in enumerate(held.labels[:MOST_CLASSES]):
+        was, called, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
+        rows.append((label, f"{was:,.0f}", *_share(right, was), *_share(right, called)))
+    left = len(held.labels) - MOST_CLASSES
+    return Table(
+        ("class", "rows", "found", "95 % interval", "right when said", "95 % interval"),
+        tuple(rows),
+        caption="Found is recall; right when said is precision. Intervals by Wilson.",
+        more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
+    )
+
+
+def _share(part: float, whole: float) -> tuple[str, str]:
+    if not whole > 0:
+        return "–", "–"
+    low, high = wilson(part / whole, float(whole), 0.95)
+    return percent(part / whole), f"{percent(low)} to {percent(high)}"
 
 
 def _matrix(held: Validation, counts: Array) -> Picture:
@@ -50,8 +75,8 @@ def _matrix(held: Validation, counts: Array) -> Picture:
         from sklearn.metrics import ConfusionMatrixDisplay
 
         shown = ConfusionMatrixDisplay(counts, display_labels=names)
-        slanted = 45 if n > 4 or max(map(len, names)) * n > 30 else "horizontal"
-        size = {"color": INK, "fontsize": 11 if n <= 5 else 8}
+        slanted = 45 if max(map(len, names)) * n > 30 else "horizontal"
+        size = {"color": INK, "fontsize": 11 if n <= 5 else 9}
         shown.plot(
             ax=ax,
             cmap=shade(),
@@ -61,14 +86,21 @@ def _matrix(held: Validation, counts: Array) -> Picture:
             xticks_rotation=slanted,
         )
         ax.grid(visible=False)
-        ax.set(xlabel="the model said", ylabel="it was")
+        ax.set(xlabel="The model said", ylabel="It was")
 
     right = counts.trace() / max(counts.sum(), 1)
     label = f"Confusion matrix of {n} classes: {right:.1%} of the rows are on the diagonal."
     size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
-    return picture(
-        draw, label, caption="Held-out rows: what they were, and what was said.", size=size
-    )
+    caption = f"Held-out rows: what they were, and what was said. {_threshold(held)}"
+    return picture(draw, label, caption=caption, size=size)
+
+
+def _threshold(held: Validation) -> str:
+    """When a class is said: beside two classes, which of them is the positive one."""
+    if len(held.labels) != 2:
+        return "The most probable class is said."
+    positive = held.labels[1]
+    return f"{positive} is the positive class, said where its probability is above 0.5."
 
 
 def _pairs(held: Validation, counts: Array) -> Table:
@@ -85,12 +117,30 @@ def _pairs(held: Validation, counts: Array) -> Table:
     return Table(head, tuple(rows), caption=caption, left=2)
 
 
-def _surprising(held: Validation) -> list[Block]:
+def _telling(page: Mapping[str, Any] | None) -> list[str]:
+    """Names of columns or terms, those that count most in the model first."""
+    if page is None:
+        return []
+    if "columns" in page:
+        return [str(each["column"]) for each in page["columns"]]
+    terms: list[Mapping[str, Any]] = list(page.get("terms", ()))
+    if "fit" in page:
+        terms.sort(key=lambda each: -abs(each["z"] or 0.0))
+    else:
+        terms.sort(key=lambda each: -max(map(abs, each["coef"].values())))
+    return [str(each["term"]).partition("[")[0] for each in terms]
+
+
+def _surprising(held: Validation, telling: list[str]) -> list[Block]:
     columns = list(held.surprising[0]["cells"])
-    shown = columns[:MOST_CELLS]
+    place = {name: k for k, name in reversed(list(enumerate(telling)))}
+    shown = sorted(columns, key=lambda name: place.get(name, len(telling)))[:MOST_CELLS]
     unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
     rows = tuple(_row(each, shown) for each in held.surprising)
-    more = "" if len(columns) == len(shown) else f"{len(columns) - len(shown)} more columns"
+    left = len(columns) - len(shown)
+    more = "" if left <= 0 else f"{count(left, 'more column')}"
+    caption = "Columns that count most in the model." if left > 0 and telling else ""
+    heads = (shortened(c, LONGEST_CELL) for c in shown)
     return [
         Heading("The most surprising rows"),
         Text(
@@ -98,16 +148,12 @@ def _surprising(held: Validation) -> list[Block]:
             "from a sealed test set. Look for wrong labels, and for columns that are missing."
         ),
         Table(
-            (
-                "row",
-                held.target,
-                "the model said",
-                unit,
-                *(shortened(c, LONGEST_CELL) for c in shown),
-            ),
+            ("row", held.target, "the model said", unit, *heads),
             rows,
             left=3,
             words=frozenset(4 + j for j, name in enumerate(shown) if _is_words(held, name)),
+            names=frozenset({1, *range(4, 4 + len(shown))}),
+            caption=caption,
             more=more,
         ),
     ]
@@ -132,4 +178,4 @@ def _row(each: Mapping[str, Any], shown: list[str]) -> tuple[str, ...]:
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return plainly(value) if isinstance(value, float) else str(value)

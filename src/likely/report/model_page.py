@@ -3,25 +3,42 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from likely.report.figures import ACCENT, INK, MUTED, picture
 from likely.report.run_files import RunFacts
-from likely.report.section import Block, Heading, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import count, number, shortened
+from likely.report.section import (
+    Block,
+    Gallery,
+    Heading,
+    LeftOut,
+    Picture,
+    Remark,
+    Section,
+    Table,
+    Text,
+)
+from likely.report.wording import MINUS, capitalised, count, interval, number, shortened
 
 TITLE = "The model"
-MOST_TERMS = 60
+MOST_TERMS = 25  # coefficients in a table
+MOST_STEPS = 60  # columns whose preparation is told
+MOST_DRAWN = 15  # coefficients in a picture
 MOST_COLUMNS = 30
 MOST_GROUPS = 8  # classes side by side; more are told one below the other
 MOST_PER_GROUP = 8
 LONGEST_NAME = 40
 LONGEST_CELL = 24
+LONGEST_DRAWN = 22  # letters of a name beside a picture
 SMALLEST_P = 1e-4
+SCALED = "divided by its standard deviation"  # in the words of a preparation
+NONE = number(None)
+Z_AND_P = frozenset({3, 4})  # heads that are symbols
 
 
 def model_page(facts: RunFacts) -> Section | LeftOut:
     page = facts.page
     blocks: list[Block] = []
     if page is not None:
-        blocks += _of(page)
+        blocks += _of(page, _units(facts.steps))
     if facts.steps:
         blocks += _prepared(facts.steps)
     if not blocks:
@@ -29,29 +46,43 @@ def model_page(facts: RunFacts) -> Section | LeftOut:
     return Section("model", TITLE, tuple(blocks))
 
 
-def _of(page: Mapping[str, Any]) -> list[Block]:
+def _units(steps: Sequence[tuple[str, str]]) -> str:
+    """In which units coefficients are, after what was done to the columns."""
+    scaled = [name for name, what in steps if SCALED in what]
+    if not scaled:
+        return "in the units of their columns"
+    if len(scaled) == 1:
+        return f"{scaled[0]} per standard deviation from its mean, others in their own units"
+    return "those of numbers per standard deviation from the mean of their column"
+
+
+def _of(page: Mapping[str, Any], units: str) -> list[Block]:
     if "cuts" in page:
-        return [block for cut in page["cuts"] for block in _cut(cut)]
+        return [block for cut in page["cuts"] for block in _cut(cut, units)]
     if "columns" in page:
         return _components(page)
-    return _summary(page) if "fit" in page else _weights(page)
+    return _summary(page, units) if "fit" in page else _weights(page, units)
 
 
-def _cut(cut: Mapping[str, Any]) -> list[Block]:
+def _cut(cut: Mapping[str, Any], units: str) -> list[Block]:
     """Of ordered classes: the model of one cut between them."""
-    return [Heading(f"Above {cut['above']}"), *_of(cut)]
+    return [Heading(f"Above {cut['above']}"), *_of(cut, units)]
 
 
-def _summary(page: Mapping[str, Any]) -> list[Block]:
+def _summary(page: Mapping[str, Any], units: str) -> list[Block]:
     """Coefficients with standard errors, as ``likely explain`` has them."""
-    fit, terms = page["fit"], page["terms"]
+    fit = page["fit"]
+    terms = [each for each in page["terms"] if number(each["se"]) != NONE]
+    held = len(page["terms"]) - len(terms)
+    if len(terms) > MOST_TERMS:
+        terms = sorted(terms, key=lambda each: -abs(each["z"] or 0.0))
     rows = tuple(
         (
             shortened(each["term"], LONGEST_NAME),
             *(number(each[key]) for key in ("coef", "se")),
             number(each["z"], 2),
             _p(each["p"]),
-            *(number(each[key]) for key in ("low", "high")),
+            interval(each["low"], each["high"]),
         )
         for each in terms[:MOST_TERMS]
     )
@@ -59,14 +90,46 @@ def _summary(page: Mapping[str, Any]) -> list[Block]:
         f"{page['title']}: {count(int(fit['examples']), 'row')}, "
         f"{count(int(fit['parameters']), 'parameter')}; log-likelihood "
         f"{number(fit['log_likelihood'])} (without columns {number(fit['null_log_likelihood'])}), "
-        f"AIC {number(fit['aic'])}, standard errors: {fit['covariance']}."
+        f"AIC {number(fit['aic'])}, standard errors: {fit['covariance']}. Coefficients: {units}."
     )
-    head = ("term", "coefficient", "standard error", "z", "p", "95 % low", "95 % high")
-    notes = [Remark(f"{note[:1].upper()}{note[1:]}", tone="note") for note in page["notes"]]
-    return [Text(said), Table(head, rows, more=_more(len(terms), MOST_TERMS, "term")), *notes]
+    head = ("term", "coefficient", "standard error", "z", "p", "95 % interval")
+    notes = [Remark(capitalised(note), tone="note") for note in page["notes"]]
+    zeros = f"{count(held, 'term')} at 0 not shown." if held else ""
+    more = _more(len(terms), MOST_TERMS, "term")
+    table = Table(head, rows, caption=zeros, more=more, names=Z_AND_P)
+    drawn: Block = Gallery((_forest(terms), table)) if rows else table
+    return [Text(said), drawn, *notes]
 
 
-def _weights(page: Mapping[str, Any]) -> list[Block]:
+def _forest(terms: Sequence[Mapping[str, Any]]) -> Picture:
+    """Coefficients with their intervals, those furthest from 0 in standard errors first."""
+    slopes = [each for each in terms if each["term"] != "intercept"] or list(terms)
+    shown = sorted(slopes, key=lambda each: -abs(each["z"] or 0.0))[:MOST_DRAWN]
+
+    def draw(ax: Any) -> None:
+        ax.axvline(0, color=MUTED, lw=1, linestyle=(0, (4, 3)), zorder=0)
+        for i, each in enumerate(shown):
+            ends = [each["low"], each["high"]]
+            colour = ACCENT if None not in ends and ends[0] * ends[1] > 0 else MUTED
+            ax.plot(ends, [i, i], color=colour, lw=4, alpha=0.35, solid_capstyle="round")
+            ax.plot([each["coef"]], [i], "o", color=colour, markersize=5)
+        names = [shortened(each["term"], LONGEST_DRAWN) for each in shown]
+        ax.set_yticks(range(len(shown)), names)
+        ax.tick_params(axis="y", labelcolor=INK, length=0)
+        ax.set_ylim(len(shown) - 0.5, -0.5)
+        ax.grid(visible=False, axis="y")
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel("Coefficient")
+
+    told = ", ".join(f"{each['term']} {number(each['coef'])}" for each in shown)
+    caption = "Coefficients with 95 % intervals; grey where the interval holds 0."
+    if len(slopes) > len(shown):
+        caption += f" The {len(shown)} furthest from 0 in standard errors."
+    size = (4.8, 0.8 + 0.25 * len(shown))
+    return picture(draw, f"Coefficients: {told}.", caption=caption, size=size)
+
+
+def _weights(page: Mapping[str, Any], units: str) -> list[Block]:
     """Coefficients without errors, the largest first."""
     groups: Sequence[str] = page["groups"]
     shown = groups[:MOST_GROUPS]
@@ -78,10 +141,12 @@ def _weights(page: Mapping[str, Any]) -> list[Block]:
     rows.append(("intercept", *(number(page["intercept"][g]) for g in shown)))
     said = (
         f"{page['model']}: {count(len(terms), 'coefficient')} for each of "
-        f"{count(len(groups), 'predictor')}, the largest first, in the units of their columns."
+        f"{count(len(groups), 'predictor')}, the largest first, {units}."
     )
     more = _more(len(terms), MOST_TERMS, "term")
-    return [Text(said), Table(("term", *map(_group, shown)), tuple(rows), more=more)]
+    head = ("term", *map(_group, shown))
+    names = frozenset(range(1, len(head)))
+    return [Text(said), Table(head, tuple(rows), names=names, more=more)]
 
 
 def _components(page: Mapping[str, Any]) -> list[Block]:
@@ -104,14 +169,21 @@ def _components(page: Mapping[str, Any]) -> list[Block]:
             shortened(each["column"], LONGEST_NAME),
             str(each["event"]),
             number(max(each["evidence"].values())),
-            *(shortened(each["parameters"][name], LONGEST_CELL) for name in names),
+            *(_parameter(each, name) for name in names),
         )
         for each in columns[:MOST_COLUMNS]
     )
     head = ("column", "event model", "evidence", *map(_group, names))
-    table = Table(head, rows, left=2, more=_more(len(columns), MOST_COLUMNS, "column"))
+    more = _more(len(columns), MOST_COLUMNS, "column")
+    table = Table(head, rows, left=2, names=frozenset(range(3, len(head))), more=more)
     words = [_lists(names, columns)] if len(columns) > MOST_COLUMNS else []
     return [Text(said), table, *words]
+
+
+def _parameter(column: Mapping[str, Any], name: str) -> str:
+    said = str(column["parameters"][name])
+    signed = said if column["event"] == "categorical" else said.replace("-", MINUS)
+    return shortened(signed, LONGEST_CELL)
 
 
 def _lists(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> Table:
@@ -127,12 +199,12 @@ def _lists(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _prepared(steps: Sequence[tuple[str, str]]) -> list[Block]:
-    rows = tuple((shortened(name, LONGEST_NAME), what) for name, what in steps[:MOST_TERMS])
+    rows = tuple((shortened(name, LONGEST_NAME), what) for name, what in steps[:MOST_STEPS])
     return [
         Heading("How columns were prepared"),
         Text("Learned from the training rows alone, and saved with the model."),
         Table(
-            ("column", "what was done"), rows, left=2, more=_more(len(steps), MOST_TERMS, "column")
+            ("column", "what was done"), rows, left=2, more=_more(len(steps), MOST_STEPS, "column")
         ),
     ]
 
@@ -142,7 +214,9 @@ def _group(name: object) -> str:
 
 
 def _more(n: int, most: int, what: str) -> str:
-    return f"{count(n - most, f'more {what}')}; likely explain has them all" if n > most else ""
+    return (
+        f"{count(n - most, f'more {what}')}; likely explain --top has them all" if n > most else ""
+    )
 
 
 def _p(p: float | None) -> str:

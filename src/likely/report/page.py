@@ -13,14 +13,14 @@ from likely.report.figures import ID
 from likely.report.ledger import ledger
 from likely.report.mistakes import mistakes
 from likely.report.model_page import model_page
-from likely.report.question import looks, question
+from likely.report.overview import overview
+from likely.report.question import question
 from likely.report.ranking import ranking
 from likely.report.residuals import residuals
 from likely.report.run_files import RunFacts
-from likely.report.section import LeftOut, Picture, Section, Table
+from likely.report.section import LeftOut, Picture, Section
 from likely.report.tuning import tuning
-from likely.report.verdict import verdict, verdict_of
-from likely.report.wording import interval, number
+from likely.report.verdict import verdict
 
 SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page
     verdict,
@@ -68,7 +68,7 @@ def report_of(runs: Sequence[RunFacts]) -> Report:
         title=_title(runs),
         subtitle=_subtitle(runs),
         parts=parts,
-        overview=_overview(runs) if len(runs) > 1 else None,
+        overview=overview(runs) if len(runs) > 1 else None,
         level=2 if len(runs) == 1 else 3,
         version=_version(),
         svg=_Numbered(),
@@ -111,21 +111,6 @@ def _subtitle(runs: Sequence[RunFacts]) -> str:
     data = dict.fromkeys(str((facts.run.get("data") or {}).get("name", "")) for facts in runs)
     models = dict.fromkeys(str(facts.run.get("model", "")) for facts in runs)
     return f"{', '.join(models)} on {', '.join(data)}"
-
-
-def _overview(runs: Sequence[RunFacts]) -> Table:
-    """The runs side by side."""
-    rows = []
-    for facts in runs:
-        found = verdict_of(facts)
-        score = ("no score", "", "", "")
-        if found is not None:
-            ends = interval(found.low, found.high)
-            score = (found.metric, number(found.value), ends, number(found.constant))
-        used = looks(facts).split(",")[0]
-        rows.append((facts.name, str(facts.run.get("model", "")), *score, used))
-    head = ("run", "model", "score", "value", "interval", "best constant", "looks")
-    return Table(head, tuple(rows), left=3, words=frozenset({6}))
 
 
 def _template() -> Any:

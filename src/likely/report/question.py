@@ -1,13 +1,19 @@
 """What was asked, of what, how to do it again, and how often the test set was looked at."""
 
+import inspect
 import re
+from pathlib import Path
 from typing import Any
 
+from likely.evaluate.models import CANDIDATES
 from likely.report.run_files import RunFacts
 from likely.report.section import Facts, LeftOut, Section
-from likely.report.wording import count, listed
+from likely.report.wording import count, listed, setting
 
 LOOKS = "Looks at the test set"
+INSIDE = "model__"  # before the settings of a model that is inside of a preparation
+BESIDE = {"glm": "GLM", "mixture": "MixtureModel"}  # models that are no candidates
+UNSAID = ("random_state",)  # the seed is told by itself
 MOST_CLASSES = 8
 KINDS = {
     "binary": "tell two classes apart",
@@ -29,7 +35,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         (LOOKS, looks(facts)),
         ("Data SHA-256", str(data.get("sha256", "not recorded"))),
         ("Seed", str(run.get("seed", "not recorded"))),
-        ("Trained", str(run.get("time", "not recorded"))),
+        ("Trained", _time(run)),
         ("Versions", _versions(run)),
     ]
     block = Facts(
@@ -47,11 +53,17 @@ def looks(facts: RunFacts) -> str:
         return _said(ledger.looks, ledger.budget)
     if ledger is not None:
         return "unknown: the ledger is broken"
+    gone = f", as this run last saw them; {seal_name(seal)} is not here" if seal else ""
     if final is not None:
-        return _said(int(final["look"]), int(final["budget"]))
+        return _said(int(final["look"]), int(final["budget"])) + gone
     if seal:
-        return _said(int(seal.get("looks", 0)), int(seal.get("budget", 1)))
+        return _said(int(seal.get("looks", 0)), int(seal.get("budget", 1))) + gone
     return "none, because no rows were sealed; scores here are of training rows that were held out"
+
+
+def seal_name(seal: Any) -> str:
+    """Of the sealed folder that a run has come from."""
+    return str(seal.get("name") or Path(str(seal.get("path", "its seal"))).name)
 
 
 def _said(used: int, budget: int) -> str:
@@ -88,9 +100,36 @@ def _task(facts: RunFacts) -> str:
 
 
 def _model(run: Any) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in (run.get("parameters") or {}).items())
+    """Its name, and the settings that are not the usual ones."""
     name = str(run.get("model", "not recorded"))
-    return f"{name} with {settings}" if settings else f"{name}, as it comes"
+    usual = _usual(name)
+    given = {
+        key.removeprefix(INSIDE): value
+        for key, value in (run.get("parameters") or {}).items()
+        if key != INSIDE and key not in UNSAID
+    }
+    told = ", ".join(
+        f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
+    )
+    return f"{name} with {told}" if told else f"{name}, as it comes"
+
+
+def _usual(name: str) -> dict[str, Any]:
+    """The settings that the estimator of a model has by itself."""
+    import likely
+
+    candidate = CANDIDATES.get(name)
+    estimator = BESIDE.get(name) if candidate is None else candidate.estimator
+    if estimator is None:
+        return {}
+    known = inspect.signature(getattr(likely, estimator)).parameters.values()
+    return {each.name: each.default for each in known}
+
+
+def _time(run: Any) -> str:
+    """``2026-01-31 09:30:00 UTC``."""
+    said = str(run.get("time", "not recorded"))
+    return said.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _versions(run: Any) -> str:

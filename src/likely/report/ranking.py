@@ -39,7 +39,8 @@ def _happened(held: Validation, k: int) -> tuple[Array, Array]:
 def _roc(held: Validation) -> Picture:
     from sklearn.metrics import roc_auc_score
 
-    areas = {k: float(roc_auc_score(*_happened(held, k))) for k in _ranked(held)}
+    weight = {"sample_weight": held.truth.weight}
+    areas = {k: float(roc_auc_score(*_happened(held, k), **weight)) for k in _ranked(held)}
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import RocCurveDisplay
@@ -47,12 +48,13 @@ def _roc(held: Validation) -> Picture:
         for j, (k, area) in enumerate(areas.items()):
             RocCurveDisplay.from_predictions(
                 *_happened(held, k),
+                **weight,
                 ax=ax,
                 curve_kwargs={"color": SERIES[j], "label": _named(held, k, area)},
                 plot_chance_level=j == 0,
                 chance_level_kw=CHANCE,
             )
-        ax.set(xlabel="false positive rate", ylabel="true positive rate")
+        ax.set(xlabel="False positive rate", ylabel="True positive rate")
         _square(ax)
 
     told = ", ".join(f"{held.labels[k]} {number(area)}" for k, area in areas.items())
@@ -63,7 +65,10 @@ def _roc(held: Validation) -> Picture:
 def _precision_recall(held: Validation) -> Picture:
     from sklearn.metrics import average_precision_score
 
-    precision = {k: float(average_precision_score(*_happened(held, k))) for k in _ranked(held)}
+    weight = {"sample_weight": held.truth.weight}
+    precision = {
+        k: float(average_precision_score(*_happened(held, k), **weight)) for k in _ranked(held)
+    }
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import PrecisionRecallDisplay
@@ -71,13 +76,14 @@ def _precision_recall(held: Validation) -> Picture:
         for j, (k, average) in enumerate(precision.items()):
             PrecisionRecallDisplay.from_predictions(
                 *_happened(held, k),
+                **weight,
                 ax=ax,
                 drop_intermediate=True,
                 curve_kwargs={"color": SERIES[j], "label": _named(held, k, average)},
                 plot_chance_level=len(precision) == 1,
                 chance_level_kw=CHANCE,
             )
-        ax.set(xlabel="recall", ylabel="precision")
+        ax.set(xlabel="Recall", ylabel="Precision")
         _square(ax)
 
     told = ", ".join(f"{held.labels[k]} {number(value)}" for k, value in precision.items())

@@ -9,7 +9,7 @@ from likely.report.figures import ACCENT, MUTED, diagonal, picture
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Picture, Section, Table, Text
 from likely.report.validation import Validation
-from likely.report.wording import number
+from likely.report.wording import number, percent
 
 TITLE = "Residuals"
 MOST_POINTS = 800  # drawn: more would hide each other, and make the file large
@@ -42,33 +42,41 @@ def _drawn(held: Validation) -> str:
     return "" if n <= MOST_POINTS else f" {MOST_POINTS} of {n:,} rows are drawn."
 
 
-def _dots(ax: Any, x: Array, y: Array) -> None:
-    ax.plot(x, y, "o", color=ACCENT, alpha=0.4, markersize=3.2, markeredgewidth=0)
+def _display(ax: Any, held: Validation, kind: str) -> None:
+    """scikit-learn's display of prediction errors, in the page's colours."""
+    from matplotlib.ticker import MaxNLocator
+    from sklearn.metrics import PredictionErrorDisplay
+
+    some = _some(held)
+    dots = {"color": ACCENT, "alpha": 0.4, "s": 11, "linewidths": 0}
+    dashes = {"color": MUTED, "alpha": 1.0, "lw": 1, "linestyle": (0, (4, 3))}
+    PredictionErrorDisplay(y_true=held.truth.y[some], y_pred=held.prediction.means[some]).plot(
+        ax=ax, kind=kind, scatter_kwargs=dots, line_kwargs=dashes
+    )
+    ax.set_aspect("auto")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(7))  # round numbers, where the display has five ticks
 
 
 def _against(held: Validation) -> Picture:
-    some, y, mean = _some(held), held.truth.y, held.prediction.means
+    y, mean = held.truth.y, held.prediction.means
 
     def draw(ax: Any) -> None:
-        ends = (float(min(y.min(), mean.min())), float(max(y.max(), mean.max())))
-        diagonal(ax, ends)
-        _dots(ax, mean[some], y[some])
-        ax.set(xlabel="predicted", ylabel="observed")
+        _display(ax, held, "actual_vs_predicted")
+        ax.set(xlabel="Predicted", ylabel="Observed")
 
-    agreement = float(np.corrcoef(y, mean)[0, 1]) if mean.std() > 0 else 0.0
+    agreement = float(np.corrcoef(y, mean)[0, 1]) if mean.std() > 0 and y.std() > 0 else 0.0
     label = f"Predicted against observed values; their correlation is {number(agreement)}."
     caption = f"Predicted against observed, while held out.{_drawn(held)}"
     return picture(draw, label, caption=caption)
 
 
 def _left_over(held: Validation) -> Picture:
-    some, mean = _some(held), held.prediction.means
-    left = held.truth.y - mean
+    left = held.truth.y - held.prediction.means
 
     def draw(ax: Any) -> None:
-        ax.axhline(0, color=MUTED, lw=1, linestyle=(0, (4, 3)))
-        _dots(ax, mean[some], left[some])
-        ax.set(xlabel="predicted", ylabel="observed − predicted")
+        _display(ax, held, "residual_vs_predicted")
+        ax.set(xlabel="Predicted", ylabel="Observed − predicted")
 
     label = (
         f"Residuals against predicted values; mean {number(float(left.mean()))}, standard "
@@ -85,7 +93,7 @@ def _quantiles(pit: Array) -> Picture:
         ax.fill_between(level, level - half, level + half, color=MUTED, alpha=0.18, lw=0)
         diagonal(ax)
         ax.plot(level, share, color=ACCENT)
-        ax.set(xlabel="predicted quantile", ylabel="share observed below", xlim=(0, 1), ylim=(0, 1))
+        ax.set(xlabel="Predicted quantile", ylabel="Share observed below", xlim=(0, 1), ylim=(0, 1))
 
     label = "Calibration of quantiles: the share of rows below each predicted quantile."
     return picture(
@@ -97,16 +105,13 @@ def _histogram(pit: Array) -> Picture:
     def draw(ax: Any) -> None:
         ax.hist(pit, bins=np.linspace(0, 1, N_BINS + 1).tolist(), color=ACCENT, alpha=0.75)
         ax.axhline(len(pit) / N_BINS, color=MUTED, lw=1, linestyle=(0, (4, 3)))
-        ax.set(xlabel="place in the predicted distribution", ylabel="rows", xlim=(0, 1))
+        ax.set(xlabel="Place in the predicted distribution", ylabel="Rows", xlim=(0, 1))
 
     caption = "Flat is calibrated; a hump says the model is too unsure, a bowl that it is too sure."
     return picture(draw, "Histogram of the place of each row in its prediction.", caption=caption)
 
 
 def _levels(pit: Array) -> Table:
-    rows = tuple((f"{level:.0%}", f"{np.mean(pit <= level):.1%}") for level in LEVELS)
-    return Table(
-        ("predicted quantile", "observed below"),
-        rows,
-        caption="How often rows lie below a quantile.",
-    )
+    head = ("predicted quantile", *(f"{level:.0%}".replace("%", " %") for level in LEVELS))
+    row = ("Observed below", *(percent(float(np.mean(pit <= level))) for level in LEVELS))
+    return Table(head, (row,), caption="How often rows lie below a quantile.")

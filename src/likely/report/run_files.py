@@ -9,9 +9,11 @@ run.json            written by ``train``, ``tune`` and whatever else leaves a mo
                     folder that the data came from: count and head are those of its ledger when
                     the RUN was written, so that a cut tail shows
 look.json           ``Look.facts()``
-comparison.json     ``Comparison.facts()``; else the one in the sealed folder
-curve.json          ``Curve.facts()``, or a list of them; else the one in the sealed folder.  May
-                    have ``chosen`` (an x) and ``constant`` (the best constant's score)
+comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  Those
+                    on the same folds by the same metric are one, and the newest of a model wins
+curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
+                    newer.  Each may have ``chosen`` (an x), ``constant`` (the best constant's
+                    score) and ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
                     seconds}], best, constant, nested: {value, low, high} or null}
 final.json          the fields of ``FinalScore`` but ``model``; the newest look
@@ -23,20 +25,25 @@ validation.parquet  one row per row of the training data that was held out once:
     mean            of numbers: what was predicted
     log_density     of numbers: log p(y | x); absent where a model has none
     pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
+    weight          how much the row counts; absent where all count the same
 validation.json     kind, target, classes, folds, seed, rows, and
     surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
+    held_out        where one part was held out, in place of folds: how many rows it has
+    measures        of that part, by metric: {value, low, high, constant}
 
-``validation.write`` writes the last two from a cross-validation of training rows, so no sealed row
-can be among them.
+``validation.write`` writes the last two from training rows that were held out, so no sealed row can
+be among them.
 """
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
 from likely.errors import BrokenLedger, InvalidFile, InvalidInput
+from likely.report.comparisons import joined_comparisons
 from likely.report.validation import Validation, read_validation
 
 RUN, LOOK, COMPARISON, CURVE = "run.json", "look.json", "comparison.json", "curve.json"
@@ -72,7 +79,7 @@ class RunFacts:
     name: str
     run: Record
     look: Record | None = None
-    comparison: Record | None = None
+    comparisons: tuple[Record, ...] = ()
     curves: tuple[Record, ...] = ()
     study: Record | None = None
     validation: Validation | None = None
@@ -80,12 +87,26 @@ class RunFacts:
     ledger: LedgerFacts | None = None
     page: Record | None = None  # what ``likely explain --json`` says of the model
     steps: tuple[tuple[str, str], ...] = ()  # how each column was prepared
+    n_iter: int | None = None  # the steps that the fit took
+    path: str = "RUN"  # as a command names it
+
+    def command(self, verb: str, *words: str) -> str:
+        """``likely VERB DATA WORDS``, with the target where the data do not know it."""
+        seal, data = self.run.get("seal"), self.run.get("data") or {}
+        name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
+        target = self.run.get("target")
+        asked = [] if seal or target is None else ["--target", str(target)]
+        return shlex.join(["likely", verb, name, *words, *asked])
 
 
 def read_run(
-    folder: str | Path, *, page: Record | None = None, steps: Sequence[tuple[str, str]] = ()
+    folder: str | Path,
+    *,
+    page: Record | None = None,
+    steps: Sequence[tuple[str, str]] = (),
+    n_iter: int | None = None,
 ) -> RunFacts:
-    """The facts in a RUN folder; ``page`` and ``steps`` are asked of its model by the caller."""
+    """The facts in a RUN folder; the caller asks its model for ``page``, ``steps``, ``n_iter``."""
     place = Path(folder)
     run = read_json(place / RUN)
     if run is None:
@@ -99,14 +120,16 @@ def read_run(
         name=place.name or str(place),
         run=run,
         look=read_json(place / LOOK),
-        comparison=_either(places, COMPARISON),
-        curves=_listed(_either(places, CURVE)),
+        comparisons=joined_comparisons(*map(comparisons_in, places)),
+        curves=joined_curves(*map(curves_in, places)),
         study=read_json(place / STUDY),
         validation=read_validation(place),
         final=read_json(place / FINAL),
         ledger=None if seal is None else _ledger(seal, run["seal"]),
         page=page,
         steps=tuple((str(name), str(what)) for name, what in steps),
+        n_iter=n_iter,
+        path=place.name if place.is_absolute() else str(place),
     )
 
 
@@ -122,16 +145,34 @@ def read_json(path: Path) -> Any:
         ) from None
 
 
-def _either(places: Sequence[Path], file: str) -> Any:
-    """From the first place that has the file."""
-    found = (read_json(place / file) for place in places)
-    return next((each for each in found if each is not None), None)
+def comparisons_in(folder: Path) -> tuple[Record, ...]:
+    """The comparisons that a folder holds."""
+    return _list_in(folder / COMPARISON)
 
 
-def _listed(found: Any) -> tuple[Record, ...]:
+def curves_in(folder: Path) -> tuple[Record, ...]:
+    """The curves that a folder holds."""
+    return _list_in(folder / CURVE)
+
+
+def _list_in(path: Path) -> tuple[Record, ...]:
+    """The records of a file that may hold one or many."""
+    found = read_json(path)
     if found is None:
         return ()
     return tuple(found) if isinstance(found, list) else (found,)
+
+
+def joined_curves(*lists: Sequence[Record]) -> tuple[Record, ...]:
+    """All of them; of the same model, rows and axis the last.
+
+    A curve of a run has the settings of the run, so no other takes its place.
+    """
+    found: dict[tuple[str, ...], Record] = {}
+    for each in (curve for curves in lists for curve in curves):
+        about = tuple(str(each.get(key)) for key in ("target", "model", "of", "run"))
+        found[(Path(str(each.get("data"))).name, *about)] = each
+    return tuple(found.values())
 
 
 def _seal(place: Path, run: Record) -> Path | None:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, final
 
+PHONE = 56  # letters of a table beside each other on a phone
+LONGEST_LINE, GAP = 26, 2  # letters of a cell before it is broken, and between cells
+
 Tone = Literal["good", "plain", "note", "warn", "stop"]
 
 
@@ -51,8 +54,16 @@ class Table:
     caption: str = ""
     left: int = 1
     words: frozenset[int] = frozenset()  # further columns of words
+    names: frozenset[int] = frozenset()  # heads that are names in the data, written as they are
     marked: frozenset[int] = frozenset()  # rows that stand out
     more: str = ""  # what was left out
+
+    @property
+    def wide(self) -> bool:
+        """Whether a phone cannot show all of its columns at once."""
+        rows = (self.head, *self.rows)
+        longest = (max(len(row[j]) for row in rows) for j in range(len(self.head)))
+        return sum(min(letters, LONGEST_LINE) + GAP for letters in longest) > PHONE
 
 
 @final
@@ -65,15 +76,21 @@ class Picture:
     label: str
     caption: str = ""
     width: float = 30.0  # at most, in rem
+    least: float = 0.0  # pixels below which its letters cannot be read; it then scrolls
 
 
 @final
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side, where there is room."""
+    """Blocks side by side, where there is room: pictures, or words and a picture."""
 
     kind: ClassVar[str] = "gallery"
-    pictures: tuple[Picture, ...]
+    blocks: "tuple[Block, ...]"
+
+    @property
+    def uneven(self) -> bool:
+        """Whether one of them is a table, which needs more room than a picture."""
+        return any(each.kind == Table.kind for each in self.blocks)
 
 
 @final

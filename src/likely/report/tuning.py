@@ -1,12 +1,13 @@
 """What a search over settings tried, and what it would give on rows that took no part in it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.evaluate.metrics import METRICS
+from likely.evaluate.models import CANDIDATES
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import count, interval, number, with_interval
+from likely.report.wording import count, interval, number, setting, with_interval
 
 TITLE = "Tuning"
 MOST_TRIALS = 10
@@ -15,18 +16,24 @@ MOST_TRIALS = 10
 def tuning(facts: RunFacts) -> Section | LeftOut:
     study = facts.study
     if study is None:
-        return LeftOut(TITLE, "no settings were searched; likely tune DATA MODEL does so")
+        model = str(facts.run.get("model"))
+        if model not in CANDIDATES:
+            return LeftOut(TITLE, "no settings were searched")
+        return LeftOut(TITLE, f"no settings were searched; {facts.command('tune', model)} does so")
     metric = METRICS[study["metric"]].title if study["metric"] in METRICS else study["metric"]
     scored = [trial for trial in study["trials"] if trial.get("mean") is not None]
     sign = 1 if study["better"] == "lower" else -1
     scored.sort(key=lambda trial: sign * trial["mean"])
     said = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
-        f"{metric}, {study['better']} is better; best constant {number(study.get('constant'))}."
+        f"{metric}, {study['better']} is better; best constant {number(study.get('constant'))}. "
+        "Intervals are of the held-out rows alone; those of a comparison also allow for the "
+        "training rows that folds share, and are wider."
     )
+    names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(
         (
-            _settings(trial["parameters"]),
+            _settings(trial["parameters"], names),
             number(trial["mean"]),
             interval(trial.get("low"), trial.get("high")),
         )
@@ -49,9 +56,7 @@ def _nested(study: Mapping[str, Any]) -> Remark:
     return Remark(f"On rows that took no part in the choice (nested): {told}.", tone="good")
 
 
-def _settings(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={_value(value)}" for key, value in parameters.items()) or "as it comes"
-
-
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _settings(parameters: Mapping[str, Any], names: Sequence[str]) -> str:
+    """In one order for all trials."""
+    told = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
+    return ", ".join(told) or "as it comes"

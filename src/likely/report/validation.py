@@ -92,6 +92,26 @@ def validate(
     return _joined(table, task, parts, places, {"folds": folds.n_folds, "seed": seed})
 
 
+def of_held_out(
+    said: Prediction,
+    table: "pa.Table",
+    task: Task,
+    *,
+    places: Codes,
+    weight: Array | None,
+    spread: Spread | None,
+    facts: Mapping[str, Any],
+) -> Validation:
+    """One part that was held out; ``places`` are those of its rows in the whole table.
+
+    ``facts`` has ``held_out``, the number of rows of which these may be some, and ``measures``:
+    value, low, high and constant of each metric on all of them.
+    """
+    rng = np.random.default_rng(facts["seed"])
+    part = (np.arange(table.num_rows), said, _pit(spread, task, table, said, rng))
+    return _joined(table, task, [part], places, facts, weight)
+
+
 def write(folder: Path, validation: Validation) -> None:
     """``validation.parquet`` and ``validation.json``."""
     import pyarrow as pa
@@ -106,7 +126,12 @@ def write(folder: Path, validation: Validation) -> None:
     }
     if said.log_proba is not None:
         columns |= {f"log_p_{k}": said.log_proba[:, k] for k in range(said.log_proba.shape[1])}
-    numbers = {"mean": said.mean, "log_density": said.log_density, "pit": validation.pit}
+    numbers = {
+        "mean": said.mean,
+        "log_density": said.log_density,
+        "pit": validation.pit,
+        "weight": validation.truth.weight,
+    }
     columns |= {name: values for name, values in numbers.items() if values is not None}
     facts = {
         **validation.facts,
@@ -117,7 +142,7 @@ def write(folder: Path, validation: Validation) -> None:
         "surprising": list(validation.surprising),
     }
     write_atomically(folder / TABLE, parquet_bytes(pa.table(columns)))
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(folder / FACTS, text.encode() + b"\n")
 
 
@@ -148,7 +173,7 @@ def _of_table(facts: Mapping[str, Any], columns: Mapping[str, Array]) -> Validat
     return Validation(
         kind=facts["kind"],
         target=facts["target"],
-        truth=Truth(columns["truth"], None, classes, facts["kind"]),
+        truth=Truth(columns["truth"], columns.get("weight"), classes, facts["kind"]),
         prediction=said,
         row=columns["row"],
         fold=columns["fold"],
@@ -164,13 +189,14 @@ def _joined(
     parts: list[tuple[Codes, Prediction, Array | None]],
     places: Codes,
     facts: Mapping[str, Any],
+    weight: Array | None = None,
 ) -> Validation:
     """The folds in the order of the rows; ``places`` are those of the rows in the whole table."""
     held = np.concatenate([test for test, _, _ in parts])
     order = np.argsort(held, kind="stable")
     table, places = table.take(held[order]), places[held[order]]  # by time, the first are not held
     fold = np.concatenate([np.full(len(test), k) for k, (test, _, _) in enumerate(parts)])
-    truth = truth_of(task, table)
+    truth = truth_of(task, table, None if weight is None else weight[held[order]])
     prediction = Prediction(
         parts[0][1].kind,
         log_proba=_stacked([said.log_proba for _, said, _ in parts], order),
@@ -248,6 +274,15 @@ def _said(task: Task, said: Prediction, i: int) -> dict[str, Any]:
         return {"mean": float(said.means[i])}
     best = int(said.log_proba[i].argmax())
     return {"class": _plain(task.classes[best]), "p": float(np.exp(said.log_proba[i, best]))}
+
+
+def _finite(value: Any) -> Any:
+    """Null for what is not finite, for JSON has no such numbers."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,20 +1,28 @@
 """The verdict: one sentence with an interval and the best constant beside it, and a ruler."""
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from likely.evaluate.metrics import metrics_for
+from likely.evaluate.metrics import METRICS, metrics_for
 from likely.report.figures import ACCENT, INK, MUTED, picture
-from likely.report.run_files import Record, RunFacts
-from likely.report.section import Block, LeftOut, Picture, Remark, Section, Table, Tone
+from likely.report.measured import estimate_of, metrics_table, rows_held, scores_table
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.validation import Validation
-from likely.report.wording import capitalised, count, interval, number, with_interval
+from likely.report.wording import (
+    capitalised,
+    count,
+    interval,
+    number,
+    percent_level,
+    with_interval,
+)
 
 ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 FINAL_FIELDS = (
     *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
-    *("constant", "promised", "note", "extras"),
+    *("constant", "promised", "note", "of_this_model", "extras"),
 )
 
 
@@ -28,6 +36,7 @@ class Verdict(NamedTuple):
     high: float
     constant: float | None
     lower_is_better: bool = True
+    level: float = 0.95  # of the interval
 
     @property
     def tone(self) -> Tone:
@@ -50,14 +59,15 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     found = verdict_of(facts)
     if found is None:
         return LeftOut("The verdict", "the run has no score: too few rows, or nothing held out")
-    said = f"{found.sentence} {found.judgement}".strip()
-    blocks: list[Block] = [Remark(said, tone=found.tone)]
+    said = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    remark = Remark(said, tone=found.tone)
+    blocks: list[Block] = [remark]
     if found.constant is not None and isfinite(found.low + found.high + found.constant):
-        blocks.append(_ruler(found))
+        blocks = [Gallery((remark, _ruler(found)))]
     if facts.validation is not None:
-        blocks.append(_scores(facts.validation, _measured(facts.final)))
+        blocks.append(metrics_table(facts.validation, facts.final))
     elif facts.run.get("scores"):
-        blocks.append(_measures(facts.run["scores"]))
+        blocks.append(scores_table(facts.run["scores"]))
     return Section("verdict", "The verdict", tuple(blocks))
 
 
@@ -65,27 +75,48 @@ def verdict_of(facts: RunFacts) -> Verdict | None:
     """The best evidence there is: sealed rows, held-out folds, or one held-out part."""
     if facts.final is not None:
         return _of_final(facts.final)
+    return held_out_verdict(facts)
+
+
+def held_out_verdict(facts: RunFacts) -> Verdict | None:
+    """Of training rows while they were held out."""
     if facts.validation is not None:
         return _of_validation(facts.validation)
     scores = facts.run.get("scores")
     return None if not scores else _of_scores(scores)
 
 
+def _flattery(facts: RunFacts) -> str:
+    """That a score chosen for being best is too good; sealed rows took no part in the choice."""
+    if facts.final is not None or facts.study is None:
+        return ""
+    trials = count(len(facts.study["trials"]), "trial")
+    nested = facts.study.get("nested")
+    if not nested:
+        return f"Its settings are the best of {trials} on these rows, so that it is too good."
+    told = with_interval(nested["value"], nested["low"], nested["high"])
+    return f"Its settings are the best of {trials} on these rows; nested, without them, {told}."
+
+
 def _of_final(final: Any) -> Verdict:
     from likely.sealing.final_score import FinalScore
 
     fields = {name: final[name] for name in FINAL_FIELDS if name in final}
-    score = FinalScore(**fields)
-    return Verdict(str(score), score.metric, score.value, score.low, score.high, score.constant)
+    open_ends = {"low": -inf, "high": inf}  # which JSON has not
+    score = FinalScore(
+        **fields | {name: end for name, end in open_ends.items() if fields[name] is None}
+    )
+    constant = score.constant if score.of_this_model else None  # an earlier model's score: no claim
+    ends = (score.value, score.low, score.high)
+    return Verdict(str(score), score.metric, *ends, constant, level=score.level)
 
 
 def _of_validation(validation: Validation) -> Verdict:
     metric = next(m for m in metrics_for(validation.kind) if m.suits(validation.prediction))
-    found = metric.estimate(validation.truth, validation.truth, validation.prediction)
+    found = estimate_of(validation, metric)
     sentence = (
         f"{capitalised(metric.title)} {with_interval(found.value, found.low, found.high)} on "
-        f"{count(len(validation.row), 'row')}, each held out once in {_folds(validation)}; "
-        f"best constant {number(found.constant)}."
+        f"{rows_held(validation)}; best constant {number(found.constant)}."
     )
     return Verdict(sentence, metric.title, *found, lower_is_better=metric.better == "lower")
 
@@ -98,53 +129,9 @@ def _of_scores(scores: Any) -> Verdict:
         f"{capitalised(scores['name'])} {with_interval(value, low, high)} on "
         f"{count(scores['rows'], 'held-out row')}; {beside} {number(constant)}."
     )
-    lower = (scores.get("gain") or 0) * (constant - value) >= 0 if constant is not None else True
+    higher = {metric.title for metric in METRICS.values() if metric.better == "higher"}
+    lower = scores["name"] not in higher
     return Verdict(sentence, scores["name"], value, low, high, constant, lower)
-
-
-def _folds(validation: Validation) -> str:
-    return count(int(validation.facts.get("folds", validation.fold.max() + 1)), "fold")
-
-
-def _measured(final: Record | None) -> Record:
-    """What else a look at the sealed rows has told, by name of the metric."""
-    extras = (final or {}).get("extras") or {}
-    return extras.get("measures") or {}
-
-
-def _scores(validation: Validation, sealed: Record) -> Table:
-    """Every metric of the task: on sealed rows, where there are, and on rows held out."""
-    rows = []
-    for metric in metrics_for(validation.kind):
-        if not metric.suits(validation.prediction):
-            continue
-        found = metric.estimate(validation.truth, validation.truth, validation.prediction)
-        cells = [number(found.value), interval(found.low, found.high), number(found.constant)]
-        if sealed:
-            told = sealed.get(metric.name) or {}
-            ends = interval(told["low"], told["high"]) if told else ""
-            cells = [number(told.get("value")), ends, *cells]
-        rows.append((f"{metric.title} {'↓' if metric.better == 'lower' else '↑'}", *cells))
-    first = ("sealed rows", "interval") if sealed else ()
-    head = ("metric", *first, "held out", "95 % interval", "best constant")
-    caption = (
-        f"Held out: training rows, in {_folds(validation)}. ↓ lower is better, ↑ higher is better."
-    )
-    return Table(head, tuple(rows), caption=caption)
-
-
-def _measures(scores: Any) -> Table:
-    rows = tuple(
-        (
-            line["name"],
-            number(line["value"]),
-            interval(*line["interval"]),
-            number(line["best_constant"]),
-        )
-        for line in scores["measures"]
-    )
-    caption = f"On {count(scores['rows'], 'row')} that the scored fit did not see."
-    return Table(("metric", "value", "95 % interval", "best constant"), rows, caption=caption)
 
 
 def _ruler(found: Verdict) -> Picture:
@@ -166,13 +153,14 @@ def _ruler(found: Verdict) -> Picture:
         ax.set_yticks([])
         ax.grid(visible=False, axis="y")
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel(found.metric)
+        ax.set_xlabel(capitalised(found.metric))
 
     label = (
-        f"{found.metric}: model {number(found.value)}, interval {interval(found.low, found.high)}; "
-        f"best constant {number(constant)}."
+        f"{found.metric}: model {number(found.value)}, {percent_level(found.level)} interval "
+        f"{interval(found.low, found.high)}; best constant {number(constant)}."
     )
-    return picture(draw, label, size=(5.0, 1.4))
+    caption = f"The bar is a {percent_level(found.level)} interval."
+    return picture(draw, label, caption=caption, size=(4.8, 1.4))
 
 
 def _tag(ax: Any, x: float, text: str, colour: str, *, up: bool) -> None:

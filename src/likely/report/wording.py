@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from math import floor, isfinite, log10
 from typing import Any
 
-SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e5  # outside of these: three digits that count
+SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e5  # outside of these: whole, or three digits that count
 ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
+LARGEST_WHOLE = 1e9  # up to here without a power of ten
 MOST_DECIMALS = 6
 HASH_LETTERS = 16  # of a SHA-256: enough to compare by eye
 MINUS = "\N{MINUS SIGN}"
@@ -22,6 +23,16 @@ def number(value: Any, decimals: int = 3) -> str:
     return _written(value, decimals).replace("-", MINUS)
 
 
+def plainly(value: float, digits: int = 4) -> str:
+    """``0.1235``, ``2019``, ``55,889``: a power of ten only where a person would write one."""
+    size = abs(value)
+    if LARGEST_WHOLE > size >= 10**digits:
+        return f"{value:,.0f}".replace("-", MINUS)
+    if size >= 10 ** (digits - 1) and size < 10**digits:
+        return f"{value:.0f}".replace("-", MINUS)  # it may be a year
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
 def _written(value: float, decimals: int) -> str:
     if not isfinite(value):
         return "∞" if value > 0 else "-∞"
@@ -29,11 +40,13 @@ def _written(value: float, decimals: int) -> str:
         value = 0.0
     if value == 0 or SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
         return f"{value:.{decimals}f}" if abs(value) < 100 else f"{value:,.1f}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if 1 <= abs(value) < LARGEST_WHOLE else f"{value:.3g}"
 
 
 def interval(low: Any, high: Any, decimals: int = 3) -> str:
-    """``0.389 to 0.436``."""
+    """``0.389 to 0.436``; a dash where neither end is known."""
+    if low is None and high is None:
+        return number(None)
     return f"{number(low, decimals)} to {number(high, decimals)}"
 
 
@@ -57,6 +70,16 @@ def count(n: int, one: str, many: str | None = None) -> str:
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def percent_level(level: float) -> str:
+    """``95 %``, ``97.5 %``, ``98.33 %``."""
+    return f"{100 * level:.4g} %"
+
+
+def setting(value: Any) -> str:
+    """A setting of a model, with four digits that count."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def short_hash(digest: Any) -> str:

@@ -1,0 +1,50 @@
+"""
+More rows, or a stronger penalty?
+=================================
+
+Thirty measurements of 569 cell nuclei, benign or not; bands are 95 % intervals of the mean over
+five folds.  Left: the two curves of naive Bayes have met, so more rows will not help it, but
+another model does.  Right: the penalty of logistic regression.  With too little the training rows
+are learned by heart, with too much nothing is learned; the best lies between.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+
+import likely as lk
+
+cells = load_breast_cancer(as_frame=True).frame
+shares = [0.05, 0.1, 0.2, 0.4, 0.7, 1.0]
+curves = {
+    "logistic regression": lk.learning_curve(cells, "target", "logistic", values=shares),
+    "naive Bayes": lk.learning_curve(cells, "target", "naive-bayes", values=shares),
+}
+penalties = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
+by_penalty = lk.learning_curve(cells, "target", "logistic", of="l2", values=penalties)
+
+
+def draw(axis, curve, colour, name=""):
+    x = [point.x for point in curve.points]
+    axis.plot(x, [point.train for point in curve.points], "--", color=colour, linewidth=1)
+    axis.plot(x, [point.validation for point in curve.points], "o-", color=colour, label=name)
+    low, high = ([getattr(point, end) for point in curve.points] for end in ("low", "high"))
+    axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
+left.set_xscale("log")
+right.set_xscale("log")
+for colour, (name, curve) in zip(("C0", "C1"), curves.items(), strict=True):
+    draw(left, curve, colour, name)
+left.plot([], [], "--", color="0.4", linewidth=1, label="on the rows learned from")
+left.set_xticks(ticks := [25, 50, 100, 200, 400], [str(tick) for tick in ticks])
+left.minorticks_off()
+left.set_xlabel("rows learned from")
+left.set_ylabel("log loss")
+left.legend()
+draw(right, by_penalty, "C0")
+right.axvline(by_penalty.best.x, color="0.6", linewidth=0.8)
+right.set_xlabel("penalty l2")
+right.set_ylim(0, 0.6)
+
+plt.show()

@@ -1,0 +1,39 @@
+"""From a table with gaps to one honest number: look, seal, compare, tune, look once."""
+
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+import likely as lk
+
+rng = np.random.default_rng(0)
+n = 2000
+churn = pd.DataFrame(
+    {
+        "months": rng.gamma(2, 12, n),
+        "plan": rng.choice(["basic", "family", "business"], n, p=[0.6, 0.3, 0.1]),
+        "calls": rng.poisson(1.5, n),
+        "customer": np.arange(n) + 70_000,
+    }
+)
+log_odds = 0.5 * churn["calls"] - 0.06 * churn["months"] - (churn["plan"] == "family")
+churn["churned"] = np.where(rng.random(n) < 1 / (1 + np.exp(-log_odds)), "yes", "no")
+churn.loc[rng.random(n) < 0.15, "months"] = np.nan  # some cells were lost
+
+for finding in lk.look(churn, "churned").findings:  # before anything is trained
+    print(finding)
+
+with TemporaryDirectory() as folder:
+    sealed = lk.seal(churn.drop(columns="customer"), "churned", name="churn", folder=folder)
+    print(f"\n{sealed}\n")
+
+    found = lk.compare(sealed)  # cross-validation on the training rows; the seal stays shut
+    print(found, "\n")
+
+    study = lk.tune(sealed, None, found.best.name, trials=8, nested=3)
+    print(f"settings {study.best_parameters_}: log loss {study.best_score_:.3f},")
+    print(f"of the whole search on rows that took no part in it {study.nested_score_:.3f}\n")
+
+    print(sealed.final(study.best_model(), promised=study.nested_score_))
+    print(f"{sealed.looks} look of {sealed.budget}; the ledger is sound: {sealed.verify().sound}")

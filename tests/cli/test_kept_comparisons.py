@@ -1,0 +1,91 @@
+"""Comparisons stay: beside the seal, or in the newest run on the same data."""
+
+import json
+
+import pytest
+
+import likely as lk
+
+QUICK = ("--folds", "3", "--repeats", "1")
+
+
+@pytest.fixture
+def seal(table):
+    return lk.seal(str(table), "ill", folder=table.parent, name="patients").path
+
+
+def kept(folder):
+    return json.loads((folder / "comparison.json").read_text())
+
+
+def names(found):
+    return {each["model"] for each in found["models"]}
+
+
+def test_a_later_comparison_does_not_replace_an_earlier_one(likely, seal, tmp_path):
+    likely("compare", seal, "logistic", "naive-bayes", "discriminant", *QUICK)
+    after = likely("compare", seal, "logistic", *QUICK)
+    (found,) = kept(seal)
+    assert names(found) == {"logistic", "naive-bayes", "discriminant", "constant"}
+    told = " ".join(after.out.split())
+    assert "beside " in told
+    assert "naive-bayes" in told.partition("Kept in")[2]
+    likely("train", seal, "logistic")
+    assert likely("report", "@last").exit == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "3 models beside the constant were ever compared" in page
+    assert page.count(">discriminant</th>") == 1
+
+
+def test_another_metric_is_another_table(likely, seal):
+    likely("compare", seal, "logistic", *QUICK)
+    likely("compare", seal, "naive-bayes", "--metric", "accuracy", *QUICK)
+    assert [found["metric"] for found in kept(seal)] == ["log-loss", "accuracy"]
+
+
+def test_a_comparison_after_training_is_in_the_report_too(likely, seal, tmp_path):
+    likely("compare", seal, "logistic", *QUICK)
+    likely("train", seal, "logistic")
+    likely("compare", seal, "naive-bayes", *QUICK)
+    likely("report", "@last")
+    assert ">naive-bayes</th>" in (tmp_path / "report.html").read_text()
+
+
+def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_path):
+    words = ("compare", table, "logistic", "--target", "ill", *QUICK)
+    alone = likely(*words)
+    assert "It was not kept, for no run has these data" in " ".join(alone.out.split())
+    assert not (tmp_path / "runs").exists()
+    likely("train", table, "naive-bayes", "--target", "ill")
+    likely("train", table, "naive-bayes", "--target", "city")
+    said = likely(*words)
+    assert "Kept in runs/001-naive-bayes/comparison.json" in " ".join(said.out.split())
+    assert likely("report", "runs/001-naive-bayes").exit == 0
+    assert "1 model beside the constant was ever compared" in (tmp_path / "report.html").read_text()
+
+
+def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, seal, monkeypatch):
+    from likely.errors import CannotWrite
+
+    def full(path, content):
+        raise CannotWrite(path, OSError(28, "No space left on device"))
+
+    monkeypatch.setattr("likely.files.write_atomically", full)
+    said = likely("compare", seal, "logistic", *QUICK)
+    assert said.exit == 0
+    assert "It was not kept, for the seal cannot be written to" in " ".join(said.out.split())
+
+
+def test_a_run_whose_search_is_unfinished_says_so_and_how_to_go_on(likely, seal, tmp_path):
+    likely("tune", seal, "logistic", "--trials", "2", "--folds", "2")
+    run = tmp_path / "runs/001-logistic"
+    (run / "model.likely").unlink()  # as after a kill before the end
+    for verb in ("explain", "report", "final"):
+        refused = likely(verb, "runs/001-logistic", "--json").json
+        assert refused["exit"] == 2
+        assert "The search in runs/001-logistic is not finished" in refused["findings"][0]
+        assert "Did you mean" not in refused["findings"][0]
+    going_on = refused["next"]
+    assert going_on.endswith("--trials 2 --folds 2 -o runs/001-logistic")
+    assert likely(*going_on.split()[1:]).exit == 0
+    assert likely("explain", "runs/001-logistic").exit == 0
