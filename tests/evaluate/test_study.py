@@ -130,8 +130,9 @@ def test_a_best_by_hand_is_said(iris: Any) -> None:
 
 def test_a_grid_has_the_product_of_its_lists(iris: Any) -> None:
     space = {"covariance": ["tied", "full"], "shrinkage": [0.0, 0.1, 0.5]}
-    study = tune(iris, "target", "discriminant", space=space, search="grid", by_hand=(), folds=2)
-    frame = study.to_frame("pandas")
+    study = tune(iris, "target", "discriminant", space=space, search="grid", folds=2)
+    frame = study.to_frame()
+    assert isinstance(frame, pd.DataFrame)  # as the data were
     assert len(frame) == 2 * 3
     assert len(frame[["covariance", "shrinkage"]].drop_duplicates()) == 6
     assert study.best_trial_.number == frame["log-loss"].idxmin()
@@ -363,6 +364,8 @@ def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: P
     ("options", "message"),
     [
         ({"trials": 0}, "trials=0; expected a whole number from 1 up"),
+        ({"trials": "many"}, "trials='many'; expected a whole number"),
+        ({"minutes": "2"}, "minutes='2'; expected more than 0"),
         ({"nested": 1}, "nested=1; expected a whole number from 2 up"),
         ({"minutes": 0}, "minutes=0; expected more than 0"),
         ({"space": {"shrinkge": [0.1]}}, "Did you mean 'shrinkage'"),

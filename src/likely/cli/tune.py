@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
     folds: int
     group: str | None = None
     by_time: str | None = None
-    by_hand: tuple[Mapping[str, Any], ...] = ({},)  # the model as it is, and what --try says
+    by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
     said: Said = Said()  # of the target
 
 
@@ -174,8 +174,10 @@ def _parted(data: "Data", group: str | None, by_time: str | None) -> tuple[str |
     return data.seal.manifest.group, data.seal.manifest.by_time
 
 
-def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
-    """The model as it is, then the settings of each ``--try``."""
+def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
+    """The model as it is, then the settings of each ``--try``; None where there is none."""
+    if not tries:
+        return None
     found: list[Mapping[str, Any]] = [{}]
     for text in tries:
         pairs = [part.partition("=") for part in text.split(",")]

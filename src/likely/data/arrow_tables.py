@@ -1,5 +1,6 @@
 """Any frame or array as an Arrow table, with a target that was given apart from it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,15 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
             "off. Drop that column, or give its name as the target."
         )
     return table.append_column(name, y), name
+
+
+def refuse_twins(names: Sequence[str]) -> None:
+    """A table in which a name says which column needs names that differ."""
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"Two columns are called {twice!r}; names must differ. Rename one of them."
+        )
 
 
 def _labels(target: Any) -> Any:

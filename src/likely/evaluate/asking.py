@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likely.compute.executor import SERIAL_BYTES, Executor
+from likely.data.arrow_tables import refuse_twins
 from likely.data.source import Source
 from likely.data.sources import read
 from likely.data.whole import in_one_table
@@ -46,6 +47,7 @@ class Question:
     minutes: float | None = None
     nested: int | None = None
     kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
+    library: str | None = None  # of the frame that was given
 
     @cached_property
     def data(self) -> str:
@@ -99,11 +101,7 @@ def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
         data = read(path)
     # ``opened`` would take some rows of a large file, which is enough for a look only
     table = in_one_table(data) if isinstance(data, Source) else opened(data).table
-    twice = next((n for n in table.column_names if table.column_names.count(n) > 1), None)
-    if twice is not None:
-        raise InvalidInput(
-            f"Two columns are called {twice!r}; names must differ. Rename one of them."
-        )
+    refuse_twins(table.column_names)
     target = remembered if target is None else target
     if target is None:
         raise InvalidInput(
@@ -176,13 +174,17 @@ def by_hand_of(
 
 def check_budget(*, trials: int | None, minutes: float | None, nested: int | None) -> None:
     for name, value, least in (("trials", trials, 1), ("nested", nested, 2)):
-        if value is not None and (isinstance(value, bool) or value != int(value) or value < least):
+        if value is not None and not (_is_number(value) and value == int(value) >= least):
             raise InvalidInput(
                 f"{name}={value!r}; expected a whole number from {least} up. "
                 f"Use {name}={least + 4}."
             )
-    if minutes is not None and not minutes > 0:
+    if minutes is not None and not (_is_number(minutes) and minutes > 0):
         raise InvalidInput(f"minutes={minutes!r}; expected more than 0. Use minutes=2.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def executor_of_trials(executor: str | Executor, table: "pa.Table") -> str | Executor:

@@ -30,7 +30,7 @@ from likely.evaluate.nested import OuterFold, OuterLog, outer_folds, scored
 from likely.evaluate.objective import CrossValidated, prepared
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.rows import Rows, codes_of, rows_for, time_of
-from likely.evaluate.search import Plan, Search, search_named
+from likely.evaluate.search import Grid, Plan, Search, search_named
 from likely.evaluate.space import Parameters, Space
 from likely.evaluate.study_folder import StudyFolder
 from likely.evaluate.study_text import html_of, text_of
@@ -38,7 +38,7 @@ from likely.evaluate.task import Kind
 from likely.evaluate.trials import Proposal, Trial, TrialLog, column_of
 from likely.intervals import mean_of_independent
 
-AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings are tried first
+AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings
 
 
 @final
@@ -165,6 +165,7 @@ class Study:
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
+        library = self.question.library if library is None else library
         columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
         for name in self.settings:
             columns[name] = column_of([t.parameters.get(name) for t in self.trials])
@@ -201,7 +202,7 @@ def tune(
     by_time: str | None = None,
     kind: Kind | None = None,
     order: Sequence[Any] | None = None,
-    by_hand: Sequence[Mapping[str, Any]] = AS_IT_IS,
+    by_hand: Sequence[Mapping[str, Any]] | None = None,
     seed: int = 0,
     study: str | Path | None = None,
     executor: str | Executor = "auto",
@@ -242,7 +243,7 @@ def tune(
     order : sequence
         The classes from lowest to highest; the task is then ordinal.
     by_hand : sequence of mappings
-        Settings to be tried first; ``{}`` is the model as it is.
+        Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
     study : path
         A folder to keep the study in.  If it exists, the study goes on.
     executor : str or Executor
@@ -275,9 +276,13 @@ def tune(
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
     check_budget(trials=trials, minutes=minutes, nested=nested)
+    if by_hand is None:
+        by_hand = () if by.name == Grid.name else AS_IT_IS
     plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
     grouped = {"group": rows.group, "by_time": rows.by_time}
-    question = Question(name, objective, searched, by, plan, minutes, nested, grouped)
+    question = Question(
+        name, objective, searched, by, plan, minutes, nested, grouped, rows.library
+    )
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
 

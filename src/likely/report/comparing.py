@@ -48,7 +48,7 @@ def comparing(facts: RunFacts) -> Section | LeftOut:
     for each in found:
         if len(found) > 1:
             blocks.append(Heading(f"By {_title(each['metric'])}, in {_folds(each)}"))
-        blocks += _one(each)
+        blocks += _one(each, (facts.run.get("task") or {}).get("kind"))
     return Section("comparison", TITLE, tuple(blocks))
 
 
@@ -60,10 +60,10 @@ def _tried(found: Sequence[Record]) -> str:
     return f"{count(len(names), 'model')} beside the constant {were} ever compared{ways}."
 
 
-def _one(found: Record) -> list[Block]:
+def _one(found: Record, kind: str | None) -> list[Block]:
     entries = [each for each in found["models"] if not each.get("problem")]
     failed = [each for each in found["models"] if each.get("problem")]
-    said = Text(_opening(found))
+    said = Text(_opening(found, kind))
     drawn = intervals_drawn(found, entries[:MOST_DRAWN], _title(found["metric"]))
     blocks: list[Block] = [said if drawn is None else Gallery((said, drawn))]
     blocks.append(_table(found, entries))
@@ -83,7 +83,10 @@ def _folds(found: Record) -> str:
     return f"{count(found['folds'], 'fold')}{repeats}{seed}"
 
 
-def _opening(found: Record) -> str:
+def _opening(found: Record, kind: str | None) -> str:
+    """What was scored, and how; ``kind`` is what this run takes its target for."""
+    taken = found.get("kind", kind)
+    other = "" if kind in (None, taken) else f" There the target was taken as {taken}."
     compared = models_in([found])
     best = (
         "The best constant is the best" if found["best"] == BASELINE else f"Best: {found['best']}"
@@ -91,7 +94,7 @@ def _opening(found: Record) -> str:
     return (
         f"{capitalised(_title(found['metric']))} of {count(len(compared), 'model')} on "
         f"{count(found['rows'], 'row')}, each held out in {_folds(found)}; {found['better']} is "
-        f"better. {best}."
+        f"better. {best}.{other}"
     )
 
 

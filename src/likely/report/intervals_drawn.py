@@ -12,7 +12,7 @@ from likely.report.figures import ACCENT, INK, MUTED, picture
 from likely.report.section import Picture
 from likely.report.wording import capitalised, number
 
-BEYOND = 0.6  # the axis goes on behind the constant, as a share of its distance from the best
+BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
 WIDEST = 2.0  # an interval is shown as far as this many times the range of the scores
 MARGIN = 0.04  # of the axis, on both sides
 

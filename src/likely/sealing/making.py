@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow_tables import with_target
+from likely.data.arrow_tables import refuse_twins, with_target
 from likely.data.frames import library_of
 from likely.data.source import Source
 from likely.data.sources import read
@@ -209,6 +209,8 @@ def _arrow_table(data: Any) -> "pa.Table":
     import narwhals as nw
     import pyarrow as pa
 
+    names = getattr(data, "column_names", getattr(data, "columns", ()))
+    refuse_twins([str(name) for name in names])
     try:
         frame = nw.from_native(data, eager_only=True)
         table = frame.to_arrow().select(frame.columns)  # without pandas' index
