@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -349,63 +347,3 @@ def test_seven_thousand_rows_of_twenty_mixed_columns_take_less_than_half_a_minut
     found = lk.compare(wide, "y")
     assert time.process_time() - start < ALLOWED_SECONDS
     assert not found.failed
-
-
-def one_of_a_kind(n=200):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=n)
-    y = np.where(x + rng.logistic(size=n) > 0, "yes", "no").astype(object)
-    y[3] = "rare"
-    return pd.DataFrame({"x": x, "y": y})
-
-
-def test_a_class_of_one_row_ruins_no_comparison_and_is_named():
-    found = lk.compare(one_of_a_kind(), "y", ["softmax"], folds=4, repeats=1)
-    assert found.unseen == ("rare",)
-    assert found.best.name == "softmax"
-    assert all(np.isfinite(each.averaged) for each in found.entries)
-    assert "'rare'" in str(found)
-
-
-def test_a_score_that_is_not_finite_is_neither_best_nor_near_it():
-    class Sure(LogisticRegression):
-        def predict_log_proba(self, X):
-            return np.full((len(X), 2), np.nan)
-
-    frame = one_of_a_kind()[lambda d: d["y"] != "rare"]
-    found = lk.compare(frame, "y", {"sure": Sure(), "logistic": "logistic"}, folds=3, repeats=1)
-    assert found.best.name == "logistic"
-    assert np.isnan(found["sure"].against_best.p)
-    assert not [line for line in str(found).split("\n") if "Not clearly" in line and "sure" in line]
-
-
-def test_a_constant_that_wins_by_another_metric_is_not_said_to_have_taught_nothing():
-    frame = one_of_a_kind()[lambda d: d["y"] != "rare"]
-    found = lk.compare(frame, "y", "logistic", metric="calibration-error", folds=3, repeats=1)
-    assert found.best.name == "constant"
-    assert "nothing was learned" not in str(found)
-    assert "better calibration error" in str(found)
-
-
-def test_threads_and_one_after_another_give_the_same_scores():
-    frame = one_of_a_kind()
-    serial, threads = (
-        lk.compare(frame, "y", ["softmax", "naive-bayes"], folds=3, repeats=2, executor=executor)
-        for executor in ("serial", "threads")
-    )
-    assert [e.name for e in serial.entries] == [e.name for e in threads.entries]
-    for one, other in zip(serial.entries, threads.entries, strict=True):
-        assert_array_equal(one.per_fold, other.per_fold)
-
-
-def test_a_model_that_is_no_better_than_the_constant_is_no_alternative():
-    class Poor(LogisticRegression):
-        def predict_log_proba(self, X):
-            wild = 9.0 if len(X) % 2 else 0.0  # far off in the folds of an odd size
-            return np.log(np.full((len(X), 2), [1 / (1 + np.exp(wild)), 1 / (1 + np.exp(-wild))]))
-
-    frame = one_of_a_kind()[lambda d: d["y"] != "rare"]
-    found = lk.compare(frame, "y", {"poor": Poor(), "logistic": "logistic"}, folds=3, repeats=1)
-    assert [each.name for each in found.entries] == ["logistic", "constant", "poor"]
-    assert found["poor"].against_best.p >= 0.05
-    assert "Not clearly worse" not in str(found)
