@@ -347,3 +347,16 @@ def test_seven_thousand_rows_of_twenty_mixed_columns_take_less_than_half_a_minut
     found = lk.compare(wide, "y")
     assert time.process_time() - start < ALLOWED_SECONDS
     assert not found.failed
+
+
+def test_an_infinite_score_prints_as_a_dash_with_a_reason():
+    """A line through counts predicts means below 0, of which the Poisson has no deviance."""
+    rng = np.random.default_rng(0)
+    x = 1.3 * rng.normal(size=200)
+    table = pa.table({"x": x, "k": rng.poisson(np.exp(0.2 + 0.9 * x))})
+    found = lk.compare(table, "k", ["linear"], folds=3, repeats=1, kind="count")
+    assert found["linear"].beside["poisson-deviance-explained"] == -np.inf
+    told = " ".join(str(found).split())
+    assert "inf " not in told
+    assert "– of linear: infinite, for it predicts means at or below 0" in told
+    assert "'95 %' is its interval, corrected for the rows that training sets share" in told

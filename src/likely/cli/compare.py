@@ -48,8 +48,6 @@ def compare(
     Missing values, categories and scales are learned inside each fold. The best constant is always
     in the table; p is of a paired test that knows that folds overlap.
     """
-    from likely.cli.kept_comparisons import keep_comparison, told_where
-    from likely.cli.show import wrapped
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.evaluate.comparison import compare_rows
@@ -68,6 +66,14 @@ def compare(
             metric=metric,
         )
     _refuse_failure(found, data)
+    return _answer(found, data)
+
+
+def _answer(found: "Comparison", data: str) -> Answer:
+    """The comparison, kept beside those before it."""
+    from likely.cli.kept_comparisons import keep_comparison, told_where
+    from likely.cli.show import wrapped
+
     kept = keep_comparison(found, data)
     return Answer(
         text=f"{_text(found)}\n{wrapped(told_where(kept, found))}",

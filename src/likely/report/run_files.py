@@ -9,8 +9,8 @@ run.json            written by ``train``, ``tune`` and whatever else leaves a mo
                     folder that the data came from: count and head are those of its ledger when
                     the RUN was written, so that a cut tail shows
 look.json           ``Look.facts()``
-comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  Those
-                    on the same folds by the same metric are one, and the newest of a model wins
+comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
+                    the same folds by the same metric they are one, and the newest of a model wins
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
                     newer.  Each may have ``chosen`` (an x), ``constant`` (the best constant's
                     score) and ``run`` (the name of the run whose settings it has)
