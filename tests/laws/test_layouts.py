@@ -180,6 +180,20 @@ def test_sandwich_is_the_weighted_gram_matrix(make, seed, n):
 @every_layout
 @few
 @cases
+def test_sandwiches_are_one_for_each_column_of_weights(make, seed, n):
+    rng = np.random.default_rng(seed)
+    design, X = make(rng, n)
+    D = rng.uniform(-1, 2, size=(n, 3))
+    for columns in (None, rng.permutation(X.shape[1])[:2]):
+        every = list(design.sandwiches(D, columns))
+        assert len(every) == 3
+        for d, part in zip(D.T, every, strict=True):
+            assert_allclose(part, design.sandwich(d, columns), rtol=1e-9, atol=1e-9)
+
+
+@every_layout
+@few
+@cases
 def test_row_quadratic_is_the_diagonal_of_the_product(make, seed, n):
     rng = np.random.default_rng(seed)
     design, X = make(rng, n)

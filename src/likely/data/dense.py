@@ -6,7 +6,7 @@ A product of a matrix with its own transpose costs half of a general one.  Two f
 are multiplied in float32, one and a vector in float64; results are float64.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -54,6 +54,10 @@ class Dense(Design):
             return _as_float64(np.dot(X.T, X * _like(X, d)[:, None]))
         Z = X * _like(X, np.sqrt(d))[:, None]
         return _as_float64(np.dot(Z.T, Z))
+
+    def sandwiches(self, D: Array, columns: Array | None = None) -> Iterator[Array]:
+        X = self if columns is None else Dense(self.values[:, columns])
+        return (X.sandwich(d) for d in np.ascontiguousarray(D.T))
 
     def row_quadratic(self, M: Array) -> Array:
         return np.einsum("ij,ij->i", np.dot(self.values, M), self.values)
@@ -125,6 +129,10 @@ class Centred(Design):
             return Dense(self._centred()).sandwich(d)
         Z = self._scaled(np.sqrt(d))
         return _as_float64(np.dot(Z.T, Z))
+
+    def sandwiches(self, D: Array, columns: Array | None = None) -> Iterator[Array]:
+        X = self if columns is None else Centred(self.values[:, columns], self.centre[columns])
+        return Dense(X._centred()).sandwiches(D)
 
     def row_quadratic(self, M: Array) -> Array:
         return Dense(self._centred()).row_quadratic(M)

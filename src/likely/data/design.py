@@ -9,7 +9,7 @@
 in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -59,17 +59,22 @@ class Intercept(Design):
         return np.concatenate([inner, residual.sum(axis=0, keepdims=True)])
 
     def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        last = self.n_features - 1
-        inner = None if columns is None else columns[columns < last]
-        sums = self.inner.rmatmat(d)[slice(None) if inner is None else inner]
-        out = np.empty((len(sums) + 1, len(sums) + 1))
-        out[:-1, :-1] = self.inner.sandwich(d, inner)
-        out[-1, :-1] = out[:-1, -1] = sums
-        out[-1, -1] = d.sum()
+        inner, order = self._places(columns)
+        part, sums = self.inner.sandwich(d, inner), self.inner.rmatmat(d)
+        return _bordered(part, sums if inner is None else sums[inner], float(d.sum()), order)
+
+    def sandwiches(self, D: Array, columns: Array | None = None) -> Iterator[Array]:
+        inner, order = self._places(columns)
+        sums = self.inner.rmatmat(D)[slice(None) if inner is None else inner].T
+        parts = self.inner.sandwiches(D, inner)
+        return (_bordered(*each, order) for each in zip(parts, sums, D.sum(axis=0), strict=True))
+
+    def _places(self, columns: Array | None) -> tuple[Array | None, Array | None]:
+        """The columns of the inner design, and where each column is after them."""
         if columns is None:
-            return out
-        order = np.where(columns < last, np.cumsum(columns < last) - 1, len(sums))
-        return out[np.ix_(order, order)]
+            return None, None
+        inside = columns < self.n_features - 1
+        return columns[inside], np.where(inside, np.cumsum(inside) - 1, inside.sum())
 
     def row_quadratic(self, M: Array) -> Array:
         cross = self.inner.matmat(M[:-1, -1] + M[-1, :-1])
@@ -77,6 +82,15 @@ class Intercept(Design):
 
     def stored(self) -> Matrix | Columns:
         return self.inner.stored()
+
+
+def _bordered(part: Array, sums: Array, total: float, order: Array | None) -> Array:
+    """A sandwich with that of a column of ones at its end, in the order asked for."""
+    out = np.empty((len(sums) + 1, len(sums) + 1))
+    out[:-1, :-1] = part
+    out[-1, :-1] = out[:-1, -1] = sums
+    out[-1, -1] = total
+    return out if order is None else out[order[:, None], order]
 
 
 @final

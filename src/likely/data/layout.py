@@ -2,7 +2,7 @@
 
     matmat(Θ)        XΘ                 (n,) or (n, K)
     rmatmat(R)       XᵀR                (p,) or (p, K)
-    sandwich(d)      Xᵀ diag(d) X       (p, p), or on some columns
+    sandwich(d)      Xᵀ diag(d) X       (p, p), or on some columns; sandwiches(D) for several d
     row_quadratic(M) diag(X M Xᵀ)       (n,), for leverages
     stored()         what distributions read
 
@@ -10,8 +10,10 @@ Results are new arrays, float64 also where X is float32: blocks are added in flo
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self
+
+import numpy as np
 
 from likely._typing import Array, Columns, Matrix
 
@@ -49,6 +51,10 @@ class Design(ABC):
     @abstractmethod
     def sandwich(self, d: Array, columns: Array | None = None) -> Array:
         """Xᵀ diag(d) X; on ``columns`` (distinct) alone, nothing (p, p) is built."""
+
+    def sandwiches(self, D: Array, columns: Array | None = None) -> Iterator[Array]:
+        """Xᵀ diag(d) X for each column d of D, one after another."""
+        return (self.sandwich(d, columns) for d in np.ascontiguousarray(D.T))
 
     @abstractmethod
     def row_quadratic(self, M: Array) -> Array: ...

@@ -35,6 +35,8 @@ from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
 from likely.special import logsumexp, softmax
 
+NONE: Array = np.empty(0, dtype=np.intp)  # entries of θ: the reference class has none
+
 
 @final
 @dataclass(frozen=True)
@@ -113,24 +115,28 @@ def block_second_order(classes: Classes, theta: Array, block: Block) -> SecondOr
 
 
 def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Block) -> Total:
-    """The Hessian on some entries of θ: one sandwich for each pair of their classes.
+    """The Hessian on some entries of θ: a sandwich of −p_k p_l for each pair of classes.
 
-    The price is K(K + 1)/2 sandwiches at most.
+    Over all classes its rows add up to 0, which gives the blocks on the diagonal.
     """
     probability = softmax(classes.eta(theta, block), axis=1)
-    weight = row_weights(block)
     k, j = np.divmod(columns, len(theta) // classes.weighted)
     features = np.unique(j)
     place = np.searchsorted(features, j)
-    wanted = None if len(features) == block.X.n_features else features
+    entries: dict[int, Array] = {
+        classes.number(a): np.flatnonzero(k == a) for a in range(classes.weighted)
+    }
     out = np.zeros((len(columns), len(columns)))
-    for a in np.unique(k):
-        for b in np.unique(k[k >= a]):
-            d = _curvature(probability, classes.number(a), classes.number(b))
-            rows, others = np.flatnonzero(k == a)[:, None], np.flatnonzero(k == b)
-            part = block.X.sandwich(weight * d, wanted)[place[rows], place[others]]
-            out[rows, others] = part if a == b else -part  # d is kept above 0: half the work
-            out[others[:, None], rows[:, 0]] = out[rows, others].T
+    first, second = np.triu_indices(classes.count, 1)
+    D = row_weights(block)[:, None] * probability[:, first] * probability[:, second]
+    wanted = None if len(features) == block.X.n_features else features
+    for a, b, part in zip(
+        first.tolist(), second.tolist(), block.X.sandwiches(D, wanted), strict=True
+    ):
+        for one, other in ((a, a), (b, b), (a, b), (b, a)):
+            rows, others = entries.get(one, NONE), entries.get(other, NONE)
+            sign = 1.0 if one == other else -1.0
+            out[rows[:, None], others] += sign * part[place[rows][:, None], place[others]]
     return Total(out)
 
 
@@ -249,11 +255,3 @@ class SoftmaxObjective(SmoothObjective, L1Objective):
             return np.zeros_like(theta)
         rows = self.classes.rows(theta)
         return np.broadcast_to(self.tie * rows.mean(axis=0), rows.shape).ravel()
-
-
-def _curvature(probability: Array, k: int, other: int) -> Array:
-    """|∂²nll/∂η_k∂η_l| of each example, (n,); the derivative itself is negative for k ≠ l."""
-    if k != other:
-        return probability[:, k] * probability[:, other]
-    rest = np.delete(probability, k, axis=1).sum(axis=1)  # 1 − p_k would cancel
-    return probability[:, k] * rest
