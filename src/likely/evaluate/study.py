@@ -280,9 +280,7 @@ def tune(
         by_hand = () if by.name == Grid.name else AS_IT_IS
     plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
     grouped = {"group": rows.group, "by_time": rows.by_time}
-    question = Question(
-        name, objective, searched, by, plan, minutes, nested, grouped, rows.library
-    )
+    question = Question(name, objective, searched, by, plan, minutes, nested, grouped, rows.library)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
 
