@@ -31,9 +31,9 @@ with TemporaryDirectory() as folder:
     found = lk.compare(sealed)  # cross-validation on the training rows; the seal stays shut
     print(found, "\n")
 
-    study = lk.tune(sealed, None, found.best.name, trials=8, nested=3)
+    study = lk.tune(sealed, model=found.best.name, trials=8, nested=3)
     print(f"settings {study.best_parameters_}: log loss {study.best_score_:.3f},")
     print(f"of the whole search on rows that took no part in it {study.nested_score_:.3f}\n")
 
-    print(sealed.final(study.best_model(), promised=study.nested_score_))
+    print(sealed.final(study))
     print(f"{sealed.looks} look of {sealed.budget}; the ledger is sound: {sealed.verify().sound}")
