@@ -8,6 +8,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 
 import likely as lk
 from likely.errors import InvalidInput
@@ -76,3 +77,29 @@ def test_the_column_of_groups_is_no_feature(frame, tmp_path, monkeypatch):
     sealed = lk.seal(frame, "y", group="shop", name="shops")
     found = sealed.final("logistic")
     assert list(found.model.feature_names_in_) == ["town", "size"]
+
+
+@pytest.mark.parametrize("judge", ["plain", "ladder", "thresholdout"])
+@pytest.mark.parametrize("target", ["y", "size"])
+def test_a_promise_is_told_on_the_scale_of_the_score_or_not_at_all(
+    frame, tmp_path, monkeypatch, judge, target
+):
+    monkeypatch.chdir(tmp_path)
+    rows = frame.assign(z=np.nan_to_num(frame["size"]) * 30).dropna()
+    sealed = lk.seal(rows, target, judge=judge, name="judged")
+    model = "logistic" if target == "y" else "linear"
+    study = lk.tune(sealed, model=model, trials=2, folds=3)
+    found = sealed.final(study)
+    sign = {"log loss": 1.0, "negative log-likelihood": -1.0}.get(found.metric)
+    assert found.promised == (None if sign is None else sign * study.best_score_)
+    assert (sign is None) == (target == "size" and judge != "plain")
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), lk.Prepared(LinearSVC())])
+def test_a_model_without_probabilities_is_scored_where_rows_are_grouped(
+    frame, tmp_path, monkeypatch, model
+):
+    monkeypatch.chdir(tmp_path)
+    rows = frame.dropna().drop(columns="town").assign(shop=np.arange(len(frame.dropna())) % 40)
+    sealed = lk.seal(rows, "y", group="shop", name="shops")
+    assert sealed.final(model).metric == "error rate"

@@ -99,20 +99,6 @@ def test_a_sealed_class_that_training_never_saw_is_counted_and_left_out_of_the_m
     assert extras["measures"]["accuracy"]["value"] == pytest.approx(right)
 
 
-def test_columns_beside_the_features_are_not_given_to_the_model():
-    table = some("binary")
-    task = task_of(table, "y")
-    model = Prepared(candidate_named("logistic").build(task)).fit(table, "y")
-    scorer = scorer_of(task, model, "plain")
-    X = table.drop_columns(["y"])
-    wide = X.append_column("weight", pa.array(np.ones(len(X))))
-    for frame in (wide, wide.to_pandas()):
-        assert_allclose(
-            scorer.predictions(model, frame)["log_proba"],
-            scorer.predictions(model, X)["log_proba"],
-        )
-
-
 @pytest.mark.parametrize(("kind", "name"), NUMBERS)
 def test_the_log_likelihood_is_among_the_metrics_beside_the_best_constant(kind, name):
     table, new = some(kind), some(kind, seed=1)

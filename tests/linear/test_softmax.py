@@ -292,3 +292,11 @@ def test_a_warm_start_begins_where_the_last_fit_ended():
     assert len(again.solution_.trace) < steps
     cold = SoftmaxRegression(l1=1.0, l2=0.0).fit(X, y)
     assert_allclose(again.coef_, cold.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize(("n_classes", "solver"), [(3, "Newton"), (60, "L-BFGS")])
+def test_many_classes_on_many_rows_are_not_searched_pair_by_pair(n_classes, solver):
+    rng = np.random.default_rng(0)
+    y = np.arange(6000) % n_classes
+    X = y[:, None] / n_classes + rng.normal(size=(6000, 1))
+    assert SoftmaxRegression().fit(X, y).solution_.solver == solver

@@ -5,6 +5,7 @@ from datetime import date
 import pyarrow as pa
 import pytest
 
+import likely
 from likely.errors import InvalidInput
 from likely.sealing.targets import check_target
 
@@ -33,3 +34,10 @@ def test_what_cannot_be_predicted_is_refused(column, message):
 @pytest.mark.parametrize("values", [["a", "b"], [1.5, 2.5], [True, False], NAMES[:20], NAMES * 5])
 def test_what_can_be_predicted_passes(values):
     check_target(pa.chunked_array([pa.array(values)]), "y")
+
+
+def test_an_infinity_among_the_features_is_refused_while_it_can_be_mended(tmp_path):
+    rows = pa.table({"x": [0.0, float("inf"), 1.0] * 10, "y": ["a", "b", "a"] * 10})
+    with pytest.raises(InvalidInput, match="Row 1, column 'x': found inf"):
+        likely.seal(rows, "y", folder=tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -5,26 +5,32 @@ a study         its best settings, and what it promised
 an estimator    itself, as it is
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from likely.errors import InvalidInput
 from likely.evaluate.asking import model_and_name
+from likely.evaluate.final_scorers import promised_by
 from likely.evaluate.kinds import Kind
-from likely.evaluate.metrics import metrics_for
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.study import Study
 from likely.evaluate.task_for_models import suits_of, task_for_models
 from likely.sealing.manifest import Manifest
+from likely.sealing.scoring import Scorer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class AtSeal(NamedTuple):
-    """A model that is not yet fitted, and the score that a search promised for it."""
+    """A model that is not yet fitted, and what a search promised for it, by the metric."""
 
     model: Any
-    promised: float | None = None
+    promises: Mapping[str, float] = {}
+
+    def promised(self, scorer: Scorer) -> float | None:
+        """As a loss of the scorer, where it is of that metric."""
+        return promised_by(scorer, self.promises)
 
 
 def model_at_seal(given: Any, train: "pa.Table", manifest: Manifest) -> AtSeal:
@@ -45,9 +51,5 @@ def _of_study(study: Study, manifest: Manifest) -> AtSeal:
             f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "
             "target was expected. Tune a model on the seal."
         )
-    task = study.question.objective.task
-    if study.metric is not metrics_for(task)[0]:
-        return AtSeal(study.best_model())  # it promised another metric
     score = study.nested_score_ if study.outer else study.best_score_
-    sign = 1.0 if study.metric.better == "lower" else -1.0  # sealed rows are scored by losses
-    return AtSeal(study.best_model(), sign * score)
+    return AtSeal(study.best_model(), {study.metric.name: score})

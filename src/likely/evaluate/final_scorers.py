@@ -92,7 +92,7 @@ def promised_by(scorer: Scorer, measures: Mapping[str, float]) -> float | None:
         return -measures["log-likelihood"] if "log-likelihood" in measures else None
     if scorer.name == "mean squared error":
         return measures["rmse"] ** 2 if "rmse" in measures else None
-    return measures.get("log-loss")
+    return measures.get("log-loss") if scorer.name == LogLoss.name else None
 
 
 @final
@@ -105,7 +105,7 @@ class ClassScorer(Scorer):
     highest = LogLoss.highest
 
     def predictions(self, model: Any, X: Any) -> Predictions:
-        return SCORERS[self.name].predictions(model, _features(model, X))
+        return SCORERS[self.name].predictions(model, X)
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
         return SCORERS[self.name].losses(predictions, y)
@@ -144,7 +144,7 @@ class NumberScorer(Scorer):
         return self.inner.name
 
     def predictions(self, model: Any, X: Any) -> Predictions:
-        return self.inner.predictions(model, _features(model, X))
+        return self.inner.predictions(model, X)
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
         return self.inner.losses(predictions, y)
@@ -180,7 +180,7 @@ class DensityScorer(Scorer):
     def predictions(self, model: Any, X: Any) -> Predictions:
         spread = spread_of(model)
         assert spread is not None, "scorer_of chose by it"
-        mean = np.asarray(model.predict(_features(model, X)), dtype=np.float64).ravel()
+        mean = np.asarray(model.predict(X), dtype=np.float64).ravel()
         return {"mean": mean, "family": np.array([_written(spread)])}
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
@@ -223,15 +223,6 @@ def _measures(
                 name: float(x) if np.isfinite(x) else None for name, x in told._asdict().items()
             }
     return found
-
-
-def _features(model: Any, X: Any) -> Any:
-    """The columns that the model was fitted on."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return X
-    names = [str(name) for name in names]
-    return X.select(names) if hasattr(X, "select") else X[names]
 
 
 def _finite(losses: Array) -> Array:

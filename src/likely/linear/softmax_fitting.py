@@ -45,6 +45,8 @@ from likely.solvers.proximal_newton import ProximalNewton
 MOST_FOR_NEWTON = 1500  # weights of all classes: the Hessian is a matrix of that size
 ALWAYS_NEWTON = 200  # weights
 WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
+ALWAYS_PAIRS = 20  # classes: a Hessian has a block for each two of them
+WORK_OF_PAIRS = 2e7  # rows times pairs of classes: beyond, L-BFGS is done before
 MOST_FOR_WORKING_SETS = 5000  # weights
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound; of Newton as many
@@ -146,6 +148,9 @@ def _solver_name(estimator: Any, weighted: int, blocks: Blocks) -> str:
         if rough:
             return "proximal-newton" if size <= MOST_FOR_WORKING_SETS else "fista"
         work = (blocks.n_rows or np.inf) * size**2
+        pairs = (blocks.n_rows or np.inf) * weighted**2
+        if weighted > ALWAYS_PAIRS and pairs > WORK_OF_PAIRS:
+            return "lbfgs"
         small = size <= ALWAYS_NEWTON or (size <= MOST_FOR_NEWTON and work <= WORK_OF_NEWTON)
         return "newton" if small else "lbfgs"
     lookup("solver", estimator.solver, SOLVERS)

@@ -19,6 +19,7 @@ Böhning (1992), Multinomial logistic regression algorithm, §2 (the bound).
 Bishop, Pattern Recognition and Machine Learning, §4.3.4.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import final
@@ -35,6 +36,7 @@ from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
 from likely.special import logsumexp, softmax
 
+PAIRS_AT_ONCE = 32  # columns of weights that are held beside a block
 NONE: Array = np.empty(0, dtype=np.intp)  # entries of θ: the reference class has none
 
 
@@ -127,17 +129,23 @@ def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Bloc
         classes.number(a): np.flatnonzero(k == a) for a in range(classes.weighted)
     }
     out = np.zeros((len(columns), len(columns)))
-    first, second = np.triu_indices(classes.count, 1)
-    D = row_weights(block)[:, None] * probability[:, first] * probability[:, second]
-    wanted = None if len(features) == block.X.n_features else features
-    for a, b, part in zip(
-        first.tolist(), second.tolist(), block.X.sandwiches(D, wanted), strict=True
-    ):
+    for a, b, part in _pairs(probability, block, features):
         for one, other in ((a, a), (b, b), (a, b), (b, a)):
             rows, others = entries.get(one, NONE), entries.get(other, NONE)
             sign = 1.0 if one == other else -1.0
             out[rows[:, None], others] += sign * part[place[rows][:, None], place[others]]
     return Total(out)
+
+
+def _pairs(probability: Array, block: Block, features: Array) -> Iterator[tuple[int, int, Array]]:
+    """Each two classes, with Σ w p_k p_l xxᵀ on the features."""
+    wanted = None if len(features) == block.X.n_features else features
+    first, second = np.triu_indices(probability.shape[1], 1)
+    weight = row_weights(block)[:, None]
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        a, b = first[start : start + PAIRS_AT_ONCE], second[start : start + PAIRS_AT_ONCE]
+        D = weight * probability[:, a] * probability[:, b]
+        yield from zip(a.tolist(), b.tolist(), block.X.sandwiches(D, wanted), strict=True)
 
 
 def block_hessian_times(classes: Classes, theta: Array, direction: Array, block: Block) -> Total:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from likely.sealing.scoring import (
     usual_scorer,
     values_of,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ERROR_RATE = 0.05  # of all intervals together, spread over the looks: 0.05/k at look k
 REASON_LENGTH = 3  # letters; less is no reason
@@ -93,14 +96,23 @@ def _request(
 ) -> _Request:
     """The predictions, before any label is opened."""
     manifest = seal.manifest
-    predictions = _predicted(scorer, model, as_library(seal.features(), manifest.library))
+    predictions = _predicted(scorer, model, _read(seal, model, seal.features()))
     training = promised
     if not JUDGES[manifest.judge].exact and promised is None:
         train = seal.train()
-        X = as_library(train.drop_columns([manifest.target]), manifest.library)
-        on_train = _predicted(scorer, model, X)
+        on_train = _predicted(scorer, model, _read(seal, model, train))
         training = float(scorer.losses(on_train, values_of(train.column(manifest.target))).mean())
     return _Request(seal, scorer, predictions, training, promised, _described(model), label_file)
+
+
+def _read(seal: SealFolder, model: Any, rows: "pa.Table") -> Any:
+    """The columns that the model was fitted on, as it was given them."""
+    manifest = seal.manifest
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        apart = {manifest.target, manifest.group}
+        known = [name for name in rows.column_names if name not in apart]
+    return as_library(rows.select([str(name) for name in known]), manifest.library)
 
 
 def _predicted(scorer: Scorer, model: Any, X: Any) -> Predictions:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow_tables import refuse_twins, with_target
+from likely.data.arrow_tables import plain_types, refuse_twins, with_target
+from likely.data.finite import refuse_infinities
 from likely.data.frames import library_of
 from likely.data.source import Source
 from likely.data.sources import read
@@ -213,7 +214,7 @@ def _arrow_table(data: Any) -> "pa.Table":
     refuse_twins([str(name) for name in names])
     try:
         frame = nw.from_native(data, eager_only=True)
-        table = frame.to_arrow().select(frame.columns)  # without pandas' index
+        table = plain_types(frame.to_arrow().select(frame.columns))  # without pandas' index
     except TypeError:
         raise InvalidInput(
             f"data is a {type(data).__name__}; expected the path of a file or a data frame with "
@@ -277,6 +278,7 @@ def _check_columns(table: "pa.Table", terms: Terms) -> None:
             "target. Check the delimiter of the file."
         )
     check_target(table.column(terms.target), terms.target)
+    refuse_infinities(table.to_batches())  # no model could read them when the seal is opened
 
 
 def _check_place(path: Path, escrow: Path | None) -> None:

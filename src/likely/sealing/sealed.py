@@ -15,7 +15,7 @@ from likely.sealing.finalising import final_look
 from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
-from likely.sealing.scoring import Scorer, values_of
+from likely.sealing.scoring import Scorer, usual_scorer, values_of
 
 MODELS = "likely.evaluate.final_models"  # which lies above, and is named by a word
 
@@ -130,6 +130,7 @@ class Sealed:
         apart = [name for name in (self.target, manifest.group) if name is not None]
         X = as_library(table.drop_columns(apart), manifest.library)
         model = _fitted(clone(chosen.model), X, self._train_labels(table))
+        scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
         return final_look(
             self._folder,
             model,
@@ -137,7 +138,7 @@ class Sealed:
             scorer=scorer,
             again=again,
             escrow=escrow,
-            promised=chosen.promised if promised is None else promised,
+            promised=chosen.promised(scorer) if promised is None else promised,
         )
 
     def _train_labels(self, table: Any) -> Any:
