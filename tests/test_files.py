@@ -115,6 +115,53 @@ def test_a_pipe_is_written_as_it_comes(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
+def test_a_link_stays_and_the_file_at_its_end_is_replaced(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a").write_bytes(b"old")
+    (tmp_path / "near").symlink_to("data/a")
+    (tmp_path / "far").symlink_to("near")
+    write_atomically(tmp_path / "far", b"new")
+    assert (tmp_path / "data" / "a").read_bytes() == b"new"
+    assert (tmp_path / "near").is_symlink()
+    assert (tmp_path / "far").is_symlink()
+    assert names(tmp_path / "data") == ["a"]
+
+
+def test_a_link_to_nothing_makes_the_file_it_names(tmp_path):
+    (tmp_path / "link").symlink_to("a")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(CannotWrite, match="symbolic links"):
+        write_atomically(tmp_path / "a", b"new")
+    assert names(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "linked"])
+def test_the_standard_output_is_written_where_it_is(tmp_path, name):
+    """What was written to it before and after, with >>, keeps its place."""
+    (tmp_path / "linked").symlink_to("/dev/stdout")
+    (tmp_path / "out").write_bytes(b"0")
+    code = f"""
+        import os, pathlib, likely.files
+        os.write(1, b"1")
+        likely.files.write_atomically(pathlib.Path({name!r}), b"2")
+        os.write(1, b"3")
+    """
+    with (tmp_path / "out").open("ab") as out:
+        out_before = os.fstat(out.fileno()).st_ino
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        subprocess.run(command, stdout=out, cwd=tmp_path, check=True)
+    assert (tmp_path / "out").read_bytes() == b"0123"
+    assert (tmp_path / "out").stat().st_ino == out_before
+    assert names(tmp_path) == ["linked", "out"]
+
+
 def test_a_folder_is_no_place_for_the_content_of_a_file(tmp_path):
     with pytest.raises(CannotWrite, match="Is a directory"), file_made_whole(tmp_path):
         raise AssertionError

@@ -29,6 +29,10 @@ DRAFT = ".part"  # the suffix of what is not whole yet
 HOLDER = ".in-use"  # says which process is alone in a folder
 LONGEST_HOLDER = 200  # bytes
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+MOST_LINKS = 40  # as many as Linux follows
+DEVICES = Path("/dev")
+DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]+)")
+STANDARD = {"stdout": 1, "stderr": 2}
 POINTS = ("make", "write", "sync", "rename", "renamed", "append", "appended", "remove", "hold")
 
 _watcher: ContextVar[Callable[[str, Path], None] | None] = ContextVar("watcher", default=None)
@@ -55,9 +59,11 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
 def file_made_whole(path: Path) -> Iterator[BinaryIO]:
     """A file to fill under another name; synced and renamed at the end, removed on an error.
 
-    A pipe or a device cannot be renamed to, and is written as it comes.
+    A link stays, and the file that it leads to is replaced.  A pipe, a device or an open
+    descriptor (``/dev/stdout``) cannot be renamed to, and is written as it comes.
     """
     with _saying_why(path):
+        path = _end_of_links(path)
         raw = _WatchedFile.straight_to(path) if _is_stream(path) else _WatchedFile.draft_for(path)
     with BufferedWriter(raw) as file:
         try:
@@ -199,15 +205,17 @@ def sync_folder(folder: Path) -> None:
 class _WatchedFile(FileIO):
     """A file of which each write is a point; after a failure nothing more is written."""
 
-    def __init__(self, place: Path, path: Path, mode: str) -> None:
+    def __init__(self, place: Path | int, path: Path, mode: str) -> None:
         super().__init__(place, mode)
-        self._draft = None if place == path else place
+        self._draft = None if isinstance(place, int) or place == path else place
         self._path = path
         self.failure: BaseException | None = None
 
     @classmethod
     def straight_to(cls, path: Path) -> "_WatchedFile":
-        return cls(path, path, "wb")
+        """An open descriptor goes on where it is; opened by name, its file would be cut to 0."""
+        descriptor = _descriptor(path)
+        return cls(path if descriptor is None else os.dup(descriptor), path, "wb")
 
     @classmethod
     def draft_for(cls, path: Path) -> "_WatchedFile":
@@ -315,7 +323,24 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
+def _end_of_links(path: Path) -> Path:
+    """The file that a link leads to, which need not exist; an open descriptor is an end."""
+    for _ in range(MOST_LINKS):
+        if _descriptor(path) is not None or not path.is_symlink():
+            return path
+        path = path.parent / os.readlink(path)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file that a name such as ``/dev/stdout`` stands for."""
+    found = DESCRIPTOR.fullmatch(str(path))
+    return None if found is None else STANDARD.get(found[1]) or int(found[2])
+
+
 def _is_stream(path: Path) -> bool:
+    if _descriptor(path) is not None or path.parent == DEVICES:
+        return True
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

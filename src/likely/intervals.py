@@ -1,21 +1,32 @@
-"""Intervals from summaries: of a proportion, of a mean, of a sum of independent estimates.
+"""Intervals: of a proportion, of a mean, of a sum of independent estimates, of rows in groups.
 
     Wilson    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     mean      x̄ ± t_{n−1} s/√n
     sum       θ̂ ∓ √Σ a_k²(θ̂_k − end_k)²        from the ends of each θ̂_k
+
+Rows of one group (a patient, a shop) are not independent, and G groups tell less than n rows:
+
+    mean      x̄ ± t_{G−1} SE,   SE² = G/(G−1) Σ_g (Σ_{i∈g} w_i (x_i − x̄))² / n²,   n = Σ w
+    D         SE² / (s²/n), the design effect, taken as 1 at least
+    worth     n/D · (t_{n−1}/t_{G−1})² independent rows, for an interval that counts rows
 
 References
 ----------
 Wilson (1927), Probable inference, JASA 22.
 Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical Science 16.
 Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
+Cameron & Miller (2015), A practitioner's guide to cluster-robust inference, J. Human Resources 50,
+eq. 11 and §VI.D (t of G − 1 degrees of freedom).
+Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive
+counts estimated from survey data, Survey Methodology 24 (the effective number of rows).
+Kish, Survey Sampling (1965), §8.2 (the design effect).
 """
 
 from math import inf, isfinite, sqrt
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 
 Ends = tuple[float, float]
 
@@ -25,6 +36,13 @@ def normal_quantile(level: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
+
+
+def student_quantile(level: float, degrees: float) -> float:
+    """t of a two-sided interval; at least one degree of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(degrees, 1.0), (1 + level) / 2))
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> Ends:
@@ -39,11 +57,9 @@ def wilson(share: float, n: float, level: float = 0.95) -> Ends:
 
 def about_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
     """Student's interval; ``scatter`` is Σ w (x − mean)²."""
-    from scipy.special import stdtrit
-
     if n < 2 or not (isfinite(mean) and isfinite(scatter)):
         return -inf, inf
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * sqrt(max(scatter, 0.0) / (n - 1) / n)
+    half = student_quantile(level, n - 1) * sqrt(max(scatter, 0.0) / (n - 1) / n)
     return mean - half, mean + half
 
 
@@ -57,3 +73,63 @@ def mean_of_independent(values: Array, low: Array, high: Array) -> Ends:
 
 def clipped(ends: Ends, lowest: float, highest: float) -> Ends:
     return max(ends[0], lowest), min(ends[1], highest)
+
+
+def n_groups_of(groups: Codes) -> int:
+    return len(np.unique(groups))
+
+
+def group_totals(values: Array, groups: Codes) -> Array:
+    """Σ_{i∈g} v_i of each group; ``values`` are (n,) or (n, p)."""
+    _, place = np.unique(groups, return_inverse=True)
+    totals = np.zeros((int(place.max(initial=-1)) + 1, *values.shape[1:]))
+    np.add.at(totals, place, values)
+    return totals
+
+
+def clustered_scatter(deviations: Array, groups: Codes, n: float) -> Array:
+    """(G/n)² Σ_g S_g S_gᵀ: to be used as the scatter about a mean of G values, one per group.
+
+    ``deviations`` are w (x − x̄), (n, p), and S_g their total in a group.
+    """
+    totals = group_totals(deviations, groups)
+    return np.asarray((len(totals) / n) ** 2 * np.dot(totals.T, totals))
+
+
+def about_clustered_mean(
+    values: Array, groups: Codes, level: float = 0.95, weight: Array | None = None
+) -> Ends:
+    """Student's interval of the mean of rows that come in groups; of one group, all numbers."""
+    weight = np.ones(len(values)) if weight is None else weight
+    n = float(weight.sum())
+    mean = float(np.dot(weight, values)) / n
+    if not isfinite(mean):
+        return -inf, inf
+    scatter = clustered_scatter((weight * (values - mean))[:, None], groups, n)
+    return about_mean(mean, float(scatter[0, 0]), n_groups_of(groups), level)
+
+
+def rows_at_worst(groups: Codes, weight: Array | None = None) -> float:
+    """n² / Σ n_g²: independent rows that are worth as much, if those of a group are all alike."""
+    sizes = group_totals(np.ones(len(groups)) if weight is None else weight, groups)
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
+
+
+def effective_rows(
+    values: Array, groups: Codes, level: float = 0.95, weight: Array | None = None
+) -> float:
+    """How many independent rows are worth as much for the mean of ``values``; 0 of one group."""
+    weight = np.ones(len(values)) if weight is None else weight
+    n, n_groups = float(weight.sum()), n_groups_of(groups)
+    if n_groups < 2:
+        return 0.0
+    apart = values - np.dot(weight, values) / n
+    alone = float(np.dot(weight, np.square(apart)))
+    if not isfinite(alone) or alone <= 0:  # nothing shows how alike the rows of a group are
+        rows = rows_at_worst(groups, weight)
+    else:
+        together = float(np.square(group_totals(weight * apart, groups)).sum())
+        effect = n_groups / (n_groups - 1) * together / alone * (n - 1) / n
+        rows = n / max(effect, 1.0)
+    fewer = student_quantile(level, n - 1) / student_quantile(level, n_groups - 1)
+    return rows * min(fewer, 1.0) ** 2

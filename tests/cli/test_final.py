@@ -225,3 +225,26 @@ def test_a_ladder_that_repeats_the_best_says_so(likely, table):
     page = (table.parent / "report.html").read_text()
     assert "of an earlier model" in page
     assert "better than the best constant, beyond" not in page
+
+
+def test_a_look_is_not_spent_on_an_older_run_than_the_user_may_mean(likely, tmp_path):
+    likely("seal", "iris")
+    likely("train", "iris.seal", "discriminant")
+    (tmp_path / "runs/002-softmax/study").mkdir(parents=True)  # a search that was stopped
+    outcome = likely("final", "@last", "--json").json
+    assert outcome["exit"] == 2
+    assert "runs/002-softmax is newer than runs/001-discriminant" in outcome["findings"][0]
+    assert outcome["next"] == "likely final runs/001-discriminant"
+    found = likely(*outcome["next"].split()[1:])
+    assert found.exit == 0
+    assert "That is discriminant of runs/001-discriminant." in found.out
+
+
+def test_a_seal_whose_manifest_was_edited_fails_the_check(likely, tmp_path):
+    likely("seal", "iris")
+    likely("train", "iris.seal", "discriminant")
+    manifest = tmp_path / "iris.seal/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"budget":1', '"budget":9'))
+    outcome = likely("final", "@last")
+    assert outcome.exit == 4
+    assert "manifest is not the one" in " ".join(outcome.err.split())

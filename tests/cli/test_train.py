@@ -10,6 +10,7 @@ import likely as lk
 from likely.cli import tables
 from likely.cli.comparing import Mean
 from likely.cli.registry import MODELS
+from likely.cli.show import beside_each_other
 
 SUITED = {  # data, a column of them, and rows
     "number": ("diabetes", "bmi", 442),
@@ -201,3 +202,38 @@ def test_the_group_of_a_seal_is_no_feature(likely, tmp_path):
     outcome = likely("train", "people.seal", "logistic", "--json")
     assert outcome.json["result"]["columns"] == ["x"]
     assert likely("final", "@last").exit == 0
+
+
+GRADES = ("bad", "fair", "good", "great")
+
+
+def test_both_ways_of_holding_out_print_the_same_rank_error(likely, tmp_path):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=300)
+    grade = np.digitize(x + rng.logistic(size=300), [-1.0, 0.0, 1.5])
+    rows = [f"{a:.4f},{GRADES[k]}" for a, k in zip(x, grade, strict=True)]
+    (tmp_path / "grades.csv").write_text("\n".join(["x,grade", *rows]) + "\n")
+    words = ("train", "grades.csv", "ordinal", "--target", "grade")
+    prepared = likely(*words, "--order", ",".join(GRADES))
+    plain = likely(*words, "--set", f"order={json.dumps(GRADES)}")
+    for said in (prepared, plain):
+        assert said.exit == 0
+        assert "mean rank error" in said.out
+    run = json.loads(Path("runs/002-ordinal/run.json").read_text())
+    (error,) = (m for m in run["scores"]["measures"] if m["name"] == "mean rank error")
+    kept = json.loads(Path("runs/002-ordinal/validation.json").read_text())["measures"]
+    assert error["value"] == pytest.approx(kept["rank-error"]["value"])
+    assert error["best_constant"] == pytest.approx(kept["rank-error"]["constant"])
+
+
+@pytest.mark.parametrize("words", [(), ("--kind", "real")], ids=["one part", "folds"])
+def test_the_constant_of_the_absolute_error_is_said_to_be_the_median(likely, words):
+    said = " ".join(likely("train", "diabetes", "linear", *words).out.split())
+    assert "The best constant of the mean absolute error is the median" in said
+    assert "median" not in likely("train", "iris", "softmax").out
+
+
+def test_tiny_scores_are_zero_beside_larger_ones_and_keep_their_digits_alone():
+    assert beside_each_other(-3.81e-06, -0.02, 0.02, 0.0) == ["0.000", "-0.020", "0.020", "0.000"]
+    assert beside_each_other(3.81e-06, 3.7e-06) == ["3.81e-06", "3.7e-06"]
+    assert beside_each_other(float("nan"), -0.0004) == ["nan", "0.000"]

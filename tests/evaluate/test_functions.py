@@ -156,5 +156,5 @@ def test_what_a_function_cannot_be_searched_by_is_refused() -> None:
         search_function(lambda p: p["x"], line, search="grid", earlier=past)
     with pytest.raises(InvalidInput, match="trials=0; expected a whole number"):
         search_function(lambda p: p["x"], line, trials=0)
-    with pytest.raises(InvalidInput, match="None of 0 trials has a value"):
+    with pytest.raises(InvalidInput, match="None of 0 trials has a score"):
         assert FunctionSearch((), "finished").best_score_

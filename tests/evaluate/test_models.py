@@ -103,3 +103,12 @@ def test_a_model_of_another_kind_of_task_is_refused_with_those_that_fit():
         candidate_named("logistic").build(task)
     with pytest.raises(UnknownName, match="Did you mean 'lasso'"):
         candidate_named("lassoo")
+
+
+def test_softmax_tells_two_classes_apart_where_it_is_asked_for_and_is_not_tried_unasked():
+    rng = np.random.default_rng(0)
+    table = pa.table({"x": rng.normal(size=60), "y": ["a", "b"] * 30})
+    found = likely.compare(table, "y", ["logistic", "softmax"], folds=2, repeats=1)
+    assert not found.failed
+    assert found.task.kind == "binary"
+    assert "softmax" not in [each.name for each in candidates_for("binary", everything=True)]

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
 
 import likely as lk
 from likely.evaluate.folds import Fold
@@ -17,11 +16,6 @@ from likely.evaluate.space import Integer, Real
 from likely.evaluate.study import tune
 from likely.evaluate.task import task_of
 from likely.evaluate.trials import TrialScore
-
-
-@pytest.fixture(scope="module")
-def iris() -> Any:
-    return load_iris(as_frame=True).frame.iloc[::3].reset_index(drop=True)
 
 
 class OneColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types in scikit-learn

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely import (
+    DiscriminantAnalysis,
     LinearRegression,
     LogisticRegression,
     NaiveBayes,
@@ -112,3 +113,16 @@ def test_a_table_with_nothing_to_learn_from_is_refused():
 def test_a_table_where_nothing_varies_leaves_the_mean(model):
     frame = pd.DataFrame({"planet": ["Earth"] * 5, "empty": [None] * 5})
     assert_allclose(Prepared(model).fit(frame, np.arange(5.0)).predict(frame), 2.0)
+
+
+def test_a_shrunk_discriminant_does_not_depend_on_units():
+    frame, y = mixed()
+    frame = frame[["age", "income", "rooms"]].dropna()
+    y = y[frame.index]
+    grown = frame.assign(income=1e6 * frame["income"])
+    said = [
+        Prepared(DiscriminantAnalysis(shrinkage=0.3)).fit(rows, y).predict_proba(rows)
+        for rows in (frame, grown)
+    ]
+    assert_allclose(said[1], said[0], rtol=1e-6)
+    assert np.ptp(said[0][:, 1]) > 0.1

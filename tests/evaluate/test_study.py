@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_iris
 
 import likely as lk
 from likely import NaiveBayes
@@ -20,33 +19,9 @@ from likely.evaluate.exploring import FINISHED
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.search import ranked
 from likely.evaluate.space import Real
-from likely.evaluate.study import Study, tune
+from likely.evaluate.study import tune
 from likely.evaluate.study_folder import data_hash
-
-SMALL: dict[str, Any] = {"trials": 3, "folds": 2, "nested": 2, "executor": "serial"}
-
-
-@pytest.fixture(scope="module")
-def iris() -> Any:
-    return load_iris(as_frame=True).frame.iloc[::3].reset_index(drop=True)
-
-
-def timeless(trials: Any) -> Any:
-    return [
-        (t.number, t.parameters, t.share, t.problem, t.score and t.score._replace(seconds=0.0))
-        for t in trials
-    ]
-
-
-def answers(study: Study) -> Any:
-    """All that must not depend on how often it was interrupted: no times."""
-    return (
-        timeless(study.trials),
-        study.outer,
-        study.best_parameters_,
-        study.best_score_,
-        study.stopped,
-    )
+from tests.evaluate.studies import answers, timeless
 
 
 def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -> None:

@@ -8,40 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.evaluate.exploring import INTERRUPTED, OUT_OF_TIME
 from likely.evaluate.objective import CrossValidated
-from likely.evaluate.study import Study, tune
+from likely.evaluate.study import tune
 from likely.evaluate.study_folder import QUESTION, TRIALS
 from likely.evaluate.trials import Trial, TrialLog, TrialScore
 from likely.files import watching
-
-SMALL: dict[str, Any] = {"trials": 3, "folds": 2, "nested": 2, "executor": "serial"}
-
-
-@pytest.fixture(scope="module")
-def iris() -> Any:
-    return load_iris(as_frame=True).frame.iloc[::3].reset_index(drop=True)
-
-
-def timeless(trials: Any) -> Any:
-    return [
-        (t.number, t.parameters, t.share, t.problem, t.score and t.score._replace(seconds=0.0))
-        for t in trials
-    ]
-
-
-def answers(study: Study) -> Any:
-    """All that must not depend on how often it was interrupted: no times."""
-    return (
-        timeless(study.trials),
-        study.outer,
-        study.best_parameters_,
-        study.best_score_,
-        study.stopped,
-    )
+from tests.evaluate.studies import SMALL, answers
 
 
 def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ def test_a_small_comparison_after_a_large_one_hides_nothing(whole):
     (found,) = joined_comparisons([whole], [compared("logistic")])
     assert set(models_in([found])) == set(MODELS)
     section = comparing(RunFacts("run", {}, comparisons=(found,)))
-    assert section.blocks[0].text.startswith("3 models beside the constant were ever compared.")
+    assert section.blocks[0].text.startswith(
+        "3 models beside the constant were compared by likely compare."
+    )
 
 
 def test_the_newest_of_a_model_wins(whole):
@@ -75,7 +77,10 @@ def test_other_folds_and_other_metrics_are_listed_beside(whole):
     said = [block.text for block in section.blocks if block.kind == "heading"]
     assert said == ["By log loss, in 3 folds, seed 7", "By accuracy, in 3 folds", said[-1]]
     assert said[-1] == "By log loss, in 3 folds"
-    assert "3 models beside the constant were ever compared, in 3 ways" in section.blocks[0].text
+    assert (
+        "3 models beside the constant were compared by likely compare, in 3 ways"
+        in section.blocks[0].text
+    )
 
 
 def test_one_failure_stays_a_failure(whole):
@@ -102,7 +107,9 @@ def test_one_bad_model_does_not_squash_the_picture():
     mirrored = _window(entries({"a": 0.9, "constant": 0.5, "bad": -40.0}), lower=False)
     assert 0.0 < mirrored.left < 0.5
     assert mirrored.right >= 0.92
-    assert mirrored.edge(-40.0) == mirrored.left
+    wider = mirrored.around([0.9, 0.5, -40.0])
+    assert wider.right == mirrored.right
+    assert wider.left < mirrored.left  # an arrow there touches no other mark
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=6), st.booleans())
@@ -133,3 +140,9 @@ def test_an_infinite_score_is_a_dash_that_is_explained(whole):
     table = next(block for block in section.blocks if block.kind == "table")
     assert table.rows[1][4] == "–"
     assert table.caption.startswith(f"– of {odd['models'][1]['model']}: infinite")
+
+
+def test_only_comparisons_of_the_same_classes_in_the_same_order_are_joined(whole):
+    other = {**whole, "classes": whole["classes"][::-1]}
+    assert len(joined_comparisons([whole], [other])) == 2
+    assert len(joined_comparisons([whole], [other], [whole])) == 2

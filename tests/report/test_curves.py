@@ -83,3 +83,21 @@ def test_a_newer_curve_of_the_same_axis_takes_the_place_of_the_older():
     old, new = curve("l2", [1]), curve("l2", [2], data="elsewhere/a.seal")
     other, own = curve("size", [3]), curve("l2", [4], run="001-logistic")
     assert joined_curves((old, other, own), (new,)) == (new, other, own)
+
+
+def test_powers_of_ten_along_a_wide_axis_are_few_and_have_commas():
+    (picture,) = drawn(curve("l2", [10.0**k for k in range(-4, 6)]))
+    feet = re.findall(r">([\d.,]+)</text>", picture.svg)
+    powers = [
+        each for each in feet if float(each.replace(",", "")) in {10.0**k for k in range(-6, 8)}
+    ]
+    assert 3 <= len(powers) <= 6
+    assert "1000" not in powers
+
+
+def test_a_choice_that_a_logarithmic_axis_has_not_is_told_in_words():
+    run = {**RUN, "parameters": {"l2": 0.0}}
+    section = curves(RunFacts("run", run, curves=(curve("l2", [0.001, 1.0, 1000.0]),)))
+    picture = section.blocks[-1].blocks[0]
+    assert picture.caption.endswith("Chosen: 0 is off the axis.")
+    assert "Chosen" not in picture.svg.partition(">")[2]

@@ -54,3 +54,27 @@ def test_a_constant_that_is_zero_is_written_0(tmp_path):
     folder = write_run(tmp_path / "run", table, "y", LinearRegression(), "linear")
     rows = {row[0]: row for row in metrics_table(read_run(folder).validation, None).rows}
     assert rows["R² ↑"][3] == "0.000"
+
+
+def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
+    y = np.array([0.0] * 30 + [10.0] * 10)
+    table = metrics_table(_of_numbers(y, facts={}), None)
+    cells = {row[0]: row for row in table.rows}
+    assert (
+        cells["Mean absolute error ↓"][3] == "2.500"
+    )  # of 0, the median; the mean would have 3.75
+    assert "mean absolute error is the median; elsewhere it is the mean" in table.caption
+    moved = metrics_table(_of_numbers(y, facts={"moved": True}), None)
+    assert "median" not in moved.caption
+
+
+def _of_numbers(y, facts):
+    return Validation(
+        kind="real",
+        target="y",
+        truth=Truth(y, kind="real"),
+        prediction=Prediction.of_numbers(y - 1.0),
+        row=np.arange(len(y)),
+        fold=np.arange(len(y)) % 2,
+        facts=facts,
+    )

@@ -1,3 +1,6 @@
+import json
+import re
+
 import pytest
 
 from likely import LogisticRegression, SoftmaxRegression
@@ -40,3 +43,16 @@ def test_coefficients_of_columns_as_they_are_have_their_units():
     scaled = (("x", "less its mean 2; divided by its standard deviation 3"), ("z", "as it is"))
     told = model_page(RunFacts("run", {}, page=page, steps=scaled)).blocks[0].text
     assert told.endswith("x per standard deviation from its mean, others in their own units.")
+
+
+def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(l2=1e-3), "logistic")
+    assert run(["explain", "run"]) == 0
+    said = re.search(r"effective parameters +([\d.]+)", capsys.readouterr().out)[1]
+    assert run(["explain", "run", "--json"]) == 0
+    fit = json.loads(capsys.readouterr().out)["result"]["fit"]
+    assert fit["aic"] == pytest.approx(2 * fit["parameters"] - 2 * fit["log_likelihood"])
+    assert int(fit["parameters"]) < float(said)  # a whole number would be one too few
+    assert run(["report", "run"]) == 0
+    assert f"200 rows, {said} effective parameters;" in (tmp_path / "report.html").read_text()

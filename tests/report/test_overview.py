@@ -66,3 +66,9 @@ def test_a_second_look_says_the_level_of_its_interval(runs, tmp_path):
     final = json.loads((tmp_path / "first" / "final.json").read_text())
     assert final["level"] == 0.95
     assert ">95 % interval</th>" in report_of([runs[1]]).html
+
+
+def test_nobody_is_told_to_choose_by_sealed_rows(runs):
+    said = overview(runs).caption
+    assert "Choose a run by its training rows" in said
+    assert "last word on the run that was chosen, and not for choosing" in said

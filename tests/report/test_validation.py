@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pyarrow as pa
 from scipy.stats import kstest
@@ -5,8 +7,11 @@ from scipy.stats import kstest
 from likely import GLM, LinearRegression, NaiveBayes
 from likely.evaluate.prepared import Prepared
 from likely.evaluate.task import task_of
+from likely.report import read_run
+from likely.report.calibration import calibration
+from likely.report.ranking import ranking
 from likely.report.validation import read_validation, row_losses, validate, write
-from tests.report.runs_by_hand import churn, counts
+from tests.report.runs_by_hand import churn, counts, flowers, write_run
 
 
 def held_out(table, target, model, kind=None):
@@ -62,3 +67,13 @@ def test_writing_and_reading_keep_every_number(tmp_path):
     assert np.array_equal(found.prediction.mean, held.prediction.mean)
     assert np.array_equal(found.prediction.log_density, held.prediction.log_density)
     assert list(found.surprising) == list(held.surprising)
+
+
+def test_each_of_several_classes_has_a_diagram_and_its_share(tmp_path):
+    folder = write_run(tmp_path / "run", flowers(), "species", NaiveBayes(), "naive-bayes")
+    facts = read_run(folder)
+    diagram = calibration(facts).blocks[0].blocks[0]
+    assert len(set(re.findall(r'id="FIGURE-(axes_\d+)"', diagram.svg))) == 3
+    precision = ranking(facts).blocks[0].blocks[1]
+    assert precision.svg.count("(0.333)") == 3
+    assert "by chance 0.333" in precision.label

@@ -1,10 +1,12 @@
 import pytest
 
 from likely.report.wording import (
+    beside_each_other,
     interval,
     number,
     percent_level,
     plainly,
+    settled,
     short_hash,
     with_interval,
 )
@@ -60,4 +62,24 @@ def test_levels_have_their_percent():
         "95 %",
         "97.5 %",
         "98.33 %",
+    ]
+
+
+def test_what_is_tiny_beside_other_scores_is_zero_without_a_sign():
+    assert beside_each_other([-3.81e-06, 0.0123, None]) == ["0.000", "0.012", "–"]
+    assert beside_each_other([-0.000919, -0.031, 0.000357]) == ["−0.001", "−0.031", "0.000"]
+
+
+def test_scores_that_are_all_tiny_keep_their_digits():
+    assert beside_each_other([3.81e-06, 3.7e-06]) == [number(3.81e-06), number(3.7e-06)]
+    assert "0.000" not in beside_each_other([3.81e-06, 3.7e-06])
+
+
+def test_settings_on_an_axis_have_one_style_of_thousands():
+    assert [settled(10.0**k) for k in (-3, 0, 3, 4, 6)] == [
+        "0.001",
+        "1",
+        "1,000",
+        "10,000",
+        "1,000,000",
     ]

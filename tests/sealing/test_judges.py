@@ -158,3 +158,28 @@ def test_one_row_cannot_move_a_bounded_score_far(judge):
     losses[0] = 1e9
     told = JUDGES[judge].rule(evidence(losses, training=0.0)).told
     assert told.value < 0.4 + LARGEST * CHANCE / N + 0.05
+
+
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
+def test_of_a_seal_by_group_bounded_judges_take_the_rows_of_a_group_as_one(judge):
+    losses = np.random.default_rng(0).integers(0, 2, 400)
+    ends = {}
+    for n_groups in (400, 25, 1):
+        groups = np.arange(400) % n_groups
+        told = JUDGES[judge].rule(replace(evidence(losses), groups=groups)).told
+        ends[n_groups] = told
+    alone = JUDGES[judge].rule(evidence(losses)).told
+    assert_allclose(ends[400], alone)
+    assert ends[25].high - ends[25].low > 2 * (alone.high - alone.low)
+    assert ends[1].low == 0.0 and ends[1].high >= LARGEST * CHANCE
+
+
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
+def test_their_intervals_cover_where_groups_are_wholly_alike(judge):
+    rng, covered = np.random.default_rng(0), 0
+    groups = np.arange(40).repeat(25)
+    for seed in range(300):
+        losses = rng.integers(0, 2, 40)[groups]
+        _, low, high = JUDGES[judge].rule(replace(evidence(losses, seed=seed), groups=groups)).told
+        covered += low <= CHANCE <= high
+    assert covered >= 0.95 * 300

@@ -129,3 +129,69 @@ def test_an_interval_stays_where_the_loss_can_be():
 )
 def test_labels_are_arrays_of_values(column):
     assert values_of(pa.chunked_array([column])).tolist() == column.to_pylist()
+
+
+def grouped(spread, seed=0):
+    """Losses of 20 groups of 15 rows that share a part, and their groups."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(20).repeat(15)
+    return np.exp(spread * rng.normal(size=20)[groups] + rng.normal(size=300)), groups
+
+
+@pytest.mark.parametrize("name", ["log loss", "mean squared error"])
+def test_losses_that_groups_share_have_the_interval_of_groups(name):
+    losses, groups = grouped(1.0)
+    value, low, high = SCORERS[name].interval(losses, 0.95, groups)
+    per_group = np.array([(losses[groups == g] - value).sum() for g in range(20)])
+    half = 2.093024054408263 * np.sqrt(20 / 19 * np.square(per_group).sum()) / 300  # t of 19
+    assert_allclose([value, low, high], [losses.mean(), max(value - half, 0), value + half])
+    assert half > 1.5 * (SCORERS[name].interval(losses, 0.95).high - value)
+
+
+def test_errors_that_groups_share_count_as_fewer_rows():
+    wrong, groups = np.repeat([1.0, 0.0], 150), np.arange(20).repeat(15)
+    value, low, high = SCORERS["error rate"].interval(wrong, 0.95, groups)
+    assert value == 0.5
+    # at most as wide as twenty rows with t of 19 for z: every group is all right or all wrong
+    assert_allclose([low, high], wilson(0.5, 20 * (1.968 / 2.093) ** 2, 0.95), atol=0.01)
+    none = SCORERS["error rate"].interval(np.zeros(300), 0.95, groups)
+    assert none.high > wilson(0.0, 20, 0.95)[1], "no error does not show that rows are independent"
+
+
+@pytest.mark.parametrize("name", list(SCORERS))
+def test_one_group_tells_nothing_but_the_range_of_the_loss(name):
+    scorer, losses = SCORERS[name], np.array([0.0, 1.0, 1.0, 0.0])
+    _, low, high = scorer.interval(losses, 0.95, np.zeros(4, dtype=np.int64))
+    assert (low, high) == (scorer.lowest, scorer.highest)
+    gain = scorer.gain(losses, np.ones(4), 0.95, np.zeros(4, dtype=np.int64))
+    assert gain.low < 0 < gain.high
+
+
+@pytest.mark.parametrize("name", ["log loss", "mean squared error"])
+def test_a_gain_is_paired(name):
+    """Rows differ far more from each other than the model does from the constant on any row."""
+    rng = np.random.default_rng(0)
+    constant = rng.exponential(size=400)
+    losses = constant - 0.02 - 0.01 * rng.normal(size=400)
+    scorer = SCORERS[name]
+    value, low, high = scorer.gain(losses, constant, 0.95)
+    assert_allclose([value, low, high], mean_interval(constant - losses, 0.95))
+    assert 0.018 < low < high < 0.022
+    assert scorer.interval(losses, 0.95).high > constant.mean(), "which shows nothing"
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_a_gain_on_every_one_of_few_rows_is_no_certainty(n):
+    value, low, high = SCORERS["error rate"].gain(np.zeros(n), np.ones(n), 0.95)
+    assert value == high == 1.0
+    assert low < 1 - 1 / (n + 2)
+    assert (low > 0) == (n > 1)
+
+
+def test_the_gain_in_errors_covers_as_often_as_it_says():
+    rng, covered, scorer = np.random.default_rng(0), 0, SCORERS["error rate"]
+    for _ in range(1000):
+        wrong, baseline = rng.random((2, 60)) < [[0.2], [0.3]]
+        _, low, high = scorer.gain(wrong * 1.0, baseline * 1.0, 0.95)
+        covered += low <= 0.1 <= high
+    assert abs(covered / 1000 - 0.95) < 0.025  # chance has 0.007

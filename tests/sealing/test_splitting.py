@@ -201,3 +201,13 @@ def test_rows_that_are_named_are_sealed_and_twins_across_are_counted(table):
 def test_rows_that_are_not_there_cannot_be_sealed(rows, message, table):
     with pytest.raises(InvalidInput, match=message):
         split_rows(table, "y", test=rows)
+
+
+def test_a_row_without_a_group_is_a_group_of_its_own():
+    rng = np.random.default_rng(0)
+    group = [None if i % 4 == 0 else f"g{i % 40}" for i in range(200)]
+    table = pa.table({"x": rng.normal(size=200), "g": group, "y": ["a", "b"] * 100})
+    split = split_rows(table, "y", test=0.3, group="g", by_time=None, seed=0)
+    missing = np.arange(200) % 4 == 0
+    assert 0 < split.sealed[missing].mean() < 1
+    assert "50 rows have no g; each is a group of its own." in split.notes

@@ -1,13 +1,14 @@
 """``likely compare``: models side by side on the same folds, and the baseline with them."""
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
+from likely.cli.parting import UNPARTED, Parting, parted, parting_options
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 from likely.names import shortlist
@@ -27,7 +28,7 @@ NARROWEST = 60  # columns of text
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
 @click.option("--repeats", type=click.IntRange(min=1), default=2, help="Deals of the rows; 2.")
 @click.option("--all", "everything", is_flag=True, help="The slow models too.")
-@click.option("--group", metavar="COL", help="Rows that agree in it are held out together.")
+@parting_options
 @click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
 @kind_options
 @global_options
@@ -40,7 +41,6 @@ def compare(
     folds: int,
     repeats: int,
     everything: bool,
-    group: str | None,
     metric: str | None,
 ) -> Answer:
     """Cross-validate MODELs, or all that suit the target, on DATA or the training rows of a SEAL.
@@ -54,7 +54,7 @@ def compare(
 
     refuse_unknown_models(models)
     refuse_unknown_metric(metric)
-    rows = rows_of(data, target, models=models, said=said(), group=group, doing="compare")
+    rows = rows_of(data, target, models=models, said=said(), parting=parted(), doing="compare")
     with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
         found = compare_rows(
             rows,
@@ -80,7 +80,7 @@ def _answer(found: "Comparison", data: str) -> Answer:
         result=found.facts(),
         findings=_findings(found),
         files=kept,
-        next=_next(data, found, said()),
+        next=_next(data, found),
     )
 
 
@@ -111,7 +111,7 @@ def rows_of(
     *,
     models: tuple[str, ...] = (),
     said: Said = UNSAID,
-    group: str | None = None,
+    parting: Parting = UNPARTED,
     doing: str,
 ) -> "Rows":
     """The rows of DATA with a target; of a SEAL its training rows, and what it remembers."""
@@ -126,25 +126,32 @@ def rows_of(
             f"No target was given; the column to predict was expected. {data.label} has "
             f"{shortlist(data.source.names)}.",
             Exit.USAGE,
-            f"likely {doing} {shlex.quote(name)} --target COL",
+            f"likely {doing} {shlex.quote(name)} --target COL{parting.words}",
         )
-    _refuse_other_target(data, column, name, doing)
-    named, (kind, order) = models or None, said
-    if data.seal is not None:
-        return rows_for(name, column, models=named, kind=kind, order=order, group=group)
-    refuse_sealed_rows_in(data, name, doing=doing)
-    table = in_one_table(data.source)
-    found = rows_for(table, column, models=named, kind=kind, order=order, group=group)
-    return found._replace(label=data.label)
+    _refuse_other_target(data, column, name, parting, doing)
+    opened: Any = name
+    if data.seal is None:
+        refuse_sealed_rows_in(data, name, doing=doing)
+        opened = in_one_table(data.source)
+    found = rows_for(
+        opened,
+        column,
+        models=models or None,
+        **said._asdict(),
+        **parting._asdict(),
+    )
+    return found if data.seal is not None else found._replace(label=data.label)
 
 
-def _refuse_other_target(data: "Data", column: str, name: str, doing: str) -> None:
+def _refuse_other_target(
+    data: "Data", column: str, name: str, parting: Parting, doing: str
+) -> None:
     if data.seal is not None and column != data.target:
         raise Refusal(
             f"--target {column} was given; {data.label} was sealed for {data.target}. Leave "
             "--target out, or seal the data again for another target.",
             Exit.USAGE,
-            f"likely {doing} {shlex.quote(name)}",
+            f"likely {doing} {shlex.quote(name)}{parting.words}",
         )
 
 
@@ -177,12 +184,12 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-def _next(data: str, found: "Comparison", said: Said) -> str:
+def _next(data: str, found: "Comparison") -> str:
     """Tune the best; look again where nothing was learned; of plain data, say the target."""
     from likely.evaluate.models import BASELINE
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
-        return f"likely look {words}{about}{said.words}"
-    return f"likely tune {words} {found.best.name}{about}{said.words}"
+        return f"likely look {words}{about}{said().words}"
+    return f"likely tune {words} {found.best.name}{about}{said().words}{parted().words}"

@@ -11,6 +11,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import about_task, kind_options, said, said_in_run
+from likely.cli.parting import parted, parting_in_run, parting_options
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 
@@ -36,6 +37,7 @@ class Asked(NamedTuple):
 @click.option(
     "--of", "of", default="size", metavar="AXIS", help="size, iterations, or a setting; size."
 )
+@parting_options
 @kind_options
 @click.option("--values", metavar="A,B,…", help="Where to look: shares of the rows, steps, values.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
@@ -132,7 +134,7 @@ def _of_data(data: str, model: str | None, target: str | None) -> Asked:
             "those that likely models names."
         )
     refuse_unknown_models((model,))
-    rows = rows_of(data, target, models=(model,), said=said(), doing="curve")
+    rows = rows_of(data, target, models=(model,), said=said(), parting=parted(), doing="curve")
     column = rows.task.target
     if rows.sealed:
         return Asked(rows, model, model, Path(data))
@@ -141,7 +143,7 @@ def _of_data(data: str, model: str | None, target: str | None) -> Asked:
 
 
 def _of_run(name: str, model: str | None, target: str | None) -> Asked:
-    """The model of a RUN with its settings, on the rows that it was trained on."""
+    """The model of a RUN with its settings, on its rows, parted as they were for its score."""
     from likely.cli.compare import rows_of
     from likely.cli.kinds import task_for
     from likely.cli.registry import MODELS
@@ -150,17 +152,20 @@ def _of_run(name: str, model: str | None, target: str | None) -> Asked:
     run = open_run(name)
     facts, given = run.facts, run.facts.get("parameters") or {}
     own, column = str(facts.get("model")), str(facts.get("target"))
-    if model not in (None, own) or target not in (None, column) or said().anything:
+    other = model not in (None, own) or target not in (None, column)
+    if other or said().anything or parted().anything:
         raise click.UsageError(
             f"{name} is a {own} for {column}, and something else was given. Leave MODEL, "
-            "--target, --kind and --order out, or give the data in place of the run."
+            "--target, --kind, --order, --group and --by-time out, or give the data in place of "
+            "the run."
         )
     _refuse_roles(run, name)
     seal = seal_of(run)
     data = str(facts["data"]["name"]) if seal is None else str(seal.path)
     if seal is None:
         _refuse_changed(run, name, data)
-    rows = rows_of(data, column, said=said_in_run(facts), doing="curve")
+    told, parting = said_in_run(facts), parting_in_run(facts)
+    rows = rows_of(data, column, said=told, parting=parting, doing="curve")
     if facts.get("task") is None:  # a file that was streamed
         rows = rows._replace(task=task_for(rows.table, column, MODELS[own], given))
     return Asked(rows, own, run.model, run.path)
@@ -230,4 +235,4 @@ def _next(data: str, asked: Asked) -> str:
         return f"likely report {shlex.quote(data)}"
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if asked.rows.sealed else f" --target {shlex.quote(asked.rows.task.target)}"
-    return f"likely tune {words} {asked.name}{about}{said().words}"
+    return f"likely tune {words} {asked.name}{about}{said().words}{parted().words}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
 
 FILE = "final.json"
+GAIN = "gain over the constant"
 MOST_SHOWN = 6  # metrics beside the main one
 
 
@@ -33,7 +34,7 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     The predictions are fixed and written to the ledger before a label is opened.  After a crash
     the same command goes on, without another look.
     """
-    from likely.cli.runs import open_run, seal_of
+    from likely.cli.runs import LAST, open_run, refuse_an_older_last, seal_of
     from likely.files import write_atomically
 
     opened = open_run(run)
@@ -42,11 +43,13 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
         _refuse_unsealed(opened)
         raise AssertionError("refused above")
     _refuse_changed(opened)
+    if run == LAST:
+        refuse_an_older_last(opened.path)
     score = _looked(opened, seal, again, escrow)
     facts = _facts(score)
     write_atomically(opened.path / FILE, (as_json(facts) + "\n").encode())
     return Answer(
-        text=_text(score),
+        text=f"{_text(score)}\n\nThat is {opened.facts.get('model')} of {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
         findings=_findings(score),
         files=(opened.path / FILE,),
@@ -135,18 +138,15 @@ def _facts(score: "FinalScore") -> dict[str, Any]:
 
 
 def _text(score: "FinalScore") -> str:
-    from likely.cli.show import heading, number, table, wrapped
+    from likely.cli.show import heading, table, wrapped
     from likely.evaluate.metrics import METRICS
 
     told = heading(wrapped(str(score)))
     measures = score.extras.get("measures") or {}
-    rows = [
-        [
-            metric.title,
-            number(line["value"]),
-            f"{number(line['low'])} to {number(line['high'])}",
-            "" if line.get("constant") is None else number(line["constant"]),
-        ]
+    gain = {"value": score.gain, "low": score.gain_low, "high": score.gain_high}
+    rows = [] if score.gain is None else [[GAIN, *_cells(gain)]]
+    rows += [
+        [metric.title, *_cells(line)]
         for name, metric in METRICS.items()
         if (line := measures.get(name)) is not None and metric.title != score.metric
     ][:MOST_SHOWN]
@@ -156,12 +156,27 @@ def _text(score: "FinalScore") -> str:
     return f"{told}\n\n{table(header, rows)}"
 
 
+def _cells(line: dict[str, Any]) -> list[str]:
+    from likely.cli.show import beside_each_other
+
+    constant = [] if line.get("constant") is None else [line["constant"]]
+    value, low, high, *beside = beside_each_other(
+        line["value"], line["low"], line["high"], *constant
+    )
+    return [value, f"{low} to {high}", *(beside or [""])]
+
+
 def _findings(score: "FinalScore") -> tuple[str, ...]:
     found = []
     if score.resumed:
         found.append("These predictions had had their look before: no other was used.")
     if not score.of_this_model:
         found.append("Value and interval are of the best model so far, not of this one.")
-    elif score.high >= score.constant:
+    elif not _is_better(score):
         found.append("On the sealed rows the model is not shown to be better than the constant.")
     return tuple(found)
+
+
+def _is_better(score: "FinalScore") -> bool:
+    """By the gain, row by row; where none may be told, by the score's own interval."""
+    return score.high < score.constant if score.gain_low is None else score.gain_low > 0

@@ -70,7 +70,12 @@ def kept_rows(
         places=test[few],
         weight=None if truth.weight is None else truth.weight[few],
         spread=None if task.has_classes else spread_of(model),
-        facts={"seed": seed, "held_out": len(test), "measures": measures},
+        facts={
+            "seed": seed,
+            "held_out": len(test),
+            "measures": measures,
+            "moved": bool(roles.at_prediction()),
+        },
     )
 
 

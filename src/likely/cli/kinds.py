@@ -137,8 +137,7 @@ def suits_of_model(chosen: "Model", given: Mapping[str, Any]) -> "Suits":
 
     candidate = CANDIDATES.get(chosen.name)
     if candidate is not None:
-        two: frozenset[Kind] = frozenset({"binary"} if chosen.name == "softmax" else ())
-        return Suits(chosen.name, candidate.tasks | two)
+        return Suits(chosen.name, candidate.suits)
     kinds = NUMBER_KINDS if chosen.target == "number" else CLASS_KINDS
     return Suits(chosen.name, kinds, kind_of_response(given.get("response")))
 

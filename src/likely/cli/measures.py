@@ -1,7 +1,7 @@
 """What a fitted model is worth on rows it has not seen, row by row beside the best constant.
 
 log loss             −log p(yᵢ | xᵢ)           constant: the class shares of the fit
-rank error           |rank − predicted rank|   constant: the median class
+rank error           |rank − predicted rank|   both medians: of the prediction, of the fit's classes
 log-likelihood       log p(yᵢ | xᵢ)            constant: of the model's family, or the best level of
                                                ``evaluate.baseline`` if that fits its rows better
 deviance             2 (log p(yᵢ | yᵢ) − log p(yᵢ | μᵢ))
@@ -22,6 +22,7 @@ from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.evaluate.baseline import best_rate, weighted_median
 from likely.evaluate.kinds import Kind
+from likely.evaluate.metrics.ordinal import HALF
 from likely.evaluate.task_for_models import kind_of_response
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
@@ -29,6 +30,7 @@ from likely.likelihoods.gaussian import Gaussian
 LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
 LOG_LIKELIHOOD, DEVIANCE = "log-likelihood per row", "deviance"
 ABSOLUTE, SQUARED = "mean absolute error", "mean squared error"
+MEDIAN = f"The best constant of the {ABSOLUTE} is the median; elsewhere it is the mean."
 
 
 def class_scores(
@@ -64,9 +66,14 @@ def _of_classes(
         ACCURACY: Compared.of(1.0 * (best == code), 1.0 * (share.argmax() == code), weight),
     }
     if ordered:
-        median = int(np.searchsorted(np.cumsum(share), 0.5))
-        found[RANK_ERROR] = Compared.of(1.0 * abs(best - code), 1.0 * abs(median - code), weight)
+        said, plain = _median(np.exp(log_proba)), _median(share[None])
+        found[RANK_ERROR] = Compared.of(1.0 * abs(said - code), 1.0 * abs(plain - code), weight)
     return found
+
+
+def _median(proba: Array) -> Array:
+    """The class at which the cumulative probability reaches one half."""
+    return np.asarray((np.cumsum(proba, axis=1) >= HALF).argmax(axis=1))
 
 
 @final

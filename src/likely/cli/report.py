@@ -34,7 +34,8 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     from likely.files import write_atomically
     from likely.report import report_of
 
-    told = report_of([_facts(settings, name) for name in runs])
+    about = [_facts(settings, name) for name in runs]
+    told = report_of(about)
     content = told.html.encode()
     write_atomically(Path(output), content)
     return Answer(
@@ -45,9 +46,18 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
             "sections": {part.title: [each.key for each in part.sections] for part in told.parts},
             "left_out": [{"title": each.title, "why": each.why} for each in told.left_out],
         },
+        findings=told.warnings,
         files=(Path(output),),
-        next=shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"]),
+        next=_next(runs, about),
     )
+
+
+def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
+    """The check of a seal that is not as it was written, else a prediction."""
+    broken = [each for each in about if each.ledger is not None and not each.ledger.sound]
+    if not broken:
+        return shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"])
+    return shlex.join(["likely", "ledger", "verify", str(broken[0].run["seal"]["path"])])
 
 
 def _facts(settings: Settings, name: str) -> "RunFacts":

@@ -124,9 +124,16 @@ def seal_of(run: Run) -> "SealFolder | None":
     for path in (*places, *(seal.path for seal in near)):
         if (path / MANIFEST).is_file() and _sha256(path / MANIFEST) == told["manifest"]:
             return SealFolder(path)
+    if any((path / MANIFEST).is_file() for path in places):
+        raise Refusal(
+            f"{run.path} was trained on {told['name']}, whose manifest is not the one that was "
+            "written then. Put it back as it was, or seal the data again and train on that.",
+            Exit.CHECK,
+            f"likely ledger verify {told['name']}",
+        )
     raise Refusal(
-        f"{run.path} was trained on {told['name']}, which is not here as it was written. Go to the "
-        "folder where it is, or put it back.",
+        f"{run.path} was trained on {told['name']}, which is not here. Go to the folder where it "
+        "is, or put it back.",
         Exit.DATA,
         f"likely ledger verify {told['name']}",
     )
@@ -212,6 +219,19 @@ def _last() -> Path:
             "likely train iris naive-bayes",
         )
     return whole[-1]
+
+
+def refuse_an_older_last(path: Path) -> None:
+    """``@last`` is the newest whole run: not to be taken for a newer one that is unfinished."""
+    newer = [each for _, each in _numbered() if each.name > path.name]
+    if newer:
+        raise Refusal(
+            f"{newer[-1]} is newer than {path} and not finished, so that {LAST} may not be the run "
+            "that you mean; a look is not to be spent on another. Name the run, or finish the "
+            "newer one.",
+            Exit.DATA,
+            f"likely final {path}",
+        )
 
 
 def forget_empty(folder: Path) -> None:

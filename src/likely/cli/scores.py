@@ -1,6 +1,7 @@
 """The held-out scores of a model, as facts, as text and as findings."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -12,8 +13,10 @@ from likely.cli.measures import (
     DEVIANCE,
     LOG_LIKELIHOOD,
     LOG_LOSS,
+    MEDIAN,
     RANK_ERROR,
     SQUARED,
+    Constant,
     best_constant,
     class_scores,
     density_scores,
@@ -21,7 +24,7 @@ from likely.cli.measures import (
 )
 from likely.cli.registry import Target
 from likely.cli.roles import Roles
-from likely.cli.show import count, number, table, wrapped
+from likely.cli.show import beside_each_other, count, table, wrapped
 from likely.data.source import Source
 
 FEWEST_ROWS = 20  # below this nothing is held out
@@ -60,13 +63,15 @@ def held_out_scores(
     if not any(batch.num_rows for batch in seen):
         return _no_score(source.n_rows)
     model = fitted(make(), seen, roles, in_memory=in_memory)
+    tell: Callable[[Scores], Told]
     if target == "none":
         one = fitted(make().set_params(n_components=1), seen, roles, in_memory=in_memory)
         scores, tell = density_scores(model, one, held_out, roles), _told_density
     elif target == "number":
         constant = best_constant(model, seen, roles)
         scores = number_scores(model, held_out, roles, constant)
-        tell = _told_fit if constant.response.name == "gaussian" else _told_deviance
+        explained = "R²" if constant.response.name == "gaussian" else "deviance explained"
+        tell = partial(_told_number, explained=explained, about=_about_median(constant))
     else:
         share = class_shares(seen, roles, model.classes_.tolist())
         scores = class_scores(model, held_out, roles, share, ordered=target == "ordered")
@@ -96,24 +101,21 @@ def _told_classes(scores: Scores) -> Told:
         "accuracy": scores[ACCURACY].model.mean,
     }
     rows = [
-        [LOG_LOSS, number(loss.model.mean), _range(lines[0].model)],
-        ["best constant", number(loss.baseline.mean), _range(_within(loss, of="baseline"))],
-        ["gain", number(gain.value), _range(gain)],
-        *([line.name, number(line.model.value), _range(line.model)] for line in lines[1:]),
+        [LOG_LOSS, *_cells(lines[0].model)],
+        ["best constant", *_cells(_within(loss, of="baseline"))],
+        ["gain", *_cells(gain)],
+        *([line.name, *_cells(line.model)] for line in lines[1:]),
     ]
     text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
     return Told(facts, text, _unseen(scores) + _no_gain(gain, "the class shares alone"))
 
 
-def _told_fit(scores: Scores) -> Told:
-    return _told_number(scores, "R²")
+def _about_median(constant: Constant) -> str:
+    """Where offsets move the constant, it is the mean for every measure."""
+    return "" if constant.median is None else f" {MEDIAN}"
 
 
-def _told_deviance(scores: Scores) -> Told:
-    return _told_number(scores, "deviance explained")
-
-
-def _told_number(scores: Scores, explained: str) -> Told:
+def _told_number(scores: Scores, *, explained: str, about: str) -> Told:
     likelihood, absolute, squared = (scores[name] for name in (LOG_LIKELIHOOD, ABSOLUTE, SQUARED))
     lines = [
         Line(LOG_LIKELIHOOD, _within(likelihood), likelihood.baseline.mean),
@@ -123,13 +125,10 @@ def _told_number(scores: Scores, explained: str) -> Told:
     ]
     gain = Estimate(-likelihood.excess.mean, _mirrored(likelihood.excess.interval))
     facts = {**_facts(scores.rows, lines, gain), "best_constant": likelihood.baseline.mean}
-    rows = [
-        [line.name, number(line.model.value), _range(line.model), number(line.constant or 0.0)]
-        for line in lines
-    ]
-    rows.append(["gain in nats per row", number(gain.value), _range(gain), ""])
+    rows = [[line.name, *_cells(line.model, line.constant or 0.0)] for line in lines]
+    rows.append(["gain in nats per row", *_cells(gain), ""])
     header = ["on held-out rows", "", "95 % interval", "best constant"]
-    text = [table(header, rows), _scored(scores.rows)]
+    text = [table(header, rows), _scored(scores.rows, about)]
     return Told(facts, text, _no_gain(gain, "a constant"))
 
 
@@ -139,13 +138,9 @@ def _told_density(scores: Scores) -> Told:
     gain = Estimate(-likelihood.excess.mean, _mirrored(likelihood.excess.interval))
     facts = {**_facts(scores.rows, [line], gain), "one_component": likelihood.baseline.mean}
     rows = [
-        [LOG_LIKELIHOOD, number(likelihood.model.mean), _range(line.model)],
-        [
-            "one component",
-            number(likelihood.baseline.mean),
-            _range(_within(likelihood, of="baseline")),
-        ],
-        ["gain", number(gain.value), _range(gain)],
+        [LOG_LIKELIHOOD, *_cells(line.model)],
+        ["one component", *_cells(_within(likelihood, of="baseline"))],
+        ["gain", *_cells(gain)],
     ]
     text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
     return Told(facts, text, _no_gain(gain, "one component"))
@@ -173,10 +168,10 @@ def _facts(n: int, lines: Sequence[Line], gain: Estimate) -> dict[str, Any]:
     }
 
 
-def _scored(n: int) -> str:
+def _scored(n: int, about: str = "") -> str:
     return wrapped(
         f"Scored on {count(n, 'row')} that this fit did not see. The model was then fitted "
-        "again on all rows."
+        f"again on all rows.{about}"
     )
 
 
@@ -198,9 +193,10 @@ def _mirrored(interval: tuple[float, float]) -> tuple[float, float]:
     return -interval[1], -interval[0]
 
 
-def _range(estimate: Estimate) -> str:
-    low, high = estimate.interval
-    return f"{number(low)} to {number(high)}"
+def _cells(estimate: Estimate, *beside: float) -> list[str]:
+    """Value and interval, and what stands in the same line."""
+    value, low, high, *others = beside_each_other(estimate.value, *estimate.interval, *beside)
+    return [value, f"{low} to {high}", *others]
 
 
 def _unseen(scores: Scores) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import click
 
 WIDEST = 100  # longer lines are hard to read
 ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
+SMALLEST_FIXED, DECIMALS = 1e-3, 3  # smaller numbers have digits that count, unless larger are near
 
 
 def width() -> int:
@@ -20,9 +21,20 @@ def number(value: float) -> str:
         return str(value)
     if abs(value) < ROUNDING:
         value = 0.0
-    if value == 0 or 0.001 <= abs(value) < 1e5:
-        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+    if value == 0 or SMALLEST_FIXED <= abs(value) < 1e5:
+        return f"{value:.{DECIMALS}f}" if abs(value) < 100 else f"{value:,.1f}"
     return f"{value:.3g}"
+
+
+def beside_each_other(*values: float) -> list[str]:
+    """Scores of one line: 0.000 for what is tiny beside the others; where all are, their digits."""
+    tiny = [abs(value) < SMALLEST_FIXED for value in values]
+    if all(tiny):
+        return [number(value) for value in values]
+    return [
+        f"{round(value, DECIMALS) + 0.0:.{DECIMALS}f}" if small else number(value)  # not −0.000
+        for value, small in zip(values, tiny, strict=True)
+    ]
 
 
 def significant(value: float, digits: int = 3) -> str:

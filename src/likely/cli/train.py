@@ -1,7 +1,6 @@
 """``likely train``: one model on one table, with a score on rows that the fit did not see."""
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -21,6 +20,7 @@ from likely.cli.kinds import (
     task_facts,
     task_for,
 )
+from likely.cli.parting import UNPARTED, parted_or_sealed
 from likely.cli.registry import DIRECT, Model, arguments, assigned, model_named
 from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
@@ -36,9 +36,9 @@ from likely.cli.weka import (
 )
 
 if TYPE_CHECKING:
+    from likely.cli.scores import Told
     from likely.cli.tables import Data
     from likely.data.source import Source
-    from likely.evaluate.task import Task
     from likely.report.validation import Validation
 
 
@@ -115,6 +115,7 @@ class Trained(NamedTuple):
 def _trained_run(
     settings: Settings, name: str, asked: Asked, roles: Roles, output: str | None
 ) -> Answer:
+    from likely.cli.evidence import run_facts, write_evidence
     from likely.cli.runs import place_for_run, write_run
     from likely.cli.using import using_jobs
 
@@ -227,6 +228,7 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
         "rows": found.rows.num_rows,
         "columns": [str(name) for name in found.model.feature_names_in_],
         "target": roles.target,
+        **found.parting._asdict(),
         "beside": {},
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
@@ -249,31 +251,18 @@ def plain_parameters(model: Any) -> dict[str, Any]:
 
 def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Roles) -> Trained:
     """The columns as they are; a file may be larger than memory."""
-    from likely.cli.held_out import fitted
+    from likely.cli.evidence import task_and_held_rows
     from likely.cli.reading import in_words, reading
-    from likely.cli.scores import held_out_scores
     from likely.cli.suitable import Wish, check_suitable
-    from likely.cli.watch import watched
 
     chosen = asked.model
-    source, roles, findings = _needed(data.source, roles, chosen)
+    source, roles, findings = _needed(data, roles, chosen)
     check_suitable(source, Wish(name, chosen, roles))
-    asked = asked._replace(
-        given=settings_with_order(asked.said, chosen, asked.given, source, roles)
-    )
-    make, given = chosen.load(), arguments(chosen, (), settings.seed) | asked.given
-    with watched(settings, f"scoring {chosen.name}", source.n_rows):
-        scores = held_out_scores(
-            lambda: make(**given),
-            source,
-            roles,
-            settings.seed,
-            target=chosen.target,
-            in_memory=data.in_memory,
-        )
-    with watched(settings, f"fitting {chosen.name}", source.n_rows):
-        model = fitted(make(**given), source, roles, in_memory=data.in_memory)
-    task, kept = _kept(scores.model, source, asked, roles, settings.seed)
+    given = settings_with_order(asked.said, chosen, asked.given, source, roles)
+    asked = asked._replace(given=given)
+    given = arguments(chosen, (), settings.seed) | given
+    scores, model = _scored_and_fitted(settings, source, chosen, given, roles, data.in_memory)
+    task, kept = task_and_held_rows(scores.model, source, asked, roles, settings.seed)
     read = reading(model, source.n_rows)
     facts = {
         "model": chosen.name,
@@ -293,31 +282,38 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
     return Trained(model, facts, "\n\n".join([said, *scores.text]), findings, data, given, kept)
 
 
-def _kept(
-    model: Any, source: "Source", asked: Asked, roles: Roles, seed: int
-) -> "tuple[Task | None, Validation | None]":
-    """The task, and what the scored fit said of held-out rows; of a streamed file neither."""
-    from likely.cli.tables import TableSource
+def _scored_and_fitted(
+    settings: Settings,
+    source: "Source",
+    chosen: Model,
+    given: dict[str, Any],
+    roles: Roles,
+    in_memory: bool,
+) -> "tuple[Told, Any]":
+    """The score of a fit to four fifths of the rows, and the fit to all of them."""
+    from likely.cli.held_out import fitted
+    from likely.cli.scores import held_out_scores
+    from likely.cli.watch import watched
 
-    if roles.target is None or not isinstance(source, TableSource):
-        return None, None
-    from likely.cli.kept_rows import kept_rows, task_of_fit
-    from likely.errors import InvalidInput
+    make = chosen.load()
+    with watched(settings, f"scoring {chosen.name}", source.n_rows):
+        scores = held_out_scores(
+            lambda: make(**given),
+            source,
+            roles,
+            settings.seed,
+            target=chosen.target,
+            in_memory=in_memory,
+        )
+    with watched(settings, f"fitting {chosen.name}", source.n_rows):
+        return scores, fitted(make(**given), source, roles, in_memory=in_memory)
 
-    rows = source.table
-    try:
-        task = task_of_fit(rows, roles.target, asked.model, asked.given, asked.said)
-    except InvalidInput:  # the model can do with targets that the report has no words for
-        if asked.said.anything:
-            raise
-        return None, None
-    return task, None if model is None else kept_rows(model, rows, task, roles, seed=seed)
 
-
-def _needed(
-    source: "Source", roles: Roles, chosen: Model
-) -> "tuple[Source, Roles, tuple[str, ...]]":
-    """Without the target, for a model that needs none."""
+def _needed(data: "Data", roles: Roles, chosen: Model) -> "tuple[Source, Roles, tuple[str, ...]]":
+    """Without the group of a seal, which names rows; without the target, where none is needed."""
+    source, group = data.source, parted_or_sealed(UNPARTED, data).group
+    if group is not None and group not in roles.columns:
+        source = source.drop([group])
     if chosen.supervised or roles.target is None:
         return source, roles, ()
     said = f"Column {roles.target!r} is left out: {chosen.name} needs no target."
@@ -326,65 +322,6 @@ def _needed(
 
 def _has_classes(chosen: Model) -> bool:
     return chosen.target not in ("none", "number")
-
-
-def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
-    """What ``run.json`` keeps."""
-    from datetime import UTC, datetime
-
-    from likely.cli.runs import seal_facts, versions
-
-    facts, data = trained.facts, trained.data
-    return {
-        "command": settings.command,
-        "seed": settings.seed,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": facts["model"],
-        "parameters": {name: _written(value) for name, value in trained.parameters.items()},
-        "target": facts["target"],
-        "task": facts.get("task"),
-        "beside": facts["beside"],
-        "columns": facts["columns"],
-        "classes": facts["classes"],
-        "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},
-        "seal": None if data.seal is None else seal_facts(data.seal),
-        "scores": facts["scores"],
-        "versions": versions(),
-    }
-
-
-def write_evidence(folder: Path, trained: Trained) -> None:
-    """What the report reads beside ``run.json``."""
-    from likely.cli.answer import as_json
-    from likely.cli.runs import kept_beside
-    from likely.files import write_atomically
-
-    if trained.validation is not None:
-        from likely.report.validation import write
-
-        write(folder, trained.validation)
-    data = trained.data
-    if data.seal is None and not data.in_memory:
-        return
-    from likely.evaluate.look import look
-
-    rows = data.source.table if data.seal is None else data.seal.path  # type: ignore[attr-defined]  # in memory
-    task = trained.facts.get("task") or {}
-    found = look(
-        rows,
-        None if data.seal is not None else trained.facts["target"],
-        kind=task.get("kind"),
-        order=task.get("order"),
-    )
-    write_atomically(folder / "look.json", (as_json(found.facts()) + "\n").encode())
-    if data.seal is not None:
-        for name, content in kept_beside(data.seal).items():
-            write_atomically(folder / name, content)
-
-
-def _written(value: Any) -> Any:
-    """NaN as it was given, for JSON has none."""
-    return "nan" if isinstance(value, float) and value != value else value
 
 
 def opening(facts: dict[str, Any]) -> str:

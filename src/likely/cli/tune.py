@@ -11,6 +11,7 @@ import click
 from likely.cli.answer import Answer, as_json
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import Said, about_task, kind_options, said, task_facts
+from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
 from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
 
@@ -31,8 +32,7 @@ class Wanted(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
-    group: str | None = None
-    by_time: str | None = None
+    parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
     said: Said = Said()  # of the target
 
@@ -56,8 +56,7 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
-@click.option("--group", metavar="COL", help="Rows that agree in it are held out together.")
-@click.option("--by-time", metavar="COL", help="Later rows are predicted from earlier ones.")
+@parting_options
 @kind_options
 @click.option(
     "--try",
@@ -79,8 +78,6 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
-    group: str | None,
-    by_time: str | None,
     tries: tuple[str, ...],
     output: str | None,
 ) -> Answer:
@@ -97,8 +94,8 @@ def tune(
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
-    parted = _parted(opened, group, by_time)
-    wanted = Wanted(search, trials, minutes, nested, folds, *parted, _by_hand(tries), said())
+    parting = parted_or_sealed(parted(), opened)
+    wanted = Wanted(search, trials, minutes, nested, folds, parting, _by_hand(tries), said())
     with using_jobs(settings.jobs):
         study = _searched(settings, opened, column, chosen, wanted, place)
         if study.stopped == "interrupted":
@@ -167,13 +164,6 @@ def _target(settings: Settings, data: "Data", chosen: Model, target: str | None)
     return str(roles.target)
 
 
-def _parted(data: "Data", group: str | None, by_time: str | None) -> tuple[str | None, str | None]:
-    """By which column rows are held out; a seal remembers its own."""
-    if data.seal is None or group is not None or by_time is not None:
-        return group, by_time
-    return data.seal.manifest.group, data.seal.manifest.by_time
-
-
 def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
     """The model as it is, then the settings of each ``--try``; None where there is none."""
     if not tries:
@@ -214,8 +204,8 @@ def _searched(
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
-                group=wanted.group,
-                by_time=wanted.by_time,
+                group=wanted.parting.group,
+                by_time=wanted.parting.by_time,
                 kind=wanted.said.kind,
                 order=wanted.said.order,
                 by_hand=wanted.by_hand,
@@ -272,6 +262,7 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
             n_folds=n_folds,
             seed=settings.seed,
             folds=objective.folds,
+            parting=Parting(**study.question.kept_together),
         )
     scores = score_facts(found.validation, n_folds)
     findings = about_task(task) + dropped_columns(found.model)
@@ -283,6 +274,7 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
         "rows": found.rows.num_rows,
         "columns": [str(name) for name in found.model.feature_names_in_],
         "target": task.target,
+        **found.parting._asdict(),
         "beside": {},
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
@@ -336,8 +328,8 @@ def study_facts(study: "Study") -> dict[str, Any]:
 
 def _write(settings: Settings, place: Path, trained: "Trained", study: "Study") -> None:
     """The model last: a folder with it is a whole RUN."""
+    from likely.cli.evidence import run_facts, write_evidence
     from likely.cli.runs import write_run
-    from likely.cli.train import run_facts, write_evidence
     from likely.files import write_atomically
 
     write_evidence(place, trained)

@@ -3,6 +3,9 @@
 validate    each row predicted by a fit that had not seen it; medians, scales and categories
             are learned without it as well
 fit         the model of the RUN, on all rows
+
+The best constant of a row is that of the other folds, as in ``compare``; by time it is that of all
+rows held out.  Where rows were held out by group, intervals are those of groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from likely._typing import Codes
+from likely.cli.measures import MEDIAN
+from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
-from likely.cli.show import count, number, table, wrapped
+from likely.cli.show import beside_each_other, count, number, table, wrapped
 from likely.evaluate.metrics import Metric, metrics_for
 from likely.evaluate.metrics.base import Estimate, constant_prediction
 from likely.evaluate.models import CANDIDATES
 from likely.evaluate.task import Task
+from likely.intervals import n_groups_of
+from likely.sealing.scoring import mean_interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,9 +34,17 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 20  # below this nothing is held out
 FOLDS = 5
-Z = 1.959963984540054  # the normal quantile of 0.975
-SHOWN = ("log-loss", "accuracy", "auc", "brier", "ranked-probability", "log-likelihood")
-MOST_SHOWN = 5  # metrics for a person; JSON has all
+LEVEL = 0.95  # of intervals
+SHOWN = (
+    "log-loss",
+    "accuracy",
+    "auc",
+    "brier",
+    "ranked-probability",
+    "rank-error",
+    "log-likelihood",
+)
+MOST_SHOWN = 6  # JSON has all
 LARGEST_LOSS = 745.0  # −log of the least number above 0, in place of what is infinite
 
 
@@ -39,12 +55,13 @@ class Fitted(NamedTuple):
     task: Task
     rows: "pa.Table"  # with a target
     validation: "Validation | None"
+    parting: Parting  # how rows were held out
 
 
 def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) -> Any:
     """The model with the settings that suit the task; what was given overrules them."""
     candidate = CANDIDATES.get(chosen.name)
-    if candidate is None or (chosen.name == "softmax" and task.kind == "binary"):
+    if candidate is None:
         return chosen.load()(**(arguments(chosen, (), seed) | given))
     return candidate.build(task, given, seed=seed)
 
@@ -58,27 +75,36 @@ def fit_and_validate(
     n_folds: int = FOLDS,
     seed: int = 0,
     folds: "Folds | None" = None,
+    parting: Parting = UNPARTED,
 ) -> Fitted:
     """``model`` is not yet fitted; its preparation may be inside already.
 
     Rows of a seal are validated as they were sealed: by group, or by time; ``folds``, of rows
-    that all have a target, overrule that.
+    that all have a target and were parted by ``parting``, overrule that.
     """
+    from dataclasses import replace
+
     from sklearn.base import clone
 
     from likely.evaluate.prepared import Prepared
+    from likely.evaluate.rows import Rows
     from likely.report.validation import validate
 
     known = rows.filter(task.known(rows))
     whole = model if isinstance(model, Prepared) else Prepared(model)
     validation = None
-    if known.num_rows >= FEWEST_ROWS and folds is None:
-        folds = _folds_of_seal(data, known, task, n_folds=n_folds, seed=seed)
+    if folds is None:
+        parting = parted_or_sealed(parting, data)
+    if known.num_rows >= FEWEST_ROWS and folds is None and parting.anything:
+        sealed = Rows(known, task, data.label, 0, *parting, sealed=True)
+        folds = sealed.folds(n_folds=n_folds, repeats=1, seed=seed)
     known = _without_groups(data, known)
     if known.num_rows >= FEWEST_ROWS:
         validation = validate(whole, known, task, n_folds=n_folds, seed=seed, folds=folds)
+        validation = replace(validation, facts={**validation.facts, **parting._asdict()})
+        validation = replace(validation, facts={**validation.facts, **_measured(validation, folds)})
     fitted = clone(whole).fit(known.drop_columns([task.target]), known.column(task.target))
-    return Fitted(fitted, task, known, validation)
+    return Fitted(fitted, task, known, validation, parting)
 
 
 def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":
@@ -87,30 +113,36 @@ def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":
     return rows.drop_columns([group]) if group in rows.column_names else rows
 
 
-def _folds_of_seal(
-    data: "Data", known: "pa.Table", task: Task, *, n_folds: int, seed: int
-) -> "Folds | None":
-    """By the group or the time of a seal; None where it has neither."""
-    from likely.evaluate.rows import Rows
-
-    if data.seal is None:
-        return None
-    manifest = data.seal.manifest
-    if manifest.group is None and manifest.by_time is None:
-        return None
-    rows = Rows(known, task, data.label, 0, manifest.group, manifest.by_time, True)
-    return rows.folds(n_folds=n_folds, repeats=1, seed=seed)
-
-
 def estimates(validation: "Validation") -> dict[str, tuple[Metric, Estimate]]:
     """All metrics of the task that the model can have, the main one first."""
-    truth, said = validation.truth, validation.prediction
+    from likely.report.measured import estimate_of
+
     kind: Any = validation.kind
     return {
-        metric.name: (metric, metric.estimate(truth, truth, said))
+        metric.name: (metric, estimate_of(validation, metric))
         for metric in metrics_for(kind)
-        if metric.suits(said)
+        if metric.suits(validation.prediction)
     }
+
+
+def _measured(validation: "Validation", folds: "Folds | None") -> dict[str, Any]:
+    """Each metric of all rows held out, and the gain over the constant; for ``Validation.facts``.
+
+    What is infinite is left out here, for JSON has no such number.
+    """
+    truth, said = validation.truth, validation.prediction
+    by_time = folds is not None and folds.time is not None
+    groups = None if folds is None or folds.groups is None else folds.groups[validation.row]
+    measures = {}
+    for metric in (each for each in metrics_for(validation.kind) if each.suits(said)):
+        told = metric.estimate(truth, truth, said, groups=groups)
+        if not by_time:
+            told = told._replace(constant=metric.constant_of_folds(truth, validation.fold))
+        if np.isfinite((told.value, told.constant)).all():
+            measures[metric.name] = told._asdict()
+    fold = np.zeros_like(validation.fold) if by_time else validation.fold
+    found = {"measures": measures, "gain": tuple(_gain(validation, fold, groups))}
+    return found if groups is None else found | {"groups": n_groups_of(groups)}
 
 
 def score_facts(validation: "Validation | None", n_folds: int) -> dict[str, Any] | None:
@@ -119,13 +151,16 @@ def score_facts(validation: "Validation | None", n_folds: int) -> dict[str, Any]
         return None
     found = estimates(validation)
     main, estimate = next(iter(found.values()))
-    gain, low, high = _gain(validation)
+    gain, low, high = validation.facts["gain"]
+    facts = validation.facts
+    groups = {name: facts[name] for name in ("group", "groups")} if "groups" in facts else {}
     return {
         "name": main.title,
         "metric": main.name,
         "how": f"{n_folds}-fold cross-validation",
         "folds": n_folds,
         "rows": len(validation.row),
+        **groups,
         "value": estimate.value,
         "interval": (estimate.low, estimate.high),
         "best_constant": estimate.constant,
@@ -140,28 +175,33 @@ def score_text(scores: Mapping[str, Any] | None) -> list[str]:
     if scores is None:
         return ["The model was fitted on all rows."]
     lines = sorted(scores["measures"], key=lambda line: line["metric"] not in SHOWN)[:MOST_SHOWN]
-    rows = [
-        [
-            line["name"],
-            *_value_and_ends(line),
-            number(line["best_constant"]),
-        ]
-        for line in lines
-    ]
+    rows = [[line["name"], *_cells(line)] for line in lines]
     told = (
         f"Each of {count(scores['rows'], 'row')} was predicted by a fit that had not seen it "
-        f"({scores['how']}); intervals are of these rows together. The model was then fitted on "
-        f"all rows.{_why_dashes(lines)}"
+        f"({scores['how']}); intervals are of these rows together{_in_groups(scores)}. "
+        f"The model was then fitted on all rows.{_why_dashes(lines)}{_about_median(lines)}"
     )
     header = ["by cross-validation", "", "95 % interval", "best constant"]
     return [table(header, rows), wrapped(told)]
 
 
-def _value_and_ends(line: Mapping[str, Any]) -> list[str]:
-    """A dash in place of what is not finite."""
+def _in_groups(scores: Mapping[str, Any]) -> str:
+    if "groups" not in scores:
+        return ""
+    return f", in {count(scores['groups'], 'group')} of {scores['group']}"
+
+
+def _cells(line: Mapping[str, Any]) -> list[str]:
+    """Value, interval and constant; a dash in place of what is not finite."""
+    constant = line["best_constant"]
     if not np.isfinite(line["value"]):
-        return ["–", "–"]
-    return [number(line["value"]), " to ".join(number(end) for end in line["interval"])]
+        return ["–", "–", number(constant)]
+    value, low, high, beside = beside_each_other(line["value"], *line["interval"], constant)
+    return [value, f"{low} to {high}", beside]
+
+
+def _about_median(lines: Sequence[Mapping[str, Any]]) -> str:
+    return f" {MEDIAN}" if any(line["metric"] == "mae" for line in lines) else ""
 
 
 def _why_dashes(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -204,18 +244,22 @@ def _measure(metric: Metric, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _gain(validation: "Validation") -> tuple[float, float, float]:
-    """What the model saves of the constant's loss per row, with a 95 % interval."""
+def _gain(
+    validation: "Validation", fold: Codes, groups: Codes | None
+) -> tuple[float, float, float]:
+    """What the model saves of the constant's loss per row, with a 95 % interval.
+
+    The constant of a row is that of the other folds; of one fold alone, that of its rows.
+    """
     from likely.report.validation import row_losses
 
-    truth = validation.truth
-    constant = constant_prediction(truth, truth)
-    if validation.prediction.log_density is None and not truth.classes:
-        constant = type(constant).of_numbers(constant.means)  # squared errors on both sides
-    own, other = (
-        np.minimum(row_losses(truth, said), LARGEST_LOSS)
-        for said in (validation.prediction, constant)
-    )
-    difference = other - own
-    mean, half = float(difference.mean()), Z * float(difference.std()) / np.sqrt(len(difference))
-    return mean, mean - half, mean + half
+    truth, said = validation.truth, validation.prediction
+    difference = -np.minimum(row_losses(truth, said), LARGEST_LOSS)
+    for held in np.unique(fold):
+        here, others = fold == held, fold != held
+        rows = truth.rows(here)
+        constant = constant_prediction(truth.rows(others) if others.any() else rows, rows)
+        if said.log_density is None and not truth.classes:
+            constant = type(constant).of_numbers(constant.means)  # squared errors on both sides
+        difference[here] += np.minimum(row_losses(rows, constant), LARGEST_LOSS)
+    return mean_interval(difference, LEVEL, groups=groups)

@@ -1,7 +1,7 @@
-"""Any frame or array as an Arrow table, with a target that was given apart from it."""
+"""Any frame or array as an Arrow table of plain types, with a target that was given apart."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from likely.errors import InvalidInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Rows = TypeVar("Rows", "pa.Table", "pa.RecordBatch")
 NAME = "y"  # of a target that has none
+LONGEST_INT64 = 18  # decimal digits, all of which an int64 holds
 
 
 def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
@@ -42,6 +44,46 @@ def refuse_twins(names: Sequence[str]) -> None:
         raise InvalidInput(
             f"Two columns are called {twice!r}; names must differ. Rename one of them."
         )
+
+
+def plain_types(table: Rows) -> Rows:
+    """The same values in types that can be computed with.
+
+    decimal, as databases have it      float64, or int64 where the type has no fraction
+    text and bytes in views            text and bytes
+    """
+    import pyarrow as pa
+
+    columns = [_plain(column) for column in table.columns]
+    if all(column.type == field.type for column, field in zip(columns, table.schema, strict=True)):
+        return table
+    fields = [field.with_type(c.type) for field, c in zip(table.schema, columns, strict=True)]
+    schema = pa.schema(fields, metadata=table.schema.metadata)
+    return type(table).from_arrays(columns, schema=schema)
+
+
+def _plain(column: Any) -> Any:
+    import pyarrow as pa
+
+    if column.type == (wanted := _plain_type(column.type)):
+        return column
+    if not pa.types.is_dictionary(wanted):
+        return column.cast(wanted)
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([_plain(chunk) for chunk in column.chunks], wanted)
+    values = column.dictionary.cast(wanted.value_type)
+    return pa.DictionaryArray.from_arrays(column.indices, values, ordered=wanted.ordered)
+
+
+def _plain_type(type_: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(type_):
+        return pa.dictionary(type_.index_type, _plain_type(type_.value_type), type_.ordered)
+    if pa.types.is_decimal(type_):
+        whole = type_.scale == 0 and type_.precision <= LONGEST_INT64
+        return pa.int64() if whole else pa.float64()
+    return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(type_, type_)
 
 
 def _labels(target: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, final
 
 from likely.data.arff import looks_like_arff, open_arff
+from likely.data.arrow_tables import plain_types
 from likely.data.csv_files import open_csv
 from likely.data.frames import kind_of_arrow
 from likely.data.json_lines import open_json_lines
@@ -59,7 +60,7 @@ class ParquetSource(Source):
             # a buffer ahead would keep all that was read until the end
             with ParquetFile(self.path, pre_buffer=False) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=list(self.names)):
-                    yield batch.select(list(self.names))
+                    yield plain_types(batch.select(list(self.names)))
         except (pa.ArrowException, OSError) as error:
             raise InvalidFile(
                 self.label,

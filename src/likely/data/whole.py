@@ -7,6 +7,7 @@ model, and a look, read a file in chunks.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from likely.data.arrow_tables import plain_types
 from likely.data.source import Source
 from likely.errors import InvalidInput
 
@@ -29,7 +30,7 @@ def in_one_table(source: Source) -> "pa.Table":
         if not batches and source.n_rows is not None:
             _refuse_too_large(batch, source.n_rows)
         batches.append(batch)
-    return pa.Table.from_batches(batches)
+    return plain_types(pa.Table.from_batches(batches))
 
 
 def free_memory() -> float:

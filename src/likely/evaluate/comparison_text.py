@@ -5,8 +5,10 @@ from math import isfinite, isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from likely.evaluate.folds import parted_by
 from likely.evaluate.metrics import metrics_for
 from likely.evaluate.models import BASELINE
+from likely.evaluate.score_text import interval_text, score_text
 from likely.names import listed
 
 if TYPE_CHECKING:
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 
 WIDEST = 100  # columns of text
 CLEAR = 0.05  # a difference with a smaller p is called clear
-DIGITS = 4
-ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
 LINE = "rgba(127,127,127,.45)"  # seen on a light page and on a dark one
 CELL = "text-align:right;padding:.15em .7em;border:0;font-variant-numeric:tabular-nums"
 FIRST = CELL.replace("right", "left")
@@ -55,13 +55,8 @@ def titles(found: "Comparison") -> list[str]:
     rows, folds, task = found.rows, found.folds, found.task
     what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
     without = f" ({rows.n_without:,} without a target are left out)" if rows.n_without else ""
-    how = f"{folds.n_folds} folds"
-    if rows.by_time is not None:
-        how += f", each predicted from the rows before it by {rows.by_time}"
-    elif folds.repeats > 1:
-        how += f", {folds.repeats} times"
-    if rows.group is not None:
-        how += f", whole groups of {rows.group}"
+    repeats = f", {folds.repeats} times" if folds.repeats > 1 else ""
+    how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
@@ -139,11 +134,13 @@ def _verdict(found: "Comparison") -> str:
         return "No model is better than the best constant: nothing was learned from the columns."
     how = "" if test is None else f", {_p_phrase(test)}"
     clear = test is not None and test.p < CLEAR
-    gap = "" if test is None else f" by {number(abs(test.difference))}"
+    gap = "" if test is None else f" by {score_text(abs(test.difference))}"
     word = "better" if clear else "not clearly better"
+    sealed = found.rows.sealed
+    honest = "final scores it on sealed rows" if sealed else "rows sealed beforehand would tell"
     return (
         f"Best: {best.name}, {word} than the constant{gap}{how}. Chosen on these folds, its score "
-        "is a little too good; final scores it on sealed rows."
+        f"is a little too good; {honest}."
     )
 
 
@@ -158,24 +155,19 @@ def _failures(found: "Comparison") -> list[tuple[str, str]]:
 def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     if each.problem:
         return [each.name, "failed", *[""] * (n_cells - 2)]
-    beside = [number(each.beside[m.name]) if m.name in each.beside else "" for m in found.beside]
+    beside = [
+        score_text(each.beside[m.name]) if m.name in each.beside else "" for m in found.beside
+    ]
     return [
         each.name,
-        number(each.averaged),
-        "–" if not isfinite(each.high - each.low) else f"{number(each.low)} to {number(each.high)}",
-        number(each.pooled),
+        score_text(each.averaged),
+        interval_text(each.low, each.high),
+        score_text(each.pooled),
         *beside,
         f"{each.seconds:.3f}",
         "best" if each is found.best else p_text(each.against_best),
         p_text(each.against_baseline),
     ]
-
-
-def number(x: float) -> str:
-    """Four digits that count; a dash where there is no number."""
-    if not isfinite(x):
-        return "–"
-    return f"{0.0 if abs(x) < ROUNDING else x:.{DIGITS}g}"
 
 
 def p_text(test: "Paired | None") -> str:

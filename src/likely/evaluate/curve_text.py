@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.evaluate.folds import parted_by
+from likely.evaluate.score_text import interval_text, score_text
+
 if TYPE_CHECKING:
     from likely.evaluate.curves import Curve
 
 BARS = "▁▂▃▄▅▆▇█"
-DIGITS = 4
 LINE = "rgba(127,127,127,.45)"
 CELL = "text-align:right;padding:.15em .7em;border:0;font-variant-numeric:tabular-nums"
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
@@ -37,9 +39,11 @@ def html_of(curve: "Curve") -> str:
 
 
 def title(curve: "Curve") -> str:
+    rows = curve.rows
     return (
-        f"{curve.rows.label}: {curve.metric.title} of {curve.model} by {axis_title(curve)}, "
-        f"{curve.metric.better} is better, {curve.n_folds} folds."
+        f"{rows.label}: {curve.metric.title} of {curve.model} by {axis_title(curve)}, "
+        f"{curve.metric.better} is better, {curve.n_folds} folds"
+        f"{parted_by(rows.group, rows.by_time)}."
     )
 
 
@@ -62,7 +66,7 @@ def sentences(curve: "Curve") -> list[str]:
     best = curve.best
     where = f"{axis_title(curve)} = {_value(best.x)}"
     shape = sparkline([point.validation for point in curve.points])
-    return [f"Held out {shape}; best {_number(best.validation)} at {where}.", *said]
+    return [f"Held out {shape}; best {score_text(best.validation)} at {where}.", *said]
 
 
 def sparkline(values: list[float]) -> str:
@@ -115,21 +119,17 @@ def _scores(point: Any) -> list[str]:
     if point.problem:
         return ["failed", "", "failed", ""]
     return [
-        _number(point.train),
-        f"{_number(point.train_low)} to {_number(point.train_high)}",
-        _number(point.validation),
-        f"{_number(point.low)} to {_number(point.high)}",
+        score_text(point.train),
+        interval_text(point.train_low, point.train_high),
+        score_text(point.validation),
+        interval_text(point.low, point.high),
     ]
 
 
 def _value(x: Any) -> str:
     if isinstance(x, int) and not isinstance(x, bool):
         return f"{x:,}"
-    return _number(x) if isinstance(x, float) else str(x)
-
-
-def _number(x: float) -> str:
-    return f"{x:.{DIGITS}g}"
+    return f"{x:.4g}" if isinstance(x, float) else str(x)
 
 
 def _html_row(row: list[str], tag: str) -> str:

@@ -125,6 +125,8 @@ class Curve:
             "better": self.metric.better,
             "folds": self.n_folds,
             "seed": self.seed,
+            "group": self.rows.group,
+            "by_time": self.rows.by_time,
             "points": [point._asdict() for point in self.points],
         }
 

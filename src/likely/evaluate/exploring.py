@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, NamedTuple, final
 
 from likely.compute.executor import Executor, executor_for
-from likely.errors import InvalidFile, NotConverged, UnsupportedAccess
+from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAccess
 from likely.evaluate.search import Plan, Search, ranked
 from likely.evaluate.space import Parameters, Space
 from likely.evaluate.trials import Objective, Proposal, Trial, TrialLog, TrialScore
@@ -106,6 +106,18 @@ def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
     most = max((trial.share for trial in scored), default=1.0)
     best = ranked((trial for trial in scored if trial.share == most), better)
     return best[0] if best else None
+
+
+def known_best(trials: Sequence[Trial], better: str, *, called: str = "trials") -> Trial:
+    """The best; where no trial has a score, an error with what the first one said."""
+    best = best_of(trials, better)
+    if best is None:
+        said = trials[0].problem if trials else "nothing was tried."
+        raise InvalidInput(
+            f"None of {len(trials)} {called} has a score; expected at least one. "
+            f"Mend what the first said: {said}"
+        )
+    return best
 
 
 def _run(

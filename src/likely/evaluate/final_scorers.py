@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.evaluate.baseline import best_level
 from likely.evaluate.metrics import metrics_for
 from likely.evaluate.metrics.base import Prediction, Truth
@@ -117,7 +117,13 @@ class ClassScorer(Scorer):
         return _described(self, self.task)
 
     def extras(
-        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
     ) -> dict[str, Any]:
         found = dict(SCORERS[self.name].extras(predictions, y, level, y_train=y_train))
         classes = np.array(self.task.classes)
@@ -128,7 +134,9 @@ class ClassScorer(Scorer):
         seen = Truth(places(y_train, classes), None, self.task.classes, self.task.kind)
         truth = Truth(code[known], None, self.task.classes, self.task.kind)
         shown = Prediction.of_classes(log_proba).rows(known)
-        return found | {"measures": _measures(self.task, seen, truth, shown, level)}
+        groups = None if groups is None else groups[known]
+        told = _measures(self.task, seen, truth, shown, level, groups)
+        return found | {"measures": told}
 
 
 @final
@@ -156,11 +164,16 @@ class NumberScorer(Scorer):
         return _described(self, self.task)
 
     def extras(
-        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
     ) -> dict[str, Any]:
-        seen, truth = _numbers(self.task, y_train), _numbers(self.task, y)
         shown = Prediction.of_numbers(predictions["mean"])
-        return {"measures": _measures(self.task, seen, truth, shown, level)}
+        return _extras_of_numbers(self.task, y_train, y, shown, level, groups)
 
 
 @final
@@ -198,26 +211,46 @@ class DensityScorer(Scorer):
         return _described(self, self.task)
 
     def extras(
-        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
     ) -> dict[str, Any]:
-        seen, truth = _numbers(self.task, y_train), _numbers(self.task, y)
         shown = Prediction.of_numbers(predictions["mean"], -self.losses(predictions, y))
-        return {"measures": _measures(self.task, seen, truth, shown, level)}
+        return _extras_of_numbers(self.task, y_train, y, shown, level, groups)
 
 
-def _numbers(task: Task, y: Array) -> Truth:
-    return Truth(np.asarray(y, dtype=np.float64), kind=task.kind)
+def _extras_of_numbers(
+    task: Task,
+    y_train: Array,
+    y: Array,
+    shown: Prediction,
+    level: float,
+    groups: Codes | None,
+) -> dict[str, Any]:
+    seen, truth = (
+        Truth(np.asarray(values, dtype=np.float64), kind=task.kind) for values in (y_train, y)
+    )
+    return {"measures": _measures(task, seen, truth, shown, level, groups)}
 
 
 def _measures(
-    task: Task, training: Truth, truth: Truth, shown: Prediction, level: float
+    task: Task,
+    training: Truth,
+    truth: Truth,
+    shown: Prediction,
+    level: float,
+    groups: Codes | None,
 ) -> dict[str, Any]:
     """Each metric: value, ends and best constant; what is not finite is left out."""
     found: dict[str, Any] = {}
     for metric in metrics_for(task):
         if not metric.suits(shown):
             continue
-        told = metric.estimate(training, truth, shown, level=level)
+        told = metric.estimate(training, truth, shown, level=level, groups=groups)
         if np.isfinite(told[:3]).all():
             found[metric.name] = {
                 name: float(x) if np.isfinite(x) else None for name, x in told._asdict().items()

@@ -103,6 +103,13 @@ class Folds:
         return _by_group(self.groups, labels, seed, self.n_folds)
 
 
+def parted_by(group: str | None, by_time: str | None) -> str:
+    """What is said after the number of folds: ``, whole groups of shop``."""
+    if by_time is not None:
+        return f", each predicted from the rows before it by {by_time}"
+    return "" if group is None else f", whole groups of {group}"
+
+
 _STRIDE = 1_000_003  # between the seeds of repeats: neighbouring seeds of a user share none
 
 

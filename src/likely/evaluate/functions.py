@@ -21,7 +21,7 @@ from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.evaluate.asking import check_budget
-from likely.evaluate.exploring import best_of, explore
+from likely.evaluate.exploring import explore, known_best
 from likely.evaluate.search import Plan, Refine, Search, search_named
 from likely.evaluate.space import Parameters, Real, Space, space_from
 from likely.evaluate.trials import Trial, TrialScore, column_of
@@ -50,14 +50,7 @@ class FunctionSearch:
 
     @property
     def best_trial_(self) -> Trial:
-        best = best_of(self.trials, self.better)
-        if best is None:
-            said = self.trials[0].problem if self.trials else "nothing was tried."
-            raise InvalidInput(
-                f"None of {len(self.trials)} trials has a value; expected at least one. "
-                f"Mend what the first said: {said}"
-            )
-        return best
+        return known_best(self.trials, self.better)
 
     @property
     def best_parameters_(self) -> Parameters:

@@ -47,6 +47,12 @@ class Candidate:
     settings: Mapping[str, Any] = field(default_factory=dict)  # constructor arguments
     by_task: Mapping[Kind, Mapping[str, Any]] = field(default_factory=dict)  # more of them
     needs: frozenset[Need] = frozenset()  # what has to be done to a table first
+    also: frozenset[Kind] = frozenset()  # tasks that it can do, if it is asked for by name
+
+    @property
+    def suits(self) -> frozenset[Kind]:
+        """All tasks that it can do."""
+        return self.tasks | self.also
 
     def load(self) -> type[Any]:
         return _class_named(self.estimator)
@@ -65,12 +71,12 @@ class Candidate:
         self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
     ) -> Any:
         """A fresh estimator; ``settings`` overrule, and ``part__name`` reaches inside."""
-        if task.kind not in self.tasks:
+        if task.kind not in self.suits:
             raise InvalidInput(
-                f"{self.name} is for {', '.join(kinds_in_order(self.tasks))} targets; "
+                f"{self.name} is for {', '.join(kinds_in_order(self.suits))} targets; "
                 f"{task.target!r} is {task.kind}. Choose one of "
                 f"{', '.join(each.name for each in candidates_for(task, everything=True))}"
-                f"{_or_say(task, self.tasks)}."
+                f"{_or_say(task, self.suits)}."
             )
         model = self.load()(**self.arguments(task, seed=seed))
         return model.set_params(**settings) if settings else model
@@ -130,6 +136,7 @@ CANDIDATES: dict[str, Candidate] = {
             SEVERAL,
             "Logistic regression for several classes, with a mild ridge.",
             needs=NEEDS_SCALE,
+            also=frozenset({"binary"}),
         ),
         Candidate(
             "ordinal",
@@ -165,6 +172,7 @@ CANDIDATES: dict[str, Candidate] = {
             SEVERAL,
             "Softmax regression with few columns, their number by cross-validation.",
             cost="high",
+            also=frozenset({"binary"}),
             settings={
                 "model": Part("SoftmaxRegression", {"l2": 0.0, "tol": NEAR}),
                 "along": "l1",

@@ -121,5 +121,10 @@ def prepared(model: Any, parameters: Mapping[str, Any]) -> Prepared:
 
 
 def strata_of(table: "pa.Table", task: Task) -> Codes:
-    """The class of each row; one stratum for numbers."""
-    return task.codes(table) if task.has_classes else np.zeros(table.num_rows, dtype=np.int64)
+    """The class of each row, one stratum for numbers.
+
+    Codes are of the sorted labels, so that folds do not depend on the order of the classes.
+    """
+    if not task.has_classes:
+        return np.zeros(table.num_rows, dtype=np.int64)
+    return replace(task, classes=tuple(sorted(task.classes))).codes(table)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from likely.data.arrow_tables import arrow_table_of
+from likely.data.arrow_tables import arrow_table_of, plain_types
 from likely.data.frames import library_of
 from likely.data.source import Source
 from likely.data.sources import read
@@ -49,7 +49,7 @@ def opened(data: Any) -> Opened:
         data = pa.Table.from_batches([data])
     if library_of(data) == "likely":
         return _opened_path(_sealed_path(data))
-    table = data if isinstance(data, pa.Table) else arrow_table_of(data)
+    table = plain_types(data if isinstance(data, pa.Table) else arrow_table_of(data))
     if not table.num_rows or not table.num_columns:
         raise InvalidInput(
             f"The table has {table.num_rows} rows and {table.num_columns} columns; there is "
@@ -63,7 +63,8 @@ def opened_source(source: Source, label: str) -> Opened:
     import pyarrow as pa
 
     share = MOST_BYTES / max(source.nbytes or 1, 1)
-    table = pa.Table.from_batches(list(source if share >= 1 else _some_rows(source, share)))
+    rows = source if share >= 1 else _some_rows(source, share)
+    table = plain_types(pa.Table.from_batches(list(rows)))
     return Opened(table, table.num_rows if source.n_rows is None else source.n_rows, label)
 
 

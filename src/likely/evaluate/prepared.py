@@ -57,8 +57,8 @@ class Prepared(BaseEstimator):
         category "missing".  ``auto`` does so for models that do not take missing cells.
     scale : "auto" or bool, default="auto"
         Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
-        does so where the model has a penalty, l1 or l2, which compares coefficients; these are
-        then of the scaled columns.
+        does so where the model has a penalty, l1 or l2, which compares coefficients, or a
+        shrinkage, which compares variances; coefficients are then of the scaled columns.
 
     Attributes
     ----------

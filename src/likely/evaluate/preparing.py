@@ -210,9 +210,14 @@ def _innermost(model: Any) -> Any:
 
 
 def _compares(model: Any) -> bool:
-    """Whether a penalty, here or in a model inside, compares coefficients of columns."""
+    """Whether a penalty, here or in a model inside, compares coefficients or variances of columns.
+
+    A shrinkage does so even where it is 0 now, for a search will move it.
+    """
     params = {
         name.rpartition("__")[2]: value for name, value in model.get_params(deep=True).items()
     }
+    if "shrinkage" in params:
+        return True
     strengths = [params[name] for name in ("l1", "l2") if name in params]
     return bool(strengths) and ("penalties" in params or is_penalised(*strengths))

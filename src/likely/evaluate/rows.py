@@ -39,11 +39,13 @@ class Rows(NamedTuple):
     by_time: str | None = None  # the column by which later rows are predicted from earlier ones
     sealed: bool = False  # whether they are the training part of a seal
     library: str | None = None  # of the frame that was given
+    sealed_group: str | None = None  # of the seal, by whatever column rows are parted
 
     @property
     def learned(self) -> "pa.Table":
-        """The columns that models see, and the target: the group names rows, and is no feature."""
-        return self.table if self.group is None else self.table.drop_columns([self.group])
+        """The columns that models see, and the target: a group names rows, and is no feature."""
+        apart = {self.group, self.sealed_group} - {None}
+        return self.table.drop_columns([name for name in self.table.column_names if name in apart])
 
     def folds(self, *, n_folds: int, repeats: int, seed: int) -> Folds:
         """Stratified where there are classes, by group or by time where that was said."""
@@ -90,10 +92,11 @@ def rows_for(
     known = task.known(table)
     if not known.all():
         table = table.take(np.flatnonzero(known))
+    sealed_group = remembered.get("group")
     if group is None and by_time is None:
-        group, by_time = remembered.get("group"), remembered.get("by_time")
+        group, by_time = sealed_group, remembered.get("by_time")
     _check_parting(table, target, group, by_time)
-    if len({*table.column_names} - {group}) < 2:
+    if len({*table.column_names} - {group, sealed_group}) < 2:
         raise InvalidInput(
             f"The table has no column but {target!r}; at least one to learn from was expected. "
             "Add one."
@@ -107,6 +110,7 @@ def rows_for(
         by_time,
         bool(remembered),
         None if remembered else library,
+        sealed_group,
     )
 
 

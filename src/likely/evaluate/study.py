@@ -24,7 +24,7 @@ from likely.evaluate.asking import (
     model_and_name,
     space_for,
 )
-from likely.evaluate.exploring import INTERRUPTED, Explored, best_of, explore, try_by_hand
+from likely.evaluate.exploring import INTERRUPTED, Explored, explore, known_best, try_by_hand
 from likely.evaluate.metrics import Metric
 from likely.evaluate.nested import OuterFold, OuterLog, outer_folds, scored
 from likely.evaluate.objective import CrossValidated, prepared
@@ -77,14 +77,8 @@ class Study:
     @property
     def best_trial_(self) -> Trial:
         """The best trial among those on the most rows."""
-        best = best_of(self.trials, self.metric.better)
-        if best is None:
-            said = self.trials[0].problem if self.trials else "nothing was tried."
-            raise InvalidInput(
-                f"None of {len(self.trials)} trials of {self.question.model} has a score; expected "
-                f"at least one. Mend what the first said: {said}"
-            )
-        return best
+        called = f"trials of {self.question.model}"
+        return known_best(self.trials, self.metric.better, called=called)
 
     @property
     def best_parameters_(self) -> Parameters:

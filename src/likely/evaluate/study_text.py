@@ -4,6 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from likely.evaluate.exploring import FINISHED, best_of
+from likely.evaluate.score_text import score_text
 from likely.evaluate.search import ranked
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from likely.evaluate.trials import Trial
 
 MOST_TRIALS = 8  # shown of a search
-DIGITS = 4
 
 
 def text_of(study: "Study") -> str:
@@ -43,7 +43,7 @@ def sentences(study: "Study") -> list[str]:
     found = [
         f"{question.model}: {title} {_score(study.best_score_, study.best_interval_)} by "
         f"{question.objective.n_folds}-fold cross-validation on "
-        f"{question.objective.table.num_rows:,} rows; best constant {_number(study.constant)}. "
+        f"{question.objective.table.num_rows:,} rows; best constant {score_text(study.constant)}. "
         "Its interval is of the held-out rows alone.",
         f"Best of {len(scored)} trials ({question.search.name}, seed {question.plan.seed}): "
         f"{settings_of(best.parameters)}.",
@@ -79,10 +79,10 @@ def outer_rows(study: "Study") -> list[list[str]]:
     names = study.question.space.names
     rows = [["fold", study.metric.title, "95 %", "promised", "constant", *names]]
     for each in study.outer:
-        numbers = [_number(each.promised), _number(each.constant)]
+        numbers = [score_text(each.promised), score_text(each.constant)]
         chosen = [_value(each.parameters.get(name, "")) for name in names]
         ends = _interval(each.low, each.high)
-        rows.append([str(each.fold), _number(each.score), ends, *numbers, *chosen])
+        rows.append([str(each.fold), score_text(each.score), ends, *numbers, *chosen])
     return rows
 
 
@@ -96,7 +96,7 @@ def _rounds(study: "Study") -> list[str]:
     for share in shares:
         trials = [trial for trial in searched if trial.share == share]
         best = best_of(trials, study.metric.better)
-        reached = "none has a score" if best is None else f"best {_number(best.mean)}"
+        reached = "none has a score" if best is None else f"best {score_text(best.mean)}"
         rows = "all" if share == 1.0 else f"{share:.0%}"
         parts.append(f"{len(trials)} on {rows} ({reached})")
     return [f"Rounds, by share of the training rows: {', '.join(parts)}."]
@@ -109,7 +109,7 @@ def _nested_sentence(study: "Study", title: str) -> str:
     return (
         f"Nested: {title} {_score(study.nested_score_, study.nested_interval_)} over {folds}, "
         f"whose rows took no part in the choice; the searches inside had promised "
-        f"{_number(promised)}."
+        f"{score_text(promised)}."
     )
 
 
@@ -136,24 +136,20 @@ def _trial_row(trial: "Trial", names: list[str], *, partial: bool) -> list[str]:
         return [str(trial.number), "failed", "", *chosen, *share, ""]
     score = trial.score
     ends = _interval(score.low, score.high)
-    shown = [str(trial.number), _number(score.mean), ends]
+    shown = [str(trial.number), score_text(score.mean), ends]
     return [*shown, *chosen, *share, f"{score.seconds:.2f}"]
 
 
 def _score(value: float, ends: tuple[float, float]) -> str:
-    return f"{_number(value)} ({_interval(*ends)})"
+    return f"{score_text(value)} ({_interval(*ends)})"
 
 
 def _interval(low: float, high: float) -> str:
-    return f"{_number(low)} to {_number(high)}"
-
-
-def _number(x: float) -> str:
-    return f"{x:.{DIGITS}g}"
+    return f"{score_text(low)} to {score_text(high)}"
 
 
 def _value(value: Any) -> str:
-    return _number(value) if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _table(rows: list[list[str]]) -> list[str]:

@@ -97,7 +97,7 @@ def _suits(model: Any) -> Suits:
     from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
     if isinstance(model, str):
-        return Suits(model, candidate_named(model).tasks)
+        return Suits(model, candidate_named(model).suits)
     inner = model.model if isinstance(model, Prepared) else model
     name = type(inner).__name__
     if not isinstance(inner, BaseEstimator):

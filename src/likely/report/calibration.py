@@ -7,7 +7,7 @@ import numpy as np
 from likely.evaluate.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_curve
 from likely.evaluate.metrics.calibration import CalibrationError
 from likely.evaluate.metrics.classes import Brier, LogLoss
-from likely.report.figures import ACCENT, MUTED, SERIES, diagonal, legend_above, picture
+from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
 from likely.report.validation import Validation
@@ -18,6 +18,8 @@ PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictio
 NEEDS = "the run keeps none: too few rows, or a file that was streamed"
 MOST_CLASSES = len(SERIES)  # drawn
 LONGEST_LABEL = 18
+SHARES = (0.0, 0.5, 1.0)  # that an axis names; more would touch those of the next diagram
+MOST_ACROSS = 3  # diagrams beside each other
 DIGITS = 4  # of parts that are small beside their sum
 
 
@@ -60,25 +62,24 @@ def _curve(held: Validation, k: int) -> list[Bin]:
 
 
 def _diagram(held: Validation) -> Picture:
+    """Of two classes one curve; of more a small diagram for each, for curves hide one another."""
     curves = {k: _curve(held, k) for k in events_drawn(held)}
+    across = min(len(curves), MOST_ACROSS)
+    grid = (-(-len(curves) // across), across)
 
-    def draw(ax: Any) -> None:
-        from sklearn.calibration import CalibrationDisplay
-
-        diagonal(ax)
-        for colour, (k, bins) in zip(SERIES, curves.items(), strict=False):
-            said = np.array([b.predicted for b in bins])
-            seen = np.array([b.observed for b in bins])
-            ends = np.array([b.interval for b in bins])
-            spread = np.abs(ends.T - seen)
-            ax.errorbar(said, seen, yerr=spread, fmt="none", ecolor=colour, alpha=0.55, lw=1.3)
-            p = np.exp(held.prediction.log_p[:, k])
-            shown = CalibrationDisplay(seen, said, p, estimator_name=None)
-            name = shortened(held.labels[k], LONGEST_LABEL)
-            shown.plot(ax=ax, ref_line=False, color=colour, marker="o", ms=4, label=name)
-        ax.set(xlabel="Predicted probability", ylabel="Share observed", xlim=(0, 1), ylim=(0, 1))
-        ax.margins(0.02)
-        legend_above(ax, 3)
+    def draw(axes: Any) -> None:
+        for ax, (k, bins) in zip(axes.flat, curves.items(), strict=False):
+            _reliability(ax, held, k, bins)
+        if len(curves) > 1:  # set for one, they are set for all
+            names = [f"{share:g}" for share in SHARES]
+            axes.flat[0].set_xticks(SHARES, names)
+            axes.flat[0].set_yticks(SHARES, names)
+        for j in range(len(curves), axes.size):
+            axes.flat[j].set_visible(False)
+            axes.flat[j - across].tick_params(labelbottom=True)  # nothing is below it
+        figure = axes.flat[0].figure
+        figure.supxlabel("Predicted probability", color=MUTED, fontsize=10)
+        figure.supylabel("Share observed", color=MUTED, fontsize=10)
 
     worst = max(abs(b.predicted - b.observed) for bins in curves.values() for b in bins)
     label = (
@@ -86,7 +87,26 @@ def _diagram(held: Validation) -> Picture:
         f"The largest distance from the diagonal is {number(worst)}."
     )
     caption = "Ten bins of equal size; bars are 95 % intervals. The dashes are perfect calibration."
-    return picture(draw, label, caption=caption)
+    if 2 < len(curves) < len(held.labels):
+        caption += f" The {len(curves)} most frequent of {len(held.labels)} classes."
+    size = SIZE if len(curves) == 1 else (SIZE[0], 0.5 + 1.45 * grid[0])
+    return picture(draw, label, caption=caption, size=size, grid=grid)
+
+
+def _reliability(ax: Any, held: Validation, k: int, bins: list[Bin]) -> None:
+    from sklearn.calibration import CalibrationDisplay
+
+    said, seen = np.array([b.predicted for b in bins]), np.array([b.observed for b in bins])
+    spread = np.abs(np.array([b.interval for b in bins]).T - seen)
+    diagonal(ax)
+    ax.errorbar(said, seen, yerr=spread, fmt="none", ecolor=ACCENT, alpha=0.55, lw=1.3)
+    p = np.exp(held.prediction.log_p[:, k])
+    shown = CalibrationDisplay(seen, said, p, estimator_name=None)
+    name = shortened(held.labels[k], LONGEST_LABEL)
+    shown.plot(ax=ax, ref_line=False, color=ACCENT, marker="o", ms=3.5, label=name)
+    ax.get_legend().remove()  # the title is enough
+    ax.set(xlabel="", ylabel="", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="auto")
+    ax.set_title(name, loc="left")
 
 
 def _histogram(held: Validation) -> Picture:
@@ -99,6 +119,7 @@ def _histogram(held: Validation) -> Picture:
     def draw(ax: Any) -> None:
         ax.hist(confidence, bins=np.linspace(0, 1, 21).tolist(), color=ACCENT, alpha=0.75)
         ax.set(xlabel=what, ylabel="Rows", xlim=(0, 1))
+        thousands(ax.yaxis)
         ax.axvline(float(confidence.mean()), color=MUTED, lw=1, linestyle=(0, (4, 3)))
 
     label = f"Histogram of {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"

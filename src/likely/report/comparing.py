@@ -6,13 +6,14 @@ Every comparison that was made is here; those on the same folds by the same metr
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from likely.evaluate.folds import parted_by
 from likely.evaluate.metrics import METRICS
 from likely.evaluate.models import BASELINE
 from likely.report.comparisons import models_in
 from likely.report.intervals_drawn import intervals_drawn
 from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import capitalised, count, interval, number
+from likely.report.wording import beside_each_other, capitalised, count, from_to
 
 TITLE = "Comparison"
 KNOWN = {  # keys of every entry; any other is a metric beside the main one
@@ -57,7 +58,9 @@ def _tried(found: Sequence[Record]) -> str:
     names = models_in(found)
     were = "was" if len(names) == 1 else "were"
     ways = "" if len(found) == 1 else f", in {count(len(found), 'way')} of scoring"
-    return f"{count(len(names), 'model')} beside the constant {were} ever compared{ways}."
+    return (
+        f"{count(len(names), 'model')} beside the constant {were} compared by likely compare{ways}."
+    )
 
 
 def _one(found: Record, kind: str | None) -> list[Block]:
@@ -80,7 +83,8 @@ def _title(name: str) -> str:
 def _folds(found: Record) -> str:
     repeats = f", {found['repeats']} times" if found.get("repeats", 1) > 1 else ""
     seed = f", seed {found['seed']}" if found.get("seed") else ""
-    return f"{count(found['folds'], 'fold')}{repeats}{seed}"
+    parted = parted_by(found.get("group"), found.get("by_time"))
+    return f"{count(found['folds'], 'fold')}{repeats}{seed}{parted}"
 
 
 def _opening(found: Record, kind: str | None) -> str:
@@ -104,20 +108,28 @@ def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> Table:
     rows = tuple(
         (
             str(each["model"]),
-            number(each["averaged"]),
-            interval(*each["interval"]),
-            number(each["pooled"]),
-            *(number(each.get(key)) for key in beside),
+            *scores,
             "–" if each["model"] == found["best"] else _p(each["against_best"]),
             _p(each["against_baseline"]),
-            f"{number(each['fit_seconds'])} s",
+            f"{seconds} s",
         )
-        for each in entries
+        for each, *scores, seconds in zip(entries, *_columns(entries, beside), strict=True)
     )
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
     head = (*head, "p against best", f"p against {BASELINE}", "one fit")
     names = frozenset({len(head) - 3, len(head) - 2})  # p is small
     return Table(head, rows, caption=_infinite(entries, beside), marked=marked, names=names)
+
+
+def _columns(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> list[list[str]]:
+    """Every column of numbers, each written alike from top to bottom; the seconds are the last."""
+
+    def written(key: str) -> list[str]:
+        return beside_each_other([each.get(key) for each in entries])
+
+    low, high = (beside_each_other([each["interval"][end] for each in entries]) for end in (0, 1))
+    ends = [from_to(*pair) for pair in zip(low, high, strict=True)]
+    return [written("averaged"), ends, *map(written, ("pooled", *beside, "fit_seconds"))]
 
 
 def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> str:

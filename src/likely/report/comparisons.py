@@ -1,4 +1,5 @@
-"""Comparisons that were kept, joined: of the same rows, folds and metric they are one table.
+"""Comparisons that were kept, joined: of the same rows, classes, folds and metric they are one
+table.
 
 A model that was compared twice is there once, as it was last scored; the paired tests and the order
 are made again from the scores of the folds, so that a small comparison after a large one hides
@@ -16,7 +17,18 @@ from likely._typing import Array
 from likely.evaluate.models import BASELINE
 from likely.evaluate.paired import corrected_test
 
-SAME = ("rows", "target", "kind", "metric", "folds", "repeats", "seed", "group", "by_time")
+SAME = (
+    "rows",
+    "target",
+    "kind",
+    "classes",  # in their order
+    "metric",
+    "folds",
+    "repeats",
+    "seed",
+    "group",
+    "by_time",
+)
 
 Record = Mapping[str, Any]
 

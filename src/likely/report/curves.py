@@ -10,15 +10,25 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, final
 
+from likely.evaluate.folds import parted_by
 from likely.evaluate.metrics import METRICS
-from likely.report.figures import ACCENT, INK, MUTED, SECOND, legend_above, picture
+from likely.report.figures import (
+    ACCENT,
+    INK,
+    MUTED,
+    SECOND,
+    few_ticks,
+    legend_above,
+    picture,
+    thousands,
+)
 from likely.report.run_files import Record, RunFacts
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.report.wording import capitalised, count, number
+from likely.report.wording import capitalised, count, number, settled
 
 TITLE = "Curves"
 TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is logarithmic
-LARGE, HUGE = 1e4, 1e7  # between these numbers are whole, with commas
+MOST_POWERS = 5  # of ten that fit the foot of a picture
 FEW = 8  # whole numbers on an axis that can all be written
 ORDER = ("size", "iterations")  # of curves of one model; settings come between
 LINES = (  # of a point: the value and the ends of its band
@@ -78,6 +88,16 @@ class _Drawn:
         return cls(curve, points, x, words, tuple(marks))
 
     @property
+    def logarithmic(self) -> bool:
+        return (
+            not self.words and min(self.x, default=0) > 0 and max(self.x) / min(self.x) > TOO_WIDE
+        )
+
+    def has(self, place: float) -> bool:
+        """Whether the axis has such a place: a logarithmic one has no 0."""
+        return place > 0 or not self.logarithmic
+
+    @property
     def title(self) -> str:
         name = self.curve["metric"]
         return METRICS[name].title if name in METRICS else str(name)
@@ -118,7 +138,7 @@ def _drawn(shown: _Drawn) -> Picture:
         if curve.get("constant") is not None:
             dashes = {"linestyle": (0, (4, 3)), "label": "Best constant"}
             ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
-        for k, (place, said) in enumerate(reversed(shown.marks)):
+        for k, (place, said) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
             ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=said)
         _ticks(ax, shown)
@@ -138,10 +158,13 @@ def _ticks(ax: Any, shown: _Drawn) -> None:
     whole = all(place == int(place) for place in x)
     if shown.words:
         ax.set_xticks(x, [_short(point["x"]) for point in shown.points])
-    elif x and min(x) > 0 and max(x) / min(x) > TOO_WIDE:
+    elif shown.logarithmic:
         _logarithmic(ax)
     elif whole and max(x, default=0) <= FEW:
         ax.set_xticks(range(int(min(x, default=0)), int(max(x, default=0)) + 1))
+    else:
+        few_ticks(ax.xaxis)
+        thousands(ax.xaxis)
 
 
 def _band(ax: Any, x: Sequence[float], lines: list[list[float]], colour: str, name: str) -> None:
@@ -156,10 +179,11 @@ def _known(value: Any) -> float:
 
 def _logarithmic(ax: Any) -> None:
     """Powers of ten as a person writes them; matplotlib's own need mathematical text."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    ax.xaxis.set_major_locator(LogLocator(numticks=MOST_POWERS))
+    thousands(ax.xaxis)
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
@@ -168,10 +192,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """Without a power of ten where a person would write none."""
-    if not _is_number(value):
-        return str(value)
-    return f"{value:,.0f}" if LARGE <= abs(value) < HUGE else f"{value:,.4g}"
+    return settled(value) if _is_number(value) else str(value)
 
 
 def _caption(shown: _Drawn) -> str:
@@ -184,6 +205,10 @@ def _caption(shown: _Drawn) -> str:
     }
     said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')}, along {curve['of']}.")
     folds = f" over {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
+    folds += parted_by(curve.get("group"), curve.get("by_time"))
     failed = len(curve["points"]) - len(shown.points)
     gone = f" {count(failed, 'point')} could not be fitted." if failed else ""
-    return f"{said} Bands are 95 % intervals of the mean{folds}.{gone}"
+    far = "".join(
+        f" {what} is off the axis." for place, what in shown.marks if not shown.has(place)
+    )
+    return f"{said} Bands are 95 % intervals of the mean{folds}.{gone}{far}"

@@ -12,6 +12,7 @@ from io import StringIO
 from typing import Any
 
 from likely.report.section import Picture
+from likely.report.wording import settled
 
 INK, MUTED, RULE, ACCENT, SECOND = "#010201", "#010202", "#010203", "#010204", "#010205"
 SERIES = (ACCENT, SECOND, "#010206", "#010207", "#010208", "#010209")  # of several classes
@@ -27,6 +28,7 @@ SIZE = (4.6, 3.3)  # inches: narrow, so that letters stay readable on a phone
 REM_PER_INCH = 6.5  # on the page, so that letters have one size in all pictures
 POINTS_PER_INCH = 72  # a point of the drawing is a pixel of its own
 SMALLEST_DRAWN, SMALLEST_LETTERS = 9, 9  # points of a drawing, and pixels on a phone
+MOST_TICKS = 5  # steps along the foot of a narrow picture
 ID = "FIGURE-"  # in front of each id; the page puts the number of the picture in its place
 
 STYLE: dict[Any, Any] = {  # of matplotlib
@@ -68,8 +70,12 @@ def picture(
     *,
     caption: str = "",
     size: tuple[float, float] = SIZE,
+    grid: tuple[int, int] | None = None,
 ) -> Picture:
-    """What ``draw`` puts on a pair of axes; ``label`` says it in words."""
+    """What ``draw`` puts on a pair of axes; ``label`` says it in words.
+
+    With a ``grid`` of rows and columns it is given so many pairs of axes that share their scales.
+    """
     import matplotlib as mpl
     from cycler import cycler
     from matplotlib.figure import Figure
@@ -77,7 +83,11 @@ def picture(
     with mpl.rc_context():
         mpl.rcParams.update({**STYLE, "axes.prop_cycle": cycler(color=list(SERIES))})
         figure = Figure(figsize=size, layout="constrained")
-        draw(figure.subplots())
+        draw(
+            figure.subplots()
+            if grid is None
+            else figure.subplots(*grid, sharex=True, sharey=True, squeeze=False)
+        )
         file = StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     wide = REM_PER_INCH * size[0]
@@ -101,6 +111,20 @@ def shade(colour: str = "#4f7fd6", strongest: float = 0.6) -> Any:
 def diagonal(ax: Any, ends: Sequence[float] = (0.0, 1.0)) -> None:
     """Where a perfect model would be."""
     ax.plot(ends, ends, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+
+
+def few_ticks(axis: Any) -> None:
+    """Round numbers with room between them, also where each has four digits and a sign."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 2.5, 5, 10]))
+
+
+def thousands(axis: Any) -> None:
+    """``1,000``, as in the text."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: settled(value)))
 
 
 def legend_above(ax: Any, columns: int = 2) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from likely.evaluate.models import BASELINE
-from likely.report.figures import ACCENT, INK, MUTED, picture
+from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Picture
 from likely.report.wording import capitalised, number
 
 BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
 WIDEST = 2.0  # an interval is shown as far as this many times the range of the scores
 MARGIN = 0.04  # of the axis, on both sides
+ARROW = 0.28  # of the axis, behind it: there an arrow and its number touch no other mark
 
 Entry = Mapping[str, Any]
 
@@ -28,8 +29,12 @@ class _Window(NamedTuple):
     def holds(self, x: float) -> bool:
         return self.left <= x <= self.right
 
-    def edge(self, x: float) -> float:
-        return self.left if x < self.left else self.right
+    def around(self, values: Sequence[float]) -> "_Window":
+        """With room for the arrows of what lies outside, on the side where it lies."""
+        room = ARROW * (self.right - self.left)
+        left = self.left - (room if any(x < self.left for x in values) else 0.0)
+        right = self.right + (room if any(x > self.right for x in values) else 0.0)
+        return _Window(left, right)
 
 
 def intervals_drawn(found: Entry, entries: Sequence[Entry], metric: str) -> Picture | None:
@@ -38,18 +43,23 @@ def intervals_drawn(found: Entry, entries: Sequence[Entry], metric: str) -> Pict
     if len(usable) < 2:
         return None
     window = _window(usable, lower=found["better"] == "lower")
+    shown = window.around([each["averaged"] for each in usable])
 
     def draw(ax: Any) -> None:
-        margin = MARGIN * (window.right - window.left)
-        ax.set_xlim(window.left - margin, window.right + margin)
+        margin = MARGIN * (shown.right - shown.left)
+        ax.set_xlim(shown.left - margin, shown.right + margin)
         for i, each in enumerate(usable):
-            _line(ax, i, each, window)
+            if window.holds(each["averaged"]):
+                _line(ax, i, each, window)
+            else:
+                _arrow(ax, i, each["averaged"], shown)
         ax.set_yticks(range(len(usable)), [str(each["model"]) for each in usable])
         ax.tick_params(axis="y", labelcolor=INK, length=0)
         ax.set_ylim(len(usable) - 0.5, -0.5)
         ax.grid(visible=False, axis="y")
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(capitalised(metric))
+        few_ticks(ax.xaxis)
 
     told = ", ".join(f"{each['model']} {number(each['averaged'])}" for each in usable)
     caption = "Means over folds with 95 % intervals. The dashes are the best constant."
@@ -64,18 +74,16 @@ def _line(ax: Any, i: int, each: Entry, window: _Window) -> None:
     colour = MUTED if baseline else ACCENT
     if baseline:
         ax.axvline(value, color=MUTED, lw=1, linestyle=(0, (4, 3)), zorder=0)
-    if not window.holds(value):
-        _arrow(ax, i, value, window)
-        return
     low, high = each["interval"]
     ends = [max(low, window.left), min(high, window.right)]
     ax.plot(ends, [i, i], color=colour, lw=4, alpha=0.35, solid_capstyle="round")
     ax.plot([value], [i], "o", color=colour, markersize=6)
 
 
-def _arrow(ax: Any, i: int, value: float, window: _Window) -> None:
-    """At the edge, with the number that lies behind it."""
-    right, edge = value > window.right, window.edge(value)
+def _arrow(ax: Any, i: int, value: float, shown: _Window) -> None:
+    """At the edge of what is shown, with the number that lies behind it."""
+    right = value > (shown.left + shown.right) / 2
+    edge = shown.right if right else shown.left
     ax.plot([edge], [i], ">" if right else "<", color=ACCENT, markersize=6)
     place = {"xytext": (-8 if right else 8, 0), "textcoords": "offset points"}
     side = {"ha": "right" if right else "left", "va": "center"}

@@ -1,24 +1,33 @@
 """Every metric of the task in one table: on sealed rows, where there are, and on rows held out."""
 
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import Any
 
-from likely.evaluate.metrics import Metric, metrics_for
+from likely.evaluate.folds import parted_by
+from likely.evaluate.metrics import METRICS, Metric, metrics_for
 from likely.evaluate.metrics.base import Estimate
 from likely.report.run_files import Record
 from likely.report.section import Table
 from likely.report.validation import Validation
-from likely.report.wording import capitalised, count, interval, number, percent_level
+from likely.report.wording import (
+    beside_each_other,
+    capitalised,
+    count,
+    from_to,
+    number,
+    percent_level,
+)
 
 SEALED, HELD = "sealed rows", "held out"
 DASH = number(None)
+OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
 
 
 def estimate_of(validation: Validation, metric: Metric) -> Estimate:
-    """Of one held-out part it was kept when it was scored; of folds it is made from their rows."""
+    """As it was kept when it was scored; else it is made from the rows."""
     told = (validation.facts.get("measures") or {}).get(metric.name)
     if told is not None:
-        return Estimate(**told)
+        return Estimate(**{name: OPEN[name] if x is None else x for name, x in told.items()})
     return metric.estimate(validation.truth, validation.truth, validation.prediction)
 
 
@@ -27,11 +36,17 @@ def rows_held(validation: Validation) -> str:
     part = validation.facts.get("held_out")
     if part:
         return f"{count(int(part), 'row')} that the scored fit did not see"
-    return f"{count(len(validation.row), 'row')}, each held out once in {folds_of(validation)}"
+    n_groups, group = (validation.facts.get(name) for name in ("groups", "group"))
+    parts = f" in {count(int(n_groups), 'group')} of {group}" if n_groups else ""
+    rows = f"{count(len(validation.row), 'row')}{parts}"
+    return f"{rows}, each held out once in {folds_of(validation)}"
 
 
 def folds_of(validation: Validation) -> str:
-    return count(int(validation.facts.get("folds", validation.fold.max() + 1)), "fold")
+    """``5 folds, whole groups of shop``."""
+    facts = validation.facts
+    number_of = int(facts.get("folds", validation.fold.max() + 1))
+    return f"{count(number_of, 'fold')}{parted_by(facts.get('group'), facts.get('by_time'))}"
 
 
 def metrics_table(validation: Validation, final: Record | None) -> Table:
@@ -53,7 +68,7 @@ def metrics_table(validation: Validation, final: Record | None) -> Table:
     first = (SEALED, f"{level} interval", "best constant") if sealed else ()
     head = ("metric", *first, HELD, "95 % interval", "best constant")
     said = [_held(validation), "↓ lower is better, ↑ higher is better."]
-    said += [*_about_two(validation), *_about_infinite(infinite)]
+    said += [*_about_two(validation), *_about_median(validation), *_about_infinite(infinite)]
     return Table(head, tuple(rows), caption=" ".join(said))
 
 
@@ -81,7 +96,10 @@ def _cells(found: Record) -> list[str]:
     value = found.get("value")
     if value is None or not isfinite(value):
         return [DASH, DASH, _finite(found.get("constant"))]
-    return [number(value), interval(found["low"], found["high"]), _finite(found.get("constant"))]
+    constant = found.get("constant")
+    known = constant if constant is not None and isfinite(constant) else None
+    told, low, high, beside = beside_each_other((value, found["low"], found["high"], known))
+    return [told, from_to(low, high), beside]
 
 
 def _finite(value: Any) -> str:
@@ -107,6 +125,14 @@ def _about_two(validation: Validation) -> list[str]:
         f"best constant says {validation.labels[1]} of every row, that of accuracy the more common "
         "class."
     ]
+
+
+def _about_median(validation: Validation) -> list[str]:
+    """No one number has both the least squared and the least absolute error."""
+    if validation.has_classes or validation.facts.get("moved"):
+        return []
+    title = METRICS["mae"].title
+    return [f"The best constant of the {title} is the median; elsewhere it is the mean."]
 
 
 def _about_infinite(titles: list[str]) -> list[str]:

@@ -132,27 +132,31 @@ def _telling(page: Mapping[str, Any] | None) -> list[str]:
 
 
 def _surprising(held: Validation, telling: list[str]) -> list[Block]:
-    columns = list(held.surprising[0]["cells"])
+    cells = held.surprising[0]["cells"]
+    own = [name for name in cells if name == held.facts.get("identifier")]
+    columns = [name for name in cells if name not in own]
     place = {name: k for k, name in reversed(list(enumerate(telling)))}
     shown = sorted(columns, key=lambda name: place.get(name, len(telling)))[:MOST_CELLS]
     unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
-    rows = tuple(_row(each, shown) for each in held.surprising)
+    rows = tuple(_row(each, own, shown) for each in held.surprising)
     left = len(columns) - len(shown)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
     caption = "Columns that count most in the model." if left > 0 and telling else ""
-    heads = (shortened(c, LONGEST_CELL) for c in shown)
+    first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
+    at = len(own)
     return [
         Heading("The most surprising rows"),
         Text(
             "Training rows with the largest loss while they were held out, counted from 0; none is "
-            "from a sealed test set. Look for wrong labels, and for columns that are missing."
+            "from a sealed test set, whose rows are not counted. Look for wrong labels, and for "
+            "columns that are missing."
         ),
         Table(
-            ("row", held.target, "the model said", unit, *heads),
+            (*first, "row", held.target, "the model said", unit, *heads),
             rows,
-            left=3,
-            words=frozenset(4 + j for j, name in enumerate(shown) if _is_words(held, name)),
-            names=frozenset({1, *range(4, 4 + len(shown))}),
+            left=at + 3,
+            words=frozenset(at + 4 + j for j, c in enumerate(shown) if _is_words(held, c)),
+            names=frozenset({*range(at), at + 1, *range(at + 4, at + 4 + len(shown))}),
             caption=caption,
             more=more,
         ),
@@ -167,12 +171,15 @@ def _has_density(held: Validation) -> bool:
     return held.prediction.log_density is not None
 
 
-def _row(each: Mapping[str, Any], shown: list[str]) -> tuple[str, ...]:
+def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:
     said = each["said"]
     told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
     loss = "∞" if each["loss"] is None else number(each["loss"])
-    cells = (shortened(_cell(each["cells"].get(name)), LONGEST_CELL) for name in shown)
-    return str(each["row"]), _cell(each["truth"]), told, loss, *cells
+    first, cells = (
+        [shortened(_cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
+        for names in (own, shown)
+    )
+    return *first, str(each["row"]), _cell(each["truth"]), told, loss, *cells
 
 
 def _cell(value: Any) -> str:

@@ -88,7 +88,7 @@ def _summary(page: Mapping[str, Any], units: str) -> list[Block]:
     )
     said = (
         f"{page['title']}: {count(int(fit['examples']), 'row')}, "
-        f"{count(int(fit['parameters']), 'parameter')}; log-likelihood "
+        f"{_parameters(float(fit['parameters']))}; log-likelihood "
         f"{number(fit['log_likelihood'])} (without columns {number(fit['null_log_likelihood'])}), "
         f"AIC {number(fit['aic'])}, standard errors: {fit['covariance']}. Coefficients: {units}."
     )
@@ -99,6 +99,11 @@ def _summary(page: Mapping[str, Any], units: str) -> list[Block]:
     table = Table(head, rows, caption=zeros, more=more, names=Z_AND_P)
     drawn: Block = Gallery((_forest(terms), table)) if rows else table
     return [Text(said), drawn, *notes]
+
+
+def _parameters(n: float) -> str:
+    """As ``likely explain`` and the AIC count them; under a penalty they need not be whole."""
+    return count(int(n), "parameter") if n.is_integer() else f"{n:.2f} effective parameters"
 
 
 def _forest(terms: Sequence[Mapping[str, Any]]) -> Picture:

@@ -9,6 +9,7 @@ from math import nan
 
 from likely.evaluate.metrics import METRICS
 from likely.evaluate.metrics.base import Estimate
+from likely.report.broken import warning_of
 from likely.report.measured import estimate_of, folds_of
 from likely.report.run_files import RunFacts
 from likely.report.section import Table
@@ -19,8 +20,9 @@ NOTHING = number(None)
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
 HEAD = ("run", "model", "score", "sealed rows", "best constant", "training rows", "best constant")
 CAPTION = (
-    "Training rows were held out from the fit that is scored; what was chosen on them is a little "
-    "too good. Sealed rows took no part in any choice, so that runs are compared by those."
+    "Choose a run by its training rows, each held out from the fit that is scored. The sealed rows "
+    "are the last word on the run that was chosen, and not for choosing: what is chosen by a score "
+    "is a little worse than that score says."
 )
 
 
@@ -92,4 +94,5 @@ def _sealed(facts: RunFacts) -> tuple[str, str]:
     told = with_interval(final["value"], low, high) if known else number(final["value"])
     own = "" if final.get("of_this_model", True) else ", of an earlier model"
     look = f"look {final['look']} of {final['budget']}"
-    return f"{told}, {level}; {look}{own}", number(final["constant"])
+    broken = "" if warning_of(facts) is None else "; ledger broken"
+    return f"{told}, {level}; {look}{own}{broken}", number(final["constant"])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
+from likely.report.broken import warning_of, with_warning
 from likely.report.calibration import calibration
 from likely.report.checks import checks
 from likely.report.command import command
@@ -46,6 +47,7 @@ class Part(NamedTuple):
     title: str
     sections: tuple[Section, ...]
     left_out: tuple[LeftOut, ...]
+    warning: str | None = None  # of a ledger that is not as it was written
 
 
 @final
@@ -59,6 +61,10 @@ class Report:
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         return tuple(each for part in self.parts for each in part.left_out)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(part.warning for part in self.parts if part.warning is not None)
 
 
 def report_of(runs: Sequence[RunFacts]) -> Report:
@@ -78,12 +84,12 @@ def report_of(runs: Sequence[RunFacts]) -> Report:
 
 def _part(facts: RunFacts, key: str) -> Part:
     told = [section(facts) for section in SECTIONS]
-    return Part(
-        key,
-        facts.name,
-        tuple(each for each in told if isinstance(each, Section)),
-        tuple(each for each in told if isinstance(each, LeftOut)),
-    )
+    sections = [each for each in told if isinstance(each, Section)]
+    left_out = tuple(each for each in told if isinstance(each, LeftOut))
+    warning = warning_of(facts)
+    if warning is not None:  # before anything else is claimed
+        sections[0] = with_warning(sections[0], warning)
+    return Part(key, facts.name, tuple(sections), left_out, warning)
 
 
 class _Numbered:

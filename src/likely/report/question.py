@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from likely.evaluate.folds import parted_by
 from likely.evaluate.models import CANDIDATES
 from likely.report.run_files import RunFacts
 from likely.report.section import Facts, LeftOut, Section
@@ -31,6 +32,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Data", _data(data)),
         ("Target", _target(facts)),
         ("Task", _task(facts)),
+        ("Folds", parted_by(run.get("group"), run.get("by_time")).removeprefix(", ")),
         ("Model", _model(run)),
         (LOOKS, looks(facts)),
         ("Data SHA-256", str(data.get("sha256", "not recorded"))),

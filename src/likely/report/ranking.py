@@ -13,6 +13,7 @@ from likely.report.validation import Validation
 from likely.report.wording import number, shortened
 
 TITLE = "Ranking"
+LETTERS, HANDLE, MOST_COLUMNS = 60, 4, 3  # of a legend: across it, of a line, and beside each other
 CHANCE = {"color": MUTED, "linewidth": 1, "linestyle": (0, (4, 3)), "label": "_chance"}
 
 
@@ -69,6 +70,8 @@ def _precision_recall(held: Validation) -> Picture:
     precision = {
         k: float(average_precision_score(*_happened(held, k), **weight)) for k in _ranked(held)
     }
+    happened = {k: np.average(_happened(held, k)[0], weights=held.truth.weight) for k in precision}
+    shares = {k: number(float(share)) for k, share in happened.items()}
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import PrecisionRecallDisplay
@@ -79,19 +82,25 @@ def _precision_recall(held: Validation) -> Picture:
                 **weight,
                 ax=ax,
                 drop_intermediate=True,
-                curve_kwargs={"color": SERIES[j], "label": _named(held, k, average)},
+                curve_kwargs={
+                    "color": SERIES[j],
+                    "label": f"{_named(held, k, average)} ({shares[k]})",
+                },
                 plot_chance_level=len(precision) == 1,
                 chance_level_kw=CHANCE,
             )
         ax.set(xlabel="Recall", ylabel="Precision")
         _square(ax)
 
-    told = ", ".join(f"{held.labels[k]} {number(value)}" for k, value in precision.items())
-    chance = " The dashes are the share of the class." if len(precision) == 1 else ""
+    told = ", ".join(
+        f"{held.labels[k]} {number(value)}, by chance {shares[k]}" for k, value in precision.items()
+    )
+    dashes = " It is the dashes." if len(precision) == 1 else ""
     return picture(
         draw,
         f"Precision–recall curves; average precision: {told}.",
-        caption=f"Precision–recall, with the average precision of each curve.{chance}",
+        caption="Precision–recall, with the average precision of each curve and, in brackets, the "
+        f"share of its class, which chance would reach.{dashes}",
     )
 
 
@@ -102,4 +111,7 @@ def _named(held: Validation, k: int, value: float) -> str:
 def _square(ax: Any) -> None:
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     ax.set_aspect("auto")
-    legend_above(ax, 2 if len(ax.get_legend_handles_labels()[0]) < 5 else 3)
+    names = ax.get_legend_handles_labels()[1]
+    longest = max(map(len, names)) + HANDLE
+    few = len(names) < MOST_COLUMNS + 2  # two below two
+    legend_above(ax, max(min(LETTERS // longest, MOST_COLUMNS - few), 1))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.report.figures import ACCENT, MUTED, diagonal, picture
+from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Picture, Section, Table, Text
 from likely.report.validation import Validation
@@ -106,6 +106,7 @@ def _histogram(pit: Array) -> Picture:
         ax.hist(pit, bins=np.linspace(0, 1, N_BINS + 1).tolist(), color=ACCENT, alpha=0.75)
         ax.axhline(len(pit) / N_BINS, color=MUTED, lw=1, linestyle=(0, (4, 3)))
         ax.set(xlabel="Place in the predicted distribution", ylabel="Rows", xlim=(0, 1))
+        thousands(ax.yaxis)
 
     caption = "Flat is calibrated; a hump says the model is too unsure, a bowl that it is too sure."
     return picture(draw, "Histogram of the place of each row in its prediction.", caption=caption)

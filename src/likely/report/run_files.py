@@ -5,6 +5,7 @@ run.json            written by ``train``, ``tune`` and whatever else leaves a mo
     data            {name, sha256, rows}
     scores          of the rows that ``train`` held out, or null
     task            {kind, reason}                                          (optional)
+    group, by_time  the column by which rows were held out, or null         (optional)
     seal            {path, name, looks, budget, judge, rows, count, head}   (optional) of the sealed
                     folder that the data came from: count and head are those of its ledger when
                     the RUN was written, so that a cut tail shows
@@ -26,10 +27,12 @@ validation.parquet  one row per row of the training data that was held out once:
     log_density     of numbers: log p(y | x); absent where a model has none
     pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
     weight          how much the row counts; absent where all count the same
-validation.json     kind, target, classes, folds, seed, rows, and
+validation.json     kind, target, classes, folds, seed, group, by_time, rows, and
     surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
     held_out        where one part was held out, in place of folds: how many rows it has
     measures        of that part, by metric: {value, low, high, constant}
+    moved           whether offsets move its best constant                  (optional)
+    identifier      the column that names rows, or null                     (optional)
 
 ``validation.write`` writes the last two from training rows that were held out, so no sealed row can
 be among them.
@@ -48,6 +51,8 @@ from likely.report.validation import Validation, read_validation
 
 RUN, LOOK, COMPARISON, CURVE = "run.json", "look.json", "comparison.json", "curve.json"
 STUDY, FINAL = "study.json", "final.json"
+PARTING = {"group": "--group", "by_time": "--by-time"}
+SCORING = ("compare", "tune")  # verbs that take these options
 
 Record = Mapping[str, Any]
 
@@ -91,11 +96,17 @@ class RunFacts:
     path: str = "RUN"  # as a command names it
 
     def command(self, verb: str, *words: str) -> str:
-        """``likely VERB DATA WORDS``, with the target where the data do not know it."""
+        """``likely VERB DATA WORDS``, with the target where the data do not know it.
+
+        What scores models holds rows out as this run did.
+        """
         seal, data = self.run.get("seal"), self.run.get("data") or {}
         name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
         target = self.run.get("target")
         asked = [] if seal or target is None else ["--target", str(target)]
+        for key, option in PARTING.items() if verb in SCORING else ():
+            if self.run.get(key) is not None:
+                asked += [option, str(self.run[key])]
         return shlex.join(["likely", verb, name, *words, *asked])
 
 

@@ -7,7 +7,7 @@ from likely.evaluate.metrics import METRICS
 from likely.evaluate.models import CANDIDATES
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import count, interval, number, setting, with_interval
+from likely.report.wording import beside_each_other, count, from_to, number, setting, with_interval
 
 TITLE = "Tuning"
 MOST_TRIALS = 10
@@ -31,20 +31,18 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
         "training rows that folds share, and are wider."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
-    rows = tuple(
-        (
-            _settings(trial["parameters"], names),
-            number(trial["mean"]),
-            interval(trial.get("low"), trial.get("high")),
-        )
-        for trial in scored[:MOST_TRIALS]
-    )
+    rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])
     blocks: list[Block] = [Text(said), _nested(study)]
     head = ("settings", metric, "95 % interval")
     left = len(scored) - MOST_TRIALS
     more = f"{count(left, 'more trial')}" if left > 0 else ""
     blocks.append(Table(head, rows, marked=frozenset({0}), more=more))
     return Section("tuning", TITLE, tuple(blocks))
+
+
+def _row(trial: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
+    mean, low, high = beside_each_other([trial.get(key) for key in ("mean", "low", "high")])
+    return _settings(trial["parameters"], names), mean, from_to(low, high)
 
 
 def _nested(study: Mapping[str, Any]) -> Remark:

@@ -22,9 +22,11 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidFile
 from likely.evaluate.folds import Folds
 from likely.evaluate.metrics import Prediction, Truth
+from likely.evaluate.objective import strata_of
 from likely.evaluate.predicting import Spread, predict_for, spread_of, truth_of
 from likely.evaluate.task import CLASS_KINDS, Kind, Task
 from likely.files import write_atomically
+from likely.report.identifying import identifier_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +81,7 @@ def validate(
     places = np.flatnonzero(task.known(table))
     table = table.take(places)
     if folds is None:
-        stratify = task.codes(table) if task.has_classes else None
+        stratify = strata_of(table, task) if task.has_classes else None
         folds = Folds(n_rows=table.num_rows, n_folds=n_folds, seed=seed, stratify=stratify)
     rng = np.random.default_rng(seed)
     parts = []
@@ -212,7 +214,7 @@ def _joined(
         fold=fold[order],
         pit=_stacked([pit for _, _, pit in parts], order),
         surprising=_surprising(table, task, truth, prediction, places),
-        facts=facts,
+        facts={**facts, "identifier": identifier_of(table, task.target)},
     )
 
 

@@ -4,7 +4,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from likely.evaluate.metrics import METRICS, metrics_for
-from likely.report.figures import ACCENT, INK, MUTED, picture
+from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.measured import estimate_of, metrics_table, rows_held, scores_table
 from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
@@ -22,12 +22,24 @@ ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 FINAL_FIELDS = (
     *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
-    *("constant", "promised", "note", "of_this_model", "extras"),
+    *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
+    *("promised", "note", "of_this_model", "extras"),
 )
 
 
+class Gain(NamedTuple):
+    """What a model saves of the constant's loss on the same rows, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 class Verdict(NamedTuple):
-    """A score, its interval and the best constant's; whether it is better, worse or neither."""
+    """A score, its interval and the best constant's; whether it is better, worse or neither.
+
+    The gain over the constant says which, where there is one: its rows are paired.
+    """
 
     sentence: str
     metric: str
@@ -37,11 +49,14 @@ class Verdict(NamedTuple):
     constant: float | None
     lower_is_better: bool = True
     level: float = 0.95  # of the interval
+    gain: Gain | None = None
 
     @property
     def tone(self) -> Tone:
         if self.constant is None:
             return "plain"
+        if self.gain is not None:
+            return "good" if self.gain.low > 0 else "warn"
         if self.lower_is_better:
             return "good" if self.high < self.constant else "warn"
         return "good" if self.low > self.constant else "warn"
@@ -50,9 +65,12 @@ class Verdict(NamedTuple):
     def judgement(self) -> str:
         if self.constant is None:
             return ""
+        gain = "" if self.gain is None else f": row by row it gains {with_interval(*self.gain)}"
         if self.tone == "good":
-            return "It is better than the best constant, beyond what chance would do."
-        return "It is not shown to be better than the best constant, which looks at no column."
+            return f"It is better than the best constant, beyond what chance would do{gain}."
+        return (
+            f"It is not shown to be better than the best constant, which looks at no column{gain}."
+        )
 
 
 def verdict(facts: RunFacts) -> Section | LeftOut:
@@ -80,10 +98,18 @@ def verdict_of(facts: RunFacts) -> Verdict | None:
 
 def held_out_verdict(facts: RunFacts) -> Verdict | None:
     """Of training rows while they were held out."""
+    scores = facts.run.get("scores") or {}
     if facts.validation is not None:
-        return _of_validation(facts.validation)
-    scores = facts.run.get("scores")
-    return None if not scores else _of_scores(scores)
+        return _of_validation(facts.validation)._replace(gain=_gain_of(scores))
+    return _of_scores(scores)._replace(gain=_gain_of(scores)) if scores else None
+
+
+def _gain_of(scores: Any) -> Gain | None:
+    """As ``train`` has measured it; an end that is open is null in JSON."""
+    if scores.get("gain") is None or "gain_interval" not in scores:
+        return None
+    low, high = scores["gain_interval"]
+    return Gain(scores["gain"], -inf if low is None else low, inf if high is None else high)
 
 
 def _flattery(facts: RunFacts) -> str:
@@ -103,12 +129,17 @@ def _of_final(final: Any) -> Verdict:
 
     fields = {name: final[name] for name in FINAL_FIELDS if name in final}
     open_ends = {"low": -inf, "high": inf}  # which JSON has not
+    if fields.get("gain") is not None:
+        open_ends |= {"gain_low": -inf, "gain_high": inf}
     score = FinalScore(
         **fields | {name: end for name, end in open_ends.items() if fields[name] is None}
     )
+    gain = None
+    if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
+        gain = Gain(score.gain, score.gain_low, score.gain_high)
     constant = score.constant if score.of_this_model else None  # an earlier model's score: no claim
     ends = (score.value, score.low, score.high)
-    return Verdict(str(score), score.metric, *ends, constant, level=score.level)
+    return Verdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
 
 
 def _of_validation(validation: Validation) -> Verdict:
@@ -151,7 +182,8 @@ def _ruler(found: Verdict) -> Picture:
         for x, name, colour, up in marks:
             _tag(ax, x, f"{name} {number(x)}", colour, up=up)
         ax.set_yticks([])
-        ax.grid(visible=False, axis="y")
+        ax.grid(visible=False)  # lines would cross the names
+        few_ticks(ax.xaxis)
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(capitalised(found.metric))
 
@@ -160,6 +192,8 @@ def _ruler(found: Verdict) -> Picture:
         f"{interval(found.low, found.high)}; best constant {number(constant)}."
     )
     caption = f"The bar is a {percent_level(found.level)} interval."
+    if found.gain is not None:
+        caption += " Which of the two is better is judged row by row."
     return picture(draw, label, caption=caption, size=(4.8, 1.4))
 
 

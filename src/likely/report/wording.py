@@ -7,6 +7,7 @@ from typing import Any
 SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e5  # outside of these: whole, or three digits that count
 ROUNDING = 1e-12  # smaller scores are zeros that floating point has left
 LARGEST_WHOLE = 1e9  # up to here without a power of ten
+LARGEST_SHORT, LARGEST_SETTING = 1e4, 1e7  # between these settings are whole, with commas
 MOST_DECIMALS = 6
 HASH_LETTERS = 16  # of a SHA-256: enough to compare by eye
 MINUS = "\N{MINUS SIGN}"
@@ -23,6 +24,17 @@ def number(value: Any, decimals: int = 3) -> str:
     return _written(value, decimals).replace("-", MINUS)
 
 
+def beside_each_other(values: Sequence[Any], decimals: int = 3) -> list[str]:
+    """Scores of one line or column: three decimals, and 0.000 for what is tiny beside the others.
+
+    Where all of them are tiny they have digits that count: an error in small units is no 0.
+    """
+    known = [abs(value) for value in values if isinstance(value, float) and isfinite(value)]
+    if max(known, default=0.0) < SMALLEST_FIXED:
+        return [number(value, decimals) for value in values]
+    return [number(_without_digits(value, decimals), decimals) for value in values]
+
+
 def plainly(value: float, digits: int = 4) -> str:
     """``0.1235``, ``2019``, ``55,889``: a power of ten only where a person would write one."""
     size = abs(value)
@@ -31,6 +43,19 @@ def plainly(value: float, digits: int = 4) -> str:
     if size >= 10 ** (digits - 1) and size < 10**digits:
         return f"{value:.0f}".replace("-", MINUS)  # it may be a year
     return f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def settled(value: float) -> str:
+    """A count or a setting on an axis: ``1,000``, and ``0.01`` as short as it is."""
+    whole = LARGEST_SHORT <= abs(value) < LARGEST_SETTING
+    return (f"{value:,.0f}" if whole else f"{value:,.4g}").replace("-", MINUS)
+
+
+def _without_digits(value: Any, decimals: int) -> Any:
+    """What three decimals show of a number that is smaller; 0.0 has no sign."""
+    if not isinstance(value, float) or not abs(value) < SMALLEST_FIXED:
+        return value
+    return round(value, decimals) + 0.0
 
 
 def _written(value: float, decimals: int) -> str:
@@ -45,9 +70,12 @@ def _written(value: float, decimals: int) -> str:
 
 def interval(low: Any, high: Any, decimals: int = 3) -> str:
     """``0.389 to 0.436``; a dash where neither end is known."""
-    if low is None and high is None:
-        return number(None)
-    return f"{number(low, decimals)} to {number(high, decimals)}"
+    return from_to(number(low, decimals), number(high, decimals))
+
+
+def from_to(low: str, high: str) -> str:
+    """Two ends that are written already."""
+    return number(None) if low == high == number(None) else f"{low} to {high}"
 
 
 def with_interval(value: float, low: float, high: float) -> str:

@@ -22,6 +22,13 @@ class FinalScore:
         The score and an interval for it, of the given ``level``: 1 − 0.05/k at look k.
     constant : float
         The same score of the best prediction that ignores the features.
+    gain, gain_low, gain_high : float or None
+        constant − value, and its interval of the same level from the rows' differences: the model
+        is better than the constant, beyond what chance would do, where ``gain_low`` is above 0.
+        None under ladder and thresholdout, which would tell too much by it.
+    group, n_groups : str, int or None
+        Of a seal by group: its column, and how many groups are sealed.  Intervals are then those
+        of groups, for the rows of one are not independent.
     promised : float or None
         What the training part had promised, by cross-validation, where that was said.
     of_this_model : bool
@@ -44,6 +51,11 @@ class FinalScore:
     budget: int
     judge: str
     constant: float
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    group: str | None = None
+    n_groups: int | None = None
     promised: float | None = None
     note: str = ""
     of_this_model: bool = True
@@ -61,7 +73,7 @@ class FinalScore:
         level = "" if self.level == USUAL_LEVEL else f", {100 * self.level:.4g} %"
         said = (
             f"{of}{metric} {value} ({low}–{high}{level}) on {self.n_rows:,} sealed "
-            f"row{'' if self.n_rows == 1 else 's'}, "
+            f"row{'' if self.n_rows == 1 else 's'}{self._said_groups()}, "
             f"{self._said_look()}; best constant {self.constant:.{digits}f}."
         )
         if self.note:
@@ -71,6 +83,11 @@ class FinalScore:
         return said
 
     __repr__ = __str__
+
+    def _said_groups(self) -> str:
+        if self.n_groups is None:
+            return ""
+        return f" in {self.n_groups:,} group{'' if self.n_groups == 1 else 's'} of {self.group}"
 
     def _said_look(self) -> str:
         if self.look <= self.budget:

@@ -9,6 +9,7 @@ are never charged twice.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from math import inf, isfinite
 from pathlib import Path
@@ -16,15 +17,17 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
+from likely.intervals import n_groups_of
 from likely.sealing.final_score import FinalScore
+from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_digest
-from likely.sealing.judges import JUDGES, Evidence
+from likely.sealing.judges import JUDGES, Evidence, Ruling
 from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
-from likely.sealing.manifest import canonical
+from likely.sealing.manifest import Manifest, canonical
 from likely.sealing.scoring import (
     Estimate,
     Predictions,
@@ -254,37 +257,62 @@ def _facts_of_score(
     y: Array,
     label_file: bytes,
 ) -> dict[str, Any]:
-    manifest, look = seal.manifest, int(commit["look"])
-    judge, level = JUDGES[manifest.judge], 1 - ERROR_RATE / look
+    manifest, judge = seal.manifest, JUDGES[seal.manifest.judge]
     y_train = values_of(seal.train().column(manifest.target))
-    losses = scorer.losses(predictions, y)
     on_train = float(scorer.constant_losses(y_train, y_train).mean())
+    losses, groups = scorer.losses(predictions, y), _groups(seal)
     seed = sha256(label_file + commit["predictions"].encode()).digest()
     evidence = Evidence(
         losses=losses,
         constant=on_train,
         training=commit["training"] if commit["training"] is not None else on_train,
         best=_best_told(seal.ledger.entries(), scorer.name),
-        level=level,
+        level=1 - ERROR_RATE / int(commit["look"]),
         rng=np.random.default_rng(np.frombuffer(seed, dtype=np.uint32)),
-        interval=scorer.interval,
+        interval=scorer.interval if groups is None else partial(scorer.interval, groups=groups),
+        groups=groups,
     )
-    ruling = judge.rule(evidence)
-    exact = judge.exact
-    constant = float(scorer.constant_losses(y_train, y).mean()) if exact else on_train
+    told: dict[str, Any] = {"constant": on_train, "extras": {}}
+    if judge.exact:
+        level = evidence.level
+        extras = scorer.extras(predictions, y, level, y_train=y_train, groups=groups)
+        constant = scorer.constant_losses(y_train, y)
+        told = {"extras": dict(extras), **_beside_constant(scorer, constant, evidence)}
+    return told | _facts_of_ruling(judge.rule(evidence), evidence, scorer.name, commit, manifest)
+
+
+def _facts_of_ruling(
+    ruling: Ruling, evidence: Evidence, metric: str, commit: Entry, manifest: Manifest
+) -> dict[str, Any]:
+    """What may be told under every judge."""
+    groups = evidence.groups
     return {
-        "look": look,
-        "metric": scorer.name,
+        "look": int(commit["look"]),
+        "metric": metric,
         "judge": manifest.judge,
-        "rows": int(losses.size),
+        "rows": int(evidence.losses.size),
         **_as_json(ruling.told),
         "own": ruling.own,
-        "level": level,
-        "constant": constant,
+        "level": evidence.level,
         "note": ruling.note,
         "promised": commit["promised"],
-        "extras": dict(scorer.extras(predictions, y, level, y_train=y_train)) if exact else {},
+        **({} if groups is None else {"groups": n_groups_of(groups)}),
     }
+
+
+def _beside_constant(scorer: Scorer, constant: Array, evidence: Evidence) -> dict[str, Any]:
+    """The constant's score, and what the model gains over it row by row."""
+    gain = scorer.gain(evidence.losses, constant, evidence.level, evidence.groups)
+    return {"constant": float(constant.mean()), "gain": _as_json(gain)}
+
+
+def _groups(seal: SealFolder) -> Codes | None:
+    """The group of each sealed row, as the split saw them; None where the seal has none."""
+    group = seal.manifest.group
+    if group is None:
+        return None
+    found = row_fingerprints(seal.features(), [group], "")
+    return np.unique(found, return_inverse=True)[1]
 
 
 def _as_json(told: Estimate) -> dict[str, float | None]:
@@ -294,10 +322,16 @@ def _as_json(told: Estimate) -> dict[str, float | None]:
 
 def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
     fields = ("metric", "value", "level", "look", "judge", "constant")
+    gain = score.get("gain") or {}  # ledgers of earlier versions have none
     return FinalScore(
         **{name: score[name] for name in fields},
-        low=-inf if score["low"] is None else score["low"],
-        high=inf if score["high"] is None else score["high"],
+        low=_end(score["low"], -inf),
+        high=_end(score["high"], inf),
+        gain=gain.get("value"),
+        gain_low=_end(gain["low"], -inf) if gain else None,
+        gain_high=_end(gain["high"], inf) if gain else None,
+        group=seal.manifest.group if "groups" in score else None,
+        n_groups=score.get("groups"),
         n_rows=score["rows"],
         budget=seal.manifest.budget,
         promised=score["promised"],
@@ -308,6 +342,10 @@ def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -
         head=seal.ledger.verdict().head,
         model=model,
     )
+
+
+def _end(told: float | None, if_open: float) -> float:
+    return if_open if told is None else told
 
 
 def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:

@@ -11,6 +11,9 @@ are proved for bounded losses, so under them a row counts for at most ``LARGEST`
 then rests on the variance bound s² ≤ m (b − m) of losses in [0, b] with mean m, not on the sealed
 rows.  Their exact score is returned to nobody.
 
+Of a seal by group, n is n²/Σ n_g² in all of this: the rows of a group may be all alike, and to
+measure how alike they are would tell of the sealed labels.
+
 References
 ----------
 Blum & Hardt, The Ladder: a reliable leaderboard for machine learning competitions, ICML 2015.
@@ -27,8 +30,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from likely._typing import Array
-from likely.intervals import wilson
+from likely._typing import Array, Codes
+from likely.intervals import n_groups_of, rows_at_worst, wilson
 from likely.sealing.scoring import Estimate, mean_interval
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
@@ -49,11 +52,17 @@ class Evidence:
     level: float  # of the interval
     rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
     interval: Callable[[Array, float], Estimate] = mean_interval  # the scorer's, of the losses
+    groups: Codes | None = None  # of the sealed rows
+
+    @property
+    def n(self) -> float:
+        """Independent rows, or what rows in groups are worth at worst."""
+        return self.losses.size if self.groups is None else rows_at_worst(self.groups)
 
     @property
     def unit(self) -> float:
         """c / √n."""
-        return (self.constant or 1.0) / sqrt(self.losses.size)
+        return (self.constant or 1.0) / sqrt(self.n)
 
     @property
     def largest(self) -> float:
@@ -66,7 +75,8 @@ class Evidence:
     def chance(self, mean: float, level: float) -> Estimate:
         """All means m with |mean − m| ≤ z √(m (b − m) / n): Wilson's interval on the scale of b."""
         share = min(max(mean / self.largest, 0.0), 1.0)
-        low, high = wilson(share, self.losses.size, level)
+        alone = self.groups is not None and n_groups_of(self.groups) < 2
+        low, high = wilson(share, 0.0 if alone else self.n, level)
         return Estimate(mean, self.largest * low, self.largest * high)
 
 

@@ -2,6 +2,9 @@
 
     score = (1/n) Σ_i loss_i        interval: score ± t_{n−1} s / √n, inside of the loss's range
     0 or 1 for each row             Wilson's interval: n rows without an error are no certainty
+    gain = (1/n) Σ_i (loss_i of the best constant − loss_i), row by row, with its own interval
+
+Rows of one group are not independent: intervals are then cluster-robust (``likely.intervals``).
 
 A scorer first asks the model for predictions, which are written down and hashed, and only then
 sees labels.  Further metrics come as other ``Scorer`` objects, or as ``extras`` of one.
@@ -9,19 +12,28 @@ sees labels.  Further metrics come as other ``Scorer`` objects, or as ``extras``
 References
 ----------
 Wilson (1927), Probable inference, JASA 22.
+Agresti & Min (2005), Simple improved confidence intervals for comparing matched proportions,
+Statistics in Medicine 24.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
-from math import inf
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
-from likely.intervals import about_mean, clipped, wilson
+from likely.intervals import (
+    about_clustered_mean,
+    about_mean,
+    clipped,
+    effective_rows,
+    normal_quantile,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,6 +44,7 @@ LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
 # JSON has no infinity, and one impossible row should not hide all others; scikit-learn's floor
 
 TASK_SCORERS = "likely.evaluate.final_scorers"
+IMAGINED = np.array([1.0, -1.0, 0.0, 0.0])  # differences of matched pairs, half a row each
 Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 
 
@@ -62,12 +75,24 @@ class Scorer(ABC):
     def constant_losses(self, y_train: Array, y: Array) -> Array:
         """The losses of the best prediction that ignores the features."""
 
-    def interval(self, losses: Array, level: float) -> Estimate:
-        """The mean loss, and where it would be on other rows of the kind."""
-        return mean_interval(losses, level, lowest=self.lowest, highest=self.highest)
+    def interval(self, losses: Array, level: float, groups: Codes | None = None) -> Estimate:
+        """The mean loss, and where it would be on other rows, or groups, of the kind."""
+        return mean_interval(losses, level, groups=groups, lowest=self.lowest, highest=self.highest)
+
+    def gain(
+        self, losses: Array, constant: Array, level: float, groups: Codes | None = None
+    ) -> Estimate:
+        """What the model saves of the constant's loss on the same rows."""
+        return mean_interval(constant - losses, level, groups=groups)
 
     def extras(
-        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
     ) -> Mapping[str, Any]:
         """Further numbers for the ledger, as JSON; kept only where the exact score may be told."""
         return {}
@@ -101,7 +126,13 @@ class LogLoss(Scorer):
         return _log_losses(shares, places(y, classes))
 
     def extras(
-        self, predictions: Predictions, y: Array, level: float, *, y_train: Array
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
     ) -> Mapping[str, Any]:
         """How many rows had probability 0: they count as the floor."""
         losses = self.losses(predictions, y)
@@ -125,9 +156,21 @@ class ErrorRate(Scorer):
         classes, count = np.unique(plain(y_train), return_counts=True)
         return (plain(y) != classes[count.argmax()]).astype(np.float64)
 
-    def interval(self, losses: Array, level: float) -> Estimate:
+    def interval(self, losses: Array, level: float, groups: Codes | None = None) -> Estimate:
         share = float(np.mean(losses))
-        return Estimate(share, *wilson(share, losses.size, level))
+        n = losses.size if groups is None else effective_rows(losses, groups, level)
+        return Estimate(share, *wilson(share, n, level))
+
+    def gain(
+        self, losses: Array, constant: Array, level: float, groups: Codes | None = None
+    ) -> Estimate:
+        """With two imagined rows, so that few rows that all agree are no certainty."""
+        difference = constant - losses
+        n = losses.size if groups is None else effective_rows(difference, groups, level)
+        if n <= 0:
+            return Estimate(float(difference.mean()), -1.0, 1.0)
+        weight = np.append(np.full(losses.size, n / losses.size), np.full(4, 0.5))
+        return _wald(np.append(difference, IMAGINED), weight, float(difference.mean()), level)
 
 
 @final
@@ -187,13 +230,31 @@ def scorer_of_commit(described: Mapping[str, Any]) -> Scorer | None:
 
 
 def mean_interval(
-    losses: Array, level: float, *, lowest: float = -inf, highest: float = inf
+    losses: Array,
+    level: float,
+    *,
+    groups: Codes | None = None,
+    lowest: float = -inf,
+    highest: float = inf,
 ) -> Estimate:
-    """The mean, and Student's interval for it; of one row the whole range."""
+    """The mean, and Student's interval for it; of one row, or one group, the whole range."""
     value = float(np.mean(losses))
-    scatter = float(np.square(losses - value).sum())
-    low, high = clipped(about_mean(value, scatter, losses.size, level), lowest, highest)
+    if groups is None:
+        ends = about_mean(value, float(np.square(losses - value).sum()), losses.size, level)
+    else:
+        ends = about_clustered_mean(losses, groups, level)
+    low, high = clipped(ends, lowest, highest)
     return Estimate(value, min(low, value), max(high, value))
+
+
+def _wald(values: Array, weight: Array, told: float, level: float) -> Estimate:
+    """z √(variance/n) about the mean of the values, none beyond ±1, made to hold what is told."""
+    n = float(weight.sum())
+    mean = float(np.dot(weight, values)) / n
+    variance = float(np.dot(weight, np.square(values - mean))) / n
+    half = normal_quantile(level) * sqrt(variance / n)
+    low, high = clipped((mean - half, mean + half), -1.0, 1.0)
+    return Estimate(told, min(low, told), max(high, told))
 
 
 def values_of(column: Any) -> Array:

@@ -110,12 +110,14 @@ def _stratified(table: "pa.Table", target: str, *, test: float, seed: int) -> Sp
 
 def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: int) -> Split:
     strata, words = strata_of(table.column(target))
-    groups = _codes(row_fingerprints(table, [group], ""))
+    groups, alone = _groups(table, group)
     twins, notes = _twins(table, target)
     units = _joined(groups, twins)
     if units.max() < groups.max():
         merged = int(groups.max() - units.max())
         notes = (*notes, f"Equal rows tie {merged + 1:,} groups of {group} together; they stay so.")
+    if alone:
+        notes = (*notes, f"{alone:,} rows have no {group}; each is a group of its own.")
     rule = f"whole groups of {group}"
     sealed = _take_units(units, strata, test, seed)
     if units.max() < FEW_UNITS or abs(sealed.mean() - test) > NEAR:
@@ -124,6 +126,17 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
         rule += f", stratified by {words.format(target)}"
     _check_share(sealed, test, group, int(units.max()) + 1)
     return Split(sealed, rule, notes)
+
+
+def _groups(table: "pa.Table", group: str) -> tuple[Codes, int]:
+    """The group of each row, and how many rows have none: each of them is one of its own."""
+    import pyarrow.compute as pc
+
+    codes = _codes(row_fingerprints(table, [group], ""))
+    missing = np.asarray(pc.is_null(table.column(group), nan_is_null=True))
+    alone = int(missing.sum())
+    codes = np.where(missing, codes.max() + np.cumsum(missing), codes)
+    return _codes(codes), alone
 
 
 def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:

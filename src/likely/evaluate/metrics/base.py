@@ -3,19 +3,26 @@
     statistics(A ∪ B) = statistics(A) + statistics(B)
     value, interval = functions of the sum
 
-A weight of 2 is the row twice; a weight of 0 is the row absent.  To add a metric, write one class
-and list it in ``METRICS``: the laws in ``tests/laws/test_metrics.py`` read that list.
+A weight of 2 is the row twice; a weight of 0 is the row absent.  Rows that come in groups (a
+patient's, a shop's) count as the fewer independent ones that they are worth.
+
+To add a metric, write one class and list it in ``METRICS``: the laws in
+``tests/laws/test_metrics.py`` read that list.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, Literal, NamedTuple, Self, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.evaluate.baseline import best_level, class_log_shares
 from likely.evaluate.task import Kind
+from likely.intervals import Ends, effective_rows
+from likely.sealing.scoring import LOG_FLOOR
 
 Better = Literal["lower", "higher"]
 
@@ -121,7 +128,22 @@ class Metric(ABC):
     def value(self, statistics: Any) -> float: ...
 
     @abstractmethod
-    def interval(self, statistics: Any, level: float = 0.95) -> tuple[float, float]: ...
+    def interval(self, statistics: Any, level: float = 0.95) -> Ends: ...
+
+    def likeness(self, truth: Truth, prediction: Prediction) -> Array:
+        """A number per row, which shows how alike the rows of a group are to this metric."""
+        if prediction.log_proba is not None:
+            return (truth.y == prediction.log_p.argmax(axis=1)).astype(np.float64)
+        return np.square(truth.y - prediction.means)
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        """As ``interval``, of rows that come in groups; of one group the whole range."""
+        weight = truth.weights
+        worth = effective_rows(self.likeness(truth, prediction), groups, level, weight)
+        fewer = replace(truth, weight=weight * (worth / weight.sum()))
+        return self.interval(self.statistics(fewer, prediction), level)
 
     def statistics(self, truth: Truth, prediction: Prediction) -> Any:
         """A summary of these rows, ``Additive``: those of disjoint rows add."""
@@ -130,20 +152,46 @@ class Metric(ABC):
             truth, prediction = truth.rows(present), prediction.rows(present)
         return self.summary(truth, prediction)
 
+    def constant_statistics(self, training: Truth, truth: Truth) -> Any:
+        """Those of the constant that the training rows suggest, on ``truth``."""
+        return self.statistics(truth, constant_prediction(training, truth))
+
     def best_constant(self, training: Truth, truth: Truth) -> float:
         """The value on ``truth`` of the constant that the training rows suggest."""
-        return self.value(self.statistics(truth, constant_prediction(training, truth)))
+        return self.value(self.constant_statistics(training, truth))
+
+    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
+        """The value on all rows of constants that each were suggested by the other folds."""
+        parts = [
+            self.constant_statistics(truth.rows(fold != held), truth.rows(fold == held))
+            for held in np.unique(fold)
+        ]
+        return self.value(reduce(add, parts))
 
     def suits(self, prediction: Prediction) -> bool:
         """Whether the prediction says what the metric asks."""
         return not self.needs_density or prediction.log_density is not None
 
     def estimate(
-        self, training: Truth, truth: Truth, prediction: Prediction, *, level: float = 0.95
+        self,
+        training: Truth,
+        truth: Truth,
+        prediction: Prediction,
+        *,
+        level: float = 0.95,
+        groups: Codes | None = None,
     ) -> Estimate:
-        """Everything about one set of rows at once."""
+        """Everything about one set of rows at once; ``groups`` are of its rows."""
         statistics = self.statistics(truth, prediction)
         low, high = self.interval(statistics, level)
+        if groups is not None:
+            present = truth.weights > 0
+            truth, prediction, groups = (
+                truth.rows(present),
+                prediction.rows(present),
+                groups[present],
+            )
+            low, high = self.clustered_interval(truth, prediction, groups, level)
         return Estimate(self.value(statistics), low, high, self.best_constant(training, truth))
 
 
@@ -154,6 +202,6 @@ def constant_prediction(training: Truth, truth: Truth) -> Prediction:
     y, weight = training.y[present], training.weights[present]
     if training.classes:
         log_share = class_log_shares(y, weight, len(training.classes))
-        return Prediction.of_classes(np.tile(log_share, (n, 1)))
+        return Prediction.of_classes(np.tile(np.maximum(log_share, LOG_FLOOR), (n, 1)))
     level = best_level(training.kind, y, weight)
     return Prediction.of_numbers(np.full(n, level.mean), level.log_density(truth.y))

@@ -37,6 +37,7 @@ from likely.evaluate.metrics.bins import (
 from likely.evaluate.task import CLASS_KINDS
 from likely.intervals import Ends
 
+FEWEST = 1.0  # rows, or what rows in few groups are worth: with less, hardly a draw has a row
 DRAWS = 1000  # of the bootstrap: ends move by about 3 % of the width from seed to seed
 
 
@@ -54,9 +55,12 @@ class CalibrationError(Metric):
         """With bins that hold equal shares of these predictions."""
         return cls(quantile_edges(_confidence(prediction), n_bins))
 
+    def likeness(self, truth: Truth, prediction: Prediction) -> Array:
+        """How far each row's probability is from what happened, with the sign."""
+        return _happened(truth, prediction) - _confidence(prediction)
+
     def summary(self, truth: Truth, prediction: Prediction) -> Bins:
-        two = prediction.log_p.shape[1] == 2
-        right = truth.y == (1 if two else prediction.log_p.argmax(axis=1))
+        right = _happened(truth, prediction)
         parts = binned(_confidence(prediction), right, truth.weights, self.edges)
         return Bins(*(sums[None] for sums in parts))
 
@@ -67,7 +71,7 @@ class CalibrationError(Metric):
 
     def interval(self, statistics: Bins, level: float = 0.95) -> Ends:
         weight, said = statistics.weight[0], np.nan_to_num(statistics.predicted_share[0])
-        if not weight.sum() > 0:
+        if weight.sum() < FEWEST:
             return 0.0, 1.0
         here = self.value(statistics)
         low, high = np.quantile(
@@ -80,6 +84,12 @@ class CalibrationError(Metric):
     def curve(self, statistics: Bins, level: float = 0.95) -> list[Bin]:
         """The bins with their intervals: a reliability diagram."""
         return reliability_curve(statistics, self.edges, level=level)
+
+
+def _happened(truth: Truth, prediction: Prediction) -> Array:
+    """Whether the class whose probability is binned did."""
+    two = prediction.log_p.shape[1] == 2
+    return np.asarray(truth.y == (1 if two else prediction.log_p.argmax(axis=1)))
 
 
 def _confidence(prediction: Prediction) -> Array:

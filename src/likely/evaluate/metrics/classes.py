@@ -8,12 +8,12 @@ References
 Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation, JASA 102, §3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
 from likely.evaluate.metrics.bins import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
@@ -49,6 +49,13 @@ class LogLoss(Metric):
         score = Moments.of(self.row_values(truth, prediction), truth.weights)
         return ScoreStatistics(score, Bins.of(truth, prediction, self.edges))
 
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        values = self.row_values(truth, prediction)
+        score = Moments.of_groups(values, truth.weights, groups)
+        return self.interval(replace(self.statistics(truth, prediction), score=score), level)
+
     def value(self, statistics: ScoreStatistics) -> float:
         return statistics.score.first
 
@@ -80,6 +87,13 @@ class Brier(Metric):
     def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
         score = Moments.of(self.row_values(truth, prediction), truth.weights)
         return ScoreStatistics(score, Bins.of(truth, prediction, self.edges))
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        values = self.row_values(truth, prediction)
+        score = Moments.of_groups(values, truth.weights, groups)
+        return self.interval(replace(self.statistics(truth, prediction), score=score), level)
 
     def value(self, statistics: ScoreStatistics) -> float:
         return statistics.score.first

@@ -16,10 +16,10 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
-from likely.intervals import Ends, about_mean, clipped
+from likely.intervals import Ends, about_mean, clipped, clustered_scatter, n_groups_of
 
 
 @final
@@ -43,6 +43,17 @@ class Moments(Additive):
             return cls(n, mean, np.full((p, p), inf))
         apart = values - mean
         return cls(n, mean, np.dot((weight[:, None] * apart).T, apart))
+
+    @classmethod
+    def of_groups(cls, values: Array, weight: Array, groups: Codes) -> "Moments":
+        """As of one value per group, so that ``ends`` are cluster-robust; only the mean adds."""
+        rows = cls.of(values, weight)
+        if not np.isfinite(rows.mean).all():
+            return rows
+        values = values[:, None] if values.ndim == 1 else values
+        apart = weight[:, None] * (values - rows.mean)
+        n_groups = float(n_groups_of(groups))
+        return cls(n_groups, rows.mean, clustered_scatter(apart, groups, rows.n))
 
     def __add__(self, other: "Moments") -> "Moments":
         if not self.n or not other.n:
@@ -77,6 +88,12 @@ class MeanOfRows(Metric):
 
     def summary(self, truth: Truth, prediction: Prediction) -> Moments:
         return Moments.of(self.row_values(truth, prediction), truth.weights)
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        values = self.row_values(truth, prediction)
+        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
 
     def value(self, statistics: Moments) -> float:
         return statistics.first

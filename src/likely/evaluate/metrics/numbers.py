@@ -17,12 +17,12 @@ Cochran, Sampling Techniques, 3rd ed., §6.4 (the variance of a ratio).
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf, log, nan, sqrt
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import xlogy
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.evaluate.baseline import weighted_median
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
 from likely.evaluate.metrics.moments import MeanOfRows, Moments
@@ -57,6 +57,12 @@ class RMSE(Metric):
     def summary(self, truth: Truth, prediction: Prediction) -> Moments:
         return Moments.of(self.row_values(truth, prediction), truth.weights)
 
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        values = self.row_values(truth, prediction)
+        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
+
     def value(self, statistics: Moments) -> float:
         return sqrt(statistics.first)
 
@@ -75,11 +81,11 @@ class MAE(MeanOfRows):
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         return np.abs(truth.y - prediction.means)
 
-    def best_constant(self, training: Truth, truth: Truth) -> float:
+    def constant_statistics(self, training: Truth, truth: Truth) -> Any:
         """Of the median, which is the best constant here."""
         median = weighted_median(training.y, training.weights)
         constant = Prediction.of_numbers(np.full(len(truth.y), median))
-        return self.value(self.statistics(truth, constant))
+        return self.statistics(truth, constant)
 
 
 class UnitDeviance(ABC):
@@ -228,6 +234,9 @@ class DevianceExplained(Metric):
         y = truth.y
         columns = (self.family.of(y, prediction.means), y, self.family.statistic(y))
         return Moments.of(np.column_stack(columns), truth.weights)
+
+    def likeness(self, truth: Truth, prediction: Prediction) -> Array:
+        return self.family.of(truth.y, prediction.means)
 
     def value(self, statistics: Moments) -> float:
         null = self.family.null(statistics) if statistics.n else nan

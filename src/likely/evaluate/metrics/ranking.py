@@ -11,11 +11,13 @@ half the share of pairs that fall into one bin.
 
 DeLong's variance is that of the mean of placement values; written as the sum of squared
 influences ψᵢ of rows, it holds for the mean over classes too.  The interval is symmetric in the
-log-odds of the AUC.  AP is taken as a proportion of M trials, with Wilson's interval.
+log-odds of the AUC.  Of rows in groups, influences are summed in each group before they are
+squared, as Obuchowski does.  AP is taken as a proportion of M trials, with Wilson's interval.
 
 References
 ----------
 DeLong, DeLong & Clarke-Pearson (1988), Comparing the areas under ROC curves, Biometrics 44.
+Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 Boyd, Eng & Page (2013), Area under the precision-recall curve: point estimates and confidence
 intervals, ECML (the binomial model of AP).
 """
@@ -26,11 +28,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.additive import Additive, FieldwiseAdditive
 from likely.evaluate.metrics.base import Metric, Prediction, Truth
 from likely.evaluate.task import CLASS_KINDS
-from likely.intervals import Ends, normal_quantile, wilson
+from likely.intervals import Ends, group_totals, normal_quantile, student_quantile, wilson
 
 BINNED_LOG_ODDS = np.linspace(-20.0, 20.0, 4097)  # edges, 0.01 nats apart; the ends are open
 
@@ -63,6 +65,15 @@ class RankedRows(Additive):
 
     def auc_deviation(self) -> float:
         """The standard error of the mean AUC, by the influence of each row on all events."""
+        return sqrt(float(np.dot(self.weight, np.square(self._auc_influence()))))
+
+    def clustered_auc_deviation(self, groups: Codes) -> float:
+        """The same where rows come in groups, of which there are two at least."""
+        totals = group_totals(self.weight * self._auc_influence(), groups)
+        return sqrt(len(totals) / (len(totals) - 1) * float(np.square(totals).sum()))
+
+    def _auc_influence(self) -> Array:
+        """ψ of each row, the mean over events; NaN where no event has both kinds of rows."""
         total, used = np.zeros(len(self.weight)), 0
         for k in range(self.score.shape[1]):
             levels, place = self._event(k)
@@ -70,7 +81,7 @@ class RankedRows(Additive):
                 of_positive, of_negative = _influences(levels)
                 total += np.where(self.happened[:, k], of_positive[place], of_negative[place])
                 used += 1
-        return sqrt(float(np.dot(self.weight, np.square(total)))) / used if used else nan
+        return total / used if used else np.full(len(total), nan)
 
     def _event(self, k: int) -> tuple[Levels, Array]:
         values, place = np.unique(self.score[:, k], return_inverse=True)
@@ -158,9 +169,22 @@ class AUC(Ranking):
         if not deviation > 0 or not 0 < here < 1:  # perfect order: no variance is left to see
             fewer = min(min(v.positive.sum(), v.negative.sum()) for v in statistics.levels())
             return wilson(here, float(max(fewer, 1.0)), level)
-        log_odds = log(here / (1 - here))
-        half = normal_quantile(level) * deviation / (here * (1 - here))
-        return _expit(log_odds - half), _expit(log_odds + half)
+        return _about_auc(here, normal_quantile(level) * deviation)
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        n_groups = len(np.unique(groups))
+        rows = ranked_rows(truth, prediction)
+        here = self.value(rows)
+        deviation = rows.clustered_auc_deviation(groups) if n_groups > 1 else nan
+        if not deviation > 0 or not 0 < here < 1:
+            return super().clustered_interval(truth, prediction, groups, level)
+        return _about_auc(here, student_quantile(level, n_groups - 1) * deviation)
+
+    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
+        """One half: constants of different folds are no order of rows."""
+        return self.best_constant(truth, truth)
 
 
 @final
@@ -189,10 +213,20 @@ class AveragePrecision(Ranking):
         precision = np.divide(above, called, out=np.zeros_like(above), where=called > 0)
         return float(np.dot(positive, precision) / positive.sum())
 
+    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
+        """The share of the second class, as of any order by chance."""
+        return self.best_constant(truth, truth)
+
     def interval(self, statistics: RankedRows | RankHistogram, level: float = 0.95) -> Ends:
         here = self.value(statistics)
         trials = float(statistics.levels()[0].positive.sum())
         return (0.0, 1.0) if np.isnan(here) else wilson(here, trials, level)
+
+
+def _about_auc(here: float, half: float) -> Ends:
+    """Symmetric in the log-odds."""
+    log_odds, half = log(here / (1 - here)), half / (here * (1 - here))
+    return _expit(log_odds - half), _expit(log_odds + half)
 
 
 def _events(prediction: Prediction) -> Array:
