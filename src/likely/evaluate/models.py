@@ -87,7 +87,7 @@ NEEDS_CELLS: frozenset[Need] = frozenset({"no-missing"})
 NEEDS_SCALE: frozenset[Need] = frozenset({"no-missing", "scaled"})
 SEVERAL: frozenset[Kind] = frozenset({"classes", "ordinal"})
 
-PATH = {"n_penalties": 20, "cv": 3}  # a coarse path: each fold of a comparison walks it anew
+PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison walks it anew
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 
 CANDIDATES: dict[str, Candidate] = {
