@@ -142,3 +142,13 @@ def test_what_comes_with_a_row_of_a_seal_does_not_make_its_group_a_feature(likel
     likely("seal", "shops.csv", "--target", "y", "--group", "shop")
     words = ("train", "shops.seal", "logistic", "--weight", "day", "--json")
     assert likely(*words).json["result"]["columns"] == ["x", "size"]
+
+
+def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):
+    rows = [f"p{i // 4},{i % 7},{1 + i % 3},{'ab'[i % 2]}" for i in range(160)]
+    (tmp_path / "people.csv").write_text("\n".join(["person,x,w,y", *rows]) + "\n")
+    likely("seal", "people.csv", "--target", "y", "--group", "person")
+    weighted = likely("train", "people.seal", "logistic", "--weight", "w", "--json").json
+    assert any("held out one by one, not by person" in said for said in weighted["findings"])
+    plain = likely("train", "people.seal", "logistic", "--json").json
+    assert not any("one by one" in said for said in plain["findings"])

@@ -277,9 +277,22 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
         "scores": scores.facts,
     }
     doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.findings + scores.findings
+    findings += doubt + read.findings + scores.findings + _about_parting(data)
     said = " ".join(filter(None, [opening(facts), in_words(read.events)]))
     return Trained(model, facts, "\n\n".join([said, *scores.text]), findings, data, given, kept)
+
+
+def _about_parting(data: "Data") -> tuple[str, ...]:
+    """A seal by group or time, and a score on rows that were held out by neither."""
+    manifest = None if data.seal is None else data.seal.manifest
+    column = None if manifest is None else manifest.group or manifest.by_time
+    if column is None:
+        return ()
+    return (
+        f"The rows of this score were held out one by one, not by {column} as the sealed rows "
+        "are, so that it may be too good. Without a column beside the features it is by "
+        f"{column}.",
+    )
 
 
 def _scored_and_fitted(
