@@ -19,7 +19,7 @@ from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
 from likely.linear.framing import Framing, refuse_too_large
 from likely.linear.offsets import new_offset
-from likely.linear.path_models import PathModel, Rows, path_model
+from likely.linear.path_models import Rows, held_block, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
 from likely.linear.reading import LinearRows, new_rows, refuse_gaps
 from likely.linear.regression import LinearRegression
@@ -80,6 +80,7 @@ def step_by_step(
     """One fit after another; ``walker`` knows the columns."""
     kind = path_model(walker)
     with silently():
+        block = None if held is None else held_block(walker, opened, held)
         if grid.penalties is None:
             null = null_model(walker, moved, rows)
             walker.solution_ = null.solution_
@@ -89,7 +90,7 @@ def step_by_step(
         seen = []
         for penalty in penalties:
             walker.set_params(**moved.at(float(penalty))).fit_opened(opened)
-            deviance = [] if held is None else [held_out(kind, walker, held)]
+            deviance = [] if block is None else [_mean(kind.deviance(walker, block), held)]
             seen.append((walker.coef_, kind.intercepts(walker), walker.solution_, deviance))
     coefs, intercepts, solutions, deviances = zip(*seen, strict=True)
     return Walked(
@@ -101,9 +102,8 @@ def step_by_step(
     )
 
 
-def held_out(kind: PathModel, model: Any, rows: Rows) -> float:
-    """The mean deviance of rows that the model has not seen."""
-    return float(np.average(kind.deviance(model, rows), weights=rows.weight))
+def _mean(deviance: Array, rows: Rows | None) -> float:
+    return float(np.average(deviance, weights=None if rows is None else rows.weight))
 
 
 class Net(NamedTuple):

@@ -16,9 +16,10 @@ from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.linear.glm import GLM
 from likely.linear.logistic import LogisticRegression
+from likely.linear.offsets import mean_within, new_offset
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import open_ordered
-from likely.linear.reading import Beside, LinearRows, open_linear
+from likely.linear.reading import Beside, LinearRows, new_rows, open_linear
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression, open_classes
 from likely.opening import check_response
@@ -58,7 +59,7 @@ class PathModel:
 
     open: Callable[[Any, Any, Any, Any, Any, Any], LinearRows]  # the fields of Rows
     slopes: Callable[[Any, Block], Slopes]  # of a fitted model
-    deviance: Callable[[Any, Rows], Array]  # one number a row
+    deviance: Callable[[Any, Block], Array]  # of a fitted model, one number a row
     intercepts: Callable[[Any], Array]  # what is beside coef_
     takes: tuple[str, ...] = ()  # of "offset" and "exposure"
 
@@ -70,6 +71,17 @@ class PathModel:
                     f"{name} was given; {type(model).__name__} takes "
                     f"{' and '.join(self.takes) or 'neither offset nor exposure'}. Leave it out."
                 )
+
+
+def held_block(model: Any, opened: LinearRows, rows: Rows) -> Block:
+    """Rows that are held out, read once as the model reads the others."""
+    X = new_rows(model, opened.coding, rows.X)
+    if len(opened.classes):
+        y = codes_among(rows.y, opened.classes, n_rows=X.n_rows)
+    else:
+        y = check_response(rows.y, n_rows=X.n_rows, estimator=model)
+    moved = np.broadcast_to(new_offset(rows.offset, rows.exposure, X.n_rows), X.n_rows)
+    return Block(X, y, offset=moved if rows.moved else None)
 
 
 def given(*, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
@@ -117,6 +129,12 @@ def _predictor(model: Any, block: Block) -> Array:
     return np.asarray(eta) if block.offset is None else np.reshape(eta, -1) + block.offset
 
 
+def _class_predictors(model: Any, block: Block) -> Array:
+    """η of every class, (n, K); of two, that of the first is 0."""
+    eta = _predictor(model, block)
+    return np.column_stack([np.zeros(len(eta)), eta]) if len(model.classes_) == 2 else eta
+
+
 def _gaussian_slopes(model: Any, block: Block) -> Slopes:
     residual = _predictor(model, block) - block.target
     return Slopes(residual[:, None], np.ones(block.n_rows))
@@ -130,10 +148,7 @@ def _likelihood_slopes(model: Any, block: Block) -> Slopes:
 
 def _softmax_slopes(model: Any, block: Block) -> Slopes:
     """p_k − 1[y = k]; a reference class has no weights to pull on."""
-    eta = _predictor(model, block)
-    if len(model.classes_) == 2:
-        eta = np.column_stack([np.zeros(len(eta)), eta])
-    probability = np.exp(log_softmax(eta, axis=1))
+    probability = np.exp(log_softmax(_class_predictors(model, block), axis=1))
     slope = probability - np.eye(len(model.classes_))[block.target]
     if model.reference is not None:
         slope = slope[:, model.classes_ != model.reference]
@@ -146,23 +161,31 @@ def _ordinal_slopes(model: Any, block: Block) -> Slopes:
     return Slopes(slope[:, None], model.likelihood_.information(eta, thresholds).eta)
 
 
-def _squared_errors(model: Any, rows: Rows) -> Array:
+def _squared_errors(model: Any, block: Block) -> Array:
     """(y − μ)²."""
-    mean = model.predict(rows.X, **rows.moved)
-    return np.asarray((check_response(rows.y, n_rows=len(mean), estimator=model) - mean) ** 2)
+    return np.asarray((block.target - np.reshape(_predictor(model, block), -1)) ** 2)
 
 
-def _response_deviance(model: Any, rows: Rows) -> Array:
-    mean = model.predict(rows.X, **rows.moved)
-    y = check_response(rows.y, n_rows=len(mean), estimator=model)
-    return np.asarray(model.likelihood_.response.deviance(y, mean))
+def _response_deviance(model: Any, block: Block) -> Array:
+    mean = mean_within(model.likelihood_, np.reshape(_predictor(model, block), -1))
+    return np.asarray(model.likelihood_.response.deviance(block.target, mean))
 
 
-def _class_deviance(model: Any, rows: Rows) -> Array:
+def _logistic_deviance(model: Any, block: Block) -> Array:
     """−2 log p(y | x)."""
-    log_proba = model.predict_log_proba(rows.X, **rows.moved)
-    codes = codes_among(rows.y, model.classes_, n_rows=len(log_proba))
-    return np.asarray(-2 * log_proba[np.arange(len(codes)), codes])
+    eta, link = np.reshape(_predictor(model, block), -1), model.likelihood_.link
+    return np.asarray(-2 * np.where(block.target, link.log_mean(eta), link.log_complement(eta)))
+
+
+def _softmax_deviance(model: Any, block: Block) -> Array:
+    log_proba = log_softmax(_class_predictors(model, block), axis=1)
+    return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
+
+
+def _ordinal_deviance(model: Any, block: Block) -> Array:
+    eta = np.reshape(_predictor(model, block), -1)
+    log_proba = model.likelihood_.log_probability(eta, model.thresholds_)
+    return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
 
 
 def _intercepts(model: Any) -> Array:
@@ -181,8 +204,8 @@ PATH_MODELS: dict[type, PathModel] = {
         _open_numbers, _likelihood_slopes, _response_deviance, _intercepts, ("offset", "exposure")
     ),
     LogisticRegression: PathModel(
-        _open_two_classes, _likelihood_slopes, _class_deviance, _intercepts, ("offset",)
+        _open_two_classes, _likelihood_slopes, _logistic_deviance, _intercepts, ("offset",)
     ),
-    SoftmaxRegression: PathModel(_open_classes, _softmax_slopes, _class_deviance, _intercepts),
-    OrdinalRegression: PathModel(_open_ordered, _ordinal_slopes, _class_deviance, _thresholds),
+    SoftmaxRegression: PathModel(_open_classes, _softmax_slopes, _softmax_deviance, _intercepts),
+    OrdinalRegression: PathModel(_open_ordered, _ordinal_slopes, _ordinal_deviance, _thresholds),
 }
