@@ -207,6 +207,7 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
         FOLDS,
         dropped_columns,
         estimator_of,
+        facts_of,
         fit_and_validate,
         score_facts,
         score_findings,
@@ -222,19 +223,7 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
     with watched(settings, f"cross-validating {chosen.name}", None):
         found = fit_and_validate(model, data, rows, task, n_folds=n_folds, seed=settings.seed)
     scores = score_facts(found.validation, n_folds)
-    facts = {
-        "model": chosen.name,
-        "data": data.label,
-        "rows": found.rows.num_rows,
-        "columns": [str(name) for name in found.model.feature_names_in_],
-        "target": roles.target,
-        **found.parting._asdict(),
-        "beside": {},
-        "classes": list(task.classes) if task.has_classes else None,
-        "task": task_facts(task),
-        "events": {},
-        "scores": scores,
-    }
+    facts = {**facts_of(found, chosen, data), "events": {}, "scores": scores}
     findings = about_task(task) + dropped_columns(found.model)
     findings += score_findings(scores, found.rows.num_rows)
     text = "\n\n".join([opening(facts), *score_text(scores)])

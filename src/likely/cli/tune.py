@@ -10,7 +10,7 @@ import click
 
 from likely.cli.answer import Answer, as_json
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import Said, about_task, kind_options, said, task_facts
+from likely.cli.kinds import Said, about_task, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
 from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
@@ -247,7 +247,13 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
 def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.train import Trained, opening, plain_parameters
-    from likely.cli.validated import dropped_columns, fit_and_validate, score_facts, score_text
+    from likely.cli.validated import (
+        dropped_columns,
+        facts_of,
+        fit_and_validate,
+        score_facts,
+        score_text,
+    )
     from likely.cli.watch import watched
 
     objective = study.question.objective
@@ -268,19 +274,7 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
     findings = about_task(task) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
-    facts = {
-        "model": chosen.name,
-        "data": data.label,
-        "rows": found.rows.num_rows,
-        "columns": [str(name) for name in found.model.feature_names_in_],
-        "target": task.target,
-        **found.parting._asdict(),
-        "beside": {},
-        "classes": list(task.classes) if task.has_classes else None,
-        "task": task_facts(task),
-        "scores": scores,
-        "study": study_facts(study),
-    }
+    facts = {**facts_of(found, chosen, data), "scores": scores, "study": study_facts(study)}
     text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
     return Trained(found.model, facts, text, findings, data, shown, found.validation)

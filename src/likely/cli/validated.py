@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from likely._typing import Codes
+from likely.cli.kinds import task_facts
 from likely.cli.measures import MEDIAN
 from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
@@ -105,6 +106,22 @@ def fit_and_validate(
         validation = replace(validation, facts={**validation.facts, **_measured(validation, folds)})
     fitted = clone(whole).fit(known.drop_columns([task.target]), known.column(task.target))
     return Fitted(fitted, task, known, validation, parting)
+
+
+def facts_of(found: Fitted, chosen: Model, data: "Data") -> dict[str, Any]:
+    """What ``run.json`` says of a model with its preparation inside."""
+    task = found.task
+    return {
+        "model": chosen.name,
+        "data": data.label,
+        "rows": found.rows.num_rows,
+        "columns": [str(name) for name in found.model.feature_names_in_],
+        "target": task.target,
+        **found.parting._asdict(),
+        "beside": {},
+        "classes": list(task.classes) if task.has_classes else None,
+        "task": task_facts(task),
+    }
 
 
 def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":

@@ -8,6 +8,7 @@ What a model says is written down before a label is opened, so a family is kept 
 """
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from math import inf
@@ -25,7 +26,7 @@ from likely.evaluate.task_for_models import suits_of, task_for_models
 from likely.likelihoods.responses import RESPONSES
 from likely.sealing.judges import JUDGES
 from likely.sealing.manifest import Manifest
-from likely.sealing.scoring import SCORERS, LogLoss, Predictions, Scorer, places
+from likely.sealing.scoring import LOG_FLOOR, SCORERS, LogLoss, Predictions, Scorer, places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,61 +96,11 @@ def promised_by(scorer: Scorer, measures: Mapping[str, float]) -> float | None:
     return measures.get("log-loss") if scorer.name == LogLoss.name else None
 
 
-@final
-@dataclass(frozen=True)
-class ClassScorer(Scorer):
-    """Log loss, and all metrics of classes."""
-
-    task: Task
-    name = "log loss"
-    highest = LogLoss.highest
-
-    def predictions(self, model: Any, X: Any) -> Predictions:
-        return SCORERS[self.name].predictions(model, X)
-
-    def losses(self, predictions: Predictions, y: Array) -> Array:
-        return SCORERS[self.name].losses(predictions, y)
-
-    def constant_losses(self, y_train: Array, y: Array) -> Array:
-        return SCORERS[self.name].constant_losses(y_train, y)
-
-    def described(self) -> dict[str, Any]:
-        return _described(self, self.task)
-
-    def extras(
-        self,
-        predictions: Predictions,
-        y: Array,
-        level: float,
-        *,
-        y_train: Array,
-        groups: Codes | None = None,
-    ) -> dict[str, Any]:
-        found = dict(SCORERS[self.name].extras(predictions, y, level, y_train=y_train))
-        classes = np.array(self.task.classes)
-        code, place = places(y, classes), places(predictions["classes"], classes)
-        known = code >= 0
-        log_proba = np.full((len(y), len(classes)), -np.inf)
-        log_proba[:, place] = predictions["log_proba"]
-        seen = Truth(places(y_train, classes), None, self.task.classes, self.task.kind)
-        truth = Truth(code[known], None, self.task.classes, self.task.kind)
-        shown = Prediction.of_classes(log_proba).rows(known)
-        groups = None if groups is None else groups[known]
-        told = _measures(self.task, seen, truth, shown, level, groups)
-        return found | {"measures": told}
-
-
-@final
-@dataclass(frozen=True)
-class NumberScorer(Scorer):
-    """Another scorer of numbers, with all metrics that need no density."""
+class WithMetrics(Scorer):
+    """Another scorer, with the metrics of a task beside it."""
 
     task: Task
     inner: Scorer
-
-    @property
-    def name(self) -> str:  # type: ignore[override]  # read-only is enough
-        return self.inner.name
 
     def predictions(self, model: Any, X: Any) -> Predictions:
         return self.inner.predictions(model, X)
@@ -162,6 +113,67 @@ class NumberScorer(Scorer):
 
     def described(self) -> dict[str, Any]:
         return _described(self, self.task)
+
+    @abstractmethod
+    def extras(
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
+    ) -> dict[str, Any]:
+        """The other metrics of the task."""
+
+
+@final
+@dataclass(frozen=True)
+class ClassScorer(WithMetrics):
+    """Log loss, and all metrics of classes."""
+
+    task: Task
+    name = LogLoss.name
+    highest = LogLoss.highest
+
+    @property
+    def inner(self) -> Scorer:  # type: ignore[override]  # read-only is enough
+        return SCORERS[self.name]
+
+    def extras(
+        self,
+        predictions: Predictions,
+        y: Array,
+        level: float,
+        *,
+        y_train: Array,
+        groups: Codes | None = None,
+    ) -> dict[str, Any]:
+        found = dict(self.inner.extras(predictions, y, level, y_train=y_train))
+        classes = np.array(self.task.classes)
+        code, place = places(y, classes), places(predictions["classes"], classes)
+        known = code >= 0
+        log_proba = np.full((len(y), len(classes)), LOG_FLOOR)
+        log_proba[:, place] = np.maximum(predictions["log_proba"], LOG_FLOOR)
+        seen = Truth(places(y_train, classes), None, self.task.classes, self.task.kind)
+        truth = Truth(code[known], None, self.task.classes, self.task.kind)
+        shown = Prediction.of_classes(log_proba).rows(known)
+        groups = None if groups is None else groups[known]
+        told = _measures(self.task, seen, truth, shown, level, groups)
+        return found | {"measures": told}
+
+
+@final
+@dataclass(frozen=True)
+class NumberScorer(WithMetrics):
+    """Another scorer of numbers, with all metrics that need no density."""
+
+    task: Task
+    inner: Scorer
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # read-only is enough
+        return self.inner.name
 
     def extras(
         self,
