@@ -14,7 +14,7 @@ from benchmarks.objectives import Array, Cumulative, Linear
 from benchmarks.race import OURS, Entrant, Fit
 from benchmarks.workbench import without_warnings
 from likely.data.block import ArrayBlocks
-from likely.data.dense import Dense
+from likely.data.layouts.dense import Dense
 from likely.objectives.columns import LeastSquaresColumns
 from likely.solvers.lasso_path import lasso_path as search_path
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import log_softmax
 
-from likely.evaluate.metrics import METRICS, Prediction, Truth
-from likely.evaluate.task import CLASS_KINDS
+from likely.kinds import CLASS_KINDS
+from likely.metrics import METRICS, Prediction, Truth
 
 N_CLASSES = {"binary": 2, "classes": 4, "ordinal": 3}
 

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
     from likely.calibrate.platt import PlattScaling
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
-    from likely.data.sources import read
-    from likely.evaluate.comparison import compare
-    from likely.evaluate.curves import learning_curve
-    from likely.evaluate.look import look
-    from likely.evaluate.prepared import Prepared
-    from likely.evaluate.study import tune
+    from likely.data.formats.registry import read
     from likely.features.basis import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
@@ -48,8 +43,13 @@ if TYPE_CHECKING:
     from likely.linear.separability import separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
-    from likely.sealing.making import seal
+    from likely.sealing.create import seal
     from likely.sealing.sealed import open_seal
+    from likely.workbench.comparison import compare
+    from likely.workbench.curves import learning_curve
+    from likely.workbench.look.look import look
+    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.search.study import tune
 
 __version__ = "0.1.0"
 
@@ -126,20 +126,20 @@ _HOME = {  # public name: the module that defines it
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
-    "Prepared": "likely.evaluate.prepared",
+    "Prepared": "likely.workbench.preparation.prepared",
     "SoftmaxRegression": "likely.linear.softmax",
     "TemperatureScaling": "likely.calibrate.temperature",
-    "compare": "likely.evaluate.comparison",
-    "learning_curve": "likely.evaluate.curves",
+    "compare": "likely.workbench.comparison",
+    "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
     "open_seal": "likely.sealing.sealed",
-    "look": "likely.evaluate.look",
-    "read": "likely.data.sources",
+    "look": "likely.workbench.look.look",
+    "read": "likely.data.formats.registry",
     "save": "likely.persist",
-    "seal": "likely.sealing.making",
+    "seal": "likely.sealing.create",
     "separability": "likely.linear.separability",
-    "tune": "likely.evaluate.study",
+    "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
 }
 

@@ -15,8 +15,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from likely._typing import Array
-from likely.data.design import Design
 from likely.data.frames import is_sparse
+from likely.data.layouts.intercept import Design
 from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source, column_index
 from likely.errors import BadCell, InvalidInput, UnseenCategories, warn_user

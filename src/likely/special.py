@@ -23,6 +23,10 @@ from likely.errors import InvalidInput
 
 Axis = int | tuple[int, ...] | None
 
+LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
+# A class that a fit has not seen has probability 2⁻⁵² in every log loss: JSON has no infinity, and
+# one impossible row should not hide all others.
+
 MODULE_NAMESPACES = ("torch", "cupy")  # their arrays do not all carry __array_namespace__
 
 

@@ -319,6 +319,6 @@ def test_memory_that_runs_out_is_no_bug(likely, monkeypatch):
     def full(*_, **__):
         raise pa.ArrowMemoryError("malloc failed")
 
-    monkeypatch.setattr("likely.evaluate.look.profile_of", full)
+    monkeypatch.setattr("likely.workbench.look.look.profile_of", full)
     outcome = likely("look", "iris")
     assert (outcome.exit, "memory ran out" in told(outcome)) == (2, True)

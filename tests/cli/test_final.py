@@ -119,7 +119,7 @@ def test_a_model_that_was_exchanged_exits_3(likely, run):
 
 def test_after_a_kill_the_commit_is_resumed(likely, run):
     """The process dies when the labels are about to be opened; the next call scores the commit."""
-    from likely.sealing import finalising
+    from likely.sealing import evaluation as finalising
 
     class Killed(BaseException):
         pass

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likely.report import read_run
-from likely.report.verdict import Verdict, held_out_verdict, verdict_of
+from likely.report.sections.verdict import Verdict, held_out_verdict, verdict_of
 
 
 def patients(folder, n_patients=60, size=20, seed=0):

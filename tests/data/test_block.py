@@ -17,7 +17,7 @@ from likely.data.block import (
     first_rows,
     redesigned,
 )
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from likely.data.design import Csr, Dense, Mixed
+from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.data.schema import Schema, kinds_of, library_of
 from likely.errors import InvalidInput
 

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
+from likely.data.formats.registry import read
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
-from likely.data.sources import read
 from likely.errors import InvalidInput, UnknownName
-from tests.data.test_sources import some_rows
+from tests.data.formats.test_registry import some_rows
 
 
 def classes_of(source, target, executor):

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data import loops
-from likely.data.design import Csr
+from likely.data.layouts import compiled as loops
+from likely.data.layouts.intercept import Csr
 from likely.fast.sparse import add_transpose
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from likely._typing import Columns
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense, Mixed
+from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.distributions import DiagonalFamily, FullFamily, Multinomial
 from likely.distributions.product import Part, ProductFamily, Selection
 from likely.errors import InvalidInput

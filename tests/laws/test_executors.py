@@ -15,7 +15,7 @@ from likely.compute.executor import EXECUTORS, SERIAL_BYTES, executor_for
 from likely.compute.serial import Serial
 from likely.compute.threads import WINDOW, Threads, usable_cores
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.distributions import DISTRIBUTIONS
 from likely.errors import InvalidInput, UnknownName
 from likely.objectives.components import block_totals

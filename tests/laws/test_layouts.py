@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data import loops
-from likely.data.design import Centred, Csr, Dense, Intercept, Mixed, Standardised
+from likely.data.layouts import compiled as loops
+from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed, Standardised
 
 
 @pytest.fixture(params=[10**12, 0], ids=["readable", "compiled"], scope="module", autouse=True)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.evaluate.metrics import METRICS, Truth, metrics_for
-from likely.evaluate.task import KINDS
+from likely.kinds import KINDS
+from likely.metrics import METRICS, Truth, metrics_for
 from tests.metric_data import every_metric, some_rows
 
 every = pytest.mark.parametrize(("name", "kind"), every_metric())

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.evaluate.metrics import METRICS, Truth
-from likely.evaluate.metrics.base import Prediction
+from likely.metrics import METRICS, Truth
+from likely.metrics.base import Prediction
 from tests.metric_data import every_metric, some_rows
 
 every = pytest.mark.parametrize(("name", "kind"), every_metric())

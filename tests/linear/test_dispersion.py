@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.dispersion import estimated_dispersion
 from likely.linear.inference import infer

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods import likelihood_of
 from likely.linear.divergence import diverging
 from likely.objectives.linear import LinearObjective

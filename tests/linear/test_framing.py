@@ -9,7 +9,7 @@ from scipy import sparse
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense, Mixed
+from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.errors import InvalidInput
 from likely.linear.framing import (
     FEWEST_TO_SHARE,

@@ -16,7 +16,7 @@ import likely
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks, CountedBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, RedundantColumns, UnknownName
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.covariance import COVARIANCES

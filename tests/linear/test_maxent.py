@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.differences import check_gradient, check_hessian
 from likely.errors import InvalidInput, RedundantColumns
 from likely.features.maxent import by_row, feature_array

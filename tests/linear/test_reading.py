@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import likely
-from likely.data.design import Dense, Mixed
+from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
 from likely.linear import reading

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 import likely
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.errors import InvalidInput, UnknownName, UnsupportedAccess
 from likely.likelihoods import likelihood_of
 from likely.linear import solving

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks, Block
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.distributions import Bernoulli, DiagonalFamily
 from likely.errors import InvalidInput
 from likely.objectives.components import (

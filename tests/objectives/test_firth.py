@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept, Mixed
+from likely.data.layouts.intercept import Dense, Intercept, Mixed
 from likely.differences import check_gradient
 from likely.likelihoods import likelihood_of
 from likely.objectives.firth import FirthObjective

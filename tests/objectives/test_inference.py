@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks, Block
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.objectives.inference import (

@@ -13,7 +13,7 @@ from scipy import sparse
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense, Intercept, Mixed
+from likely.data.layouts.intercept import Csr, Dense, Intercept, Mixed
 from likely.differences import check_gradient, check_hessian
 from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective, block_second_order

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense, Mixed
+from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.differences import check_gradient, check_hessian
 from likely.likelihoods import Ordinal
 from likely.links import LINKS, UnitLink

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.objectives.shrinkage import fourth_powers
 
 

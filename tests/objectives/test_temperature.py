@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from likely import NaiveBayes
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.distributions import DiagonalFamily
 from likely.errors import NothingToCalibrate
 from likely.objectives.components import Components, log_shares

@@ -8,7 +8,7 @@ from likely import NaiveBayes
 from likely.compute.serial import Serial
 from likely.compute.threads import Threads
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.objectives import value_counts as module
 from likely.objectives.value_counts import CAP, count_values
 

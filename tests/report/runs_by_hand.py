@@ -9,12 +9,12 @@ import pyarrow as pa
 import likely
 from likely.cli.answer import as_json
 from likely.cli.runs import versions
-from likely.evaluate.comparison import compare
-from likely.evaluate.curves import learning_curve
-from likely.evaluate.look import look
-from likely.evaluate.prepared import Prepared
-from likely.evaluate.task import task_of
 from likely.report.validation import validate, write
+from likely.workbench.comparison import compare
+from likely.workbench.curves import learning_curve
+from likely.workbench.look.look import look
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.task import task_of
 
 
 def churn(n=700, seed=3):

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.cli.answer import as_json
-from likely.evaluate.comparison import compare
-from likely.report.comparing import comparing
 from likely.report.comparisons import joined_comparisons, models_in
-from likely.report.intervals_drawn import _window
+from likely.report.interval_chart import _window
 from likely.report.run_files import RunFacts
+from likely.report.sections.comparison import comparing
+from likely.workbench.comparison import compare
 from tests.report.runs_by_hand import churn
 
 MODELS = ("logistic", "naive-bayes", "discriminant")

@@ -7,12 +7,12 @@ import pytest
 
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
-from likely.evaluate.folds import Folds
-from likely.evaluate.metrics import Prediction
-from likely.evaluate.prepared import Prepared
-from likely.evaluate.task import task_of
+from likely.metrics import Prediction
 from likely.report import read_run, report_of
 from likely.report.validation import validate
+from likely.workbench.folds import Folds
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.task import task_of
 from tests.report.runs_by_hand import churn, counts, flowers
 
 

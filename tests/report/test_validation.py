@@ -5,12 +5,12 @@ import pyarrow as pa
 from scipy.stats import kstest
 
 from likely import GLM, LinearRegression, NaiveBayes
-from likely.evaluate.prepared import Prepared
-from likely.evaluate.task import task_of
 from likely.report import read_run
-from likely.report.calibration import calibration
-from likely.report.ranking import ranking
+from likely.report.sections.calibration import calibration
+from likely.report.sections.ranking import ranking
 from likely.report.validation import read_validation, row_losses, validate, write
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.task import task_of
 from tests.report.runs_by_hand import churn, counts, flowers, write_run
 
 

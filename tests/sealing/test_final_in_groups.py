@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import likely
-from likely.evaluate.final_scorers import scorer_of
-from likely.evaluate.task import task_of
 from likely.sealing.manifest import canonical
+from likely.workbench.final_scorers import scorer_of
+from likely.workbench.task import task_of
 
 
 def patients(n_patients=60, size=40, seed=0):

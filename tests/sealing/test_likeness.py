@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.sealing.accidents import holds_sealed_rows
 from likely.sealing.folder import seals_in
 from likely.sealing.likeness import MOST_COLUMNS, bands_of
+from likely.sealing.recognition import holds_sealed_rows
 
 
 def customers(n=1000, seed=0):

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense
+from likely.data.layouts.intercept import Csr, Dense
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.poisson import Poisson

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense
+from likely.data.layouts.intercept import Dense
 from likely.likelihoods import (
     MARGIN_LOSSES,
     Bernoulli,

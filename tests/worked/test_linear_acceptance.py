@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import likely as lk
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods import Gaussian, likelihood_of
 from likely.linear.losses import loss_objective
 from likely.objectives.linear import LinearObjective

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 import likely as lk
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.differences import check_gradient
 from likely.information import cross_entropy
 from likely.likelihoods import likelihood_of

@@ -15,8 +15,8 @@ from likely.names import shortlist
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
-    from likely.evaluate.comparison import Comparison
-    from likely.evaluate.rows import Rows
+    from likely.workbench.comparison import Comparison
+    from likely.workbench.rows import Rows
 
 NARROWEST = 60  # columns of text
 
@@ -50,7 +50,7 @@ def compare(
     """
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
-    from likely.evaluate.comparison import compare_rows
+    from likely.workbench.comparison import compare_rows
 
     refuse_unknown_models(models)
     refuse_unknown_metric(metric)
@@ -86,7 +86,7 @@ def _answer(found: "Comparison", data: str) -> Answer:
 
 def refuse_unknown_models(names: tuple[str, ...]) -> None:
     """A name that no model has is a mistake on the command line."""
-    from likely.evaluate.models import candidate_named
+    from likely.workbench.models import candidate_named
 
     try:
         for name in names:
@@ -96,7 +96,7 @@ def refuse_unknown_models(names: tuple[str, ...]) -> None:
 
 
 def refuse_unknown_metric(name: str | None) -> None:
-    from likely.evaluate.metrics import metric_named
+    from likely.metrics import metric_named
 
     try:
         if name is not None:
@@ -117,7 +117,7 @@ def rows_of(
     """The rows of DATA with a target; of a SEAL its training rows, and what it remembers."""
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import in_one_table, open_data
-    from likely.evaluate.rows import rows_for
+    from likely.workbench.rows import rows_for
 
     data = open_data(name)
     column = data.target if target is None else target
@@ -169,7 +169,7 @@ def _refuse_failure(found: "Comparison", name: str) -> None:
 
 def _text(found: "Comparison") -> str:
     from likely.cli.show import heading, width
-    from likely.evaluate.comparison_text import text_of
+    from likely.workbench.comparison_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
     return f"{heading(title)}\n{in_options(rest)}"
@@ -186,7 +186,7 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
 
 def _next(data: str, found: "Comparison") -> str:
     """Tune the best; look again where nothing was learned; of plain data, say the target."""
-    from likely.evaluate.models import BASELINE
+    from likely.workbench.models import BASELINE
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"

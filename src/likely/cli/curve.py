@@ -17,8 +17,8 @@ from likely.errors import UnknownName
 
 if TYPE_CHECKING:
     from likely.cli.runs import Run
-    from likely.evaluate.curves import Curve
-    from likely.evaluate.rows import Rows
+    from likely.workbench.curves import Curve
+    from likely.workbench.rows import Rows
 
 
 class Asked(NamedTuple):
@@ -63,7 +63,7 @@ def curve(
     from likely.cli.kept_curves import refuse_unknown_suffix
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
-    from likely.evaluate.curves import curve_of_rows
+    from likely.workbench.curves import curve_of_rows
 
     refuse_unknown_suffix(output)
     asked = _of_run(data, model, target) if _is_run(data) else _of_data(data, model, target)

@@ -9,8 +9,8 @@ from likely.cli.settings import Settings
 if TYPE_CHECKING:
     from likely.cli.train import Asked, Trained
     from likely.data.source import Source
-    from likely.evaluate.task import Task
     from likely.report.validation import Validation
+    from likely.workbench.task import Task
 
 
 def task_and_held_rows(
@@ -74,7 +74,7 @@ def write_evidence(folder: Path, trained: "Trained") -> None:
     data = trained.data
     if data.seal is None and not data.in_memory:
         return
-    from likely.evaluate.look import look
+    from likely.workbench.look.look import look
 
     rows = data.source.table if data.seal is None else data.seal.path  # type: ignore[attr-defined]  # in memory
     task = trained.facts.get("task") or {}

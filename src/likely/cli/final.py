@@ -59,9 +59,9 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
     from likely.cli.kinds import said_in_run, said_or_sealed
-    from likely.evaluate.final_scorers import promised_by, scorer_of
-    from likely.evaluate.task_for_models import suits_of, task_for_models
-    from likely.sealing.finalising import final_look
+    from likely.sealing.evaluation import final_look
+    from likely.workbench.final_scorers import promised_by, scorer_of
+    from likely.workbench.task_for_models import suits_of, task_for_models
 
     train, manifest = seal.train(), seal.manifest
     kind, order = said_or_sealed(said_in_run(run.facts), manifest)
@@ -139,7 +139,7 @@ def _facts(score: "FinalScore") -> dict[str, Any]:
 
 def _text(score: "FinalScore") -> str:
     from likely.cli.show import heading, table, wrapped
-    from likely.evaluate.metrics import METRICS
+    from likely.metrics import METRICS
 
     told = heading(wrapped(str(score)))
     measures = score.extras.get("measures") or {}

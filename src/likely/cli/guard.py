@@ -24,7 +24,7 @@ def refuse_sealed_rows_in(
     seals = _seals_for(name, also)
     if not seals:
         return
-    from likely.sealing.accidents import SCORE, refuse_sealed_rows
+    from likely.sealing.recognition import SCORE, refuse_sealed_rows
 
     try:
         refuse_sealed_rows(iter(data.source), seals, label=data.label, doing=doing)
@@ -57,7 +57,7 @@ def note_sealed_rows_in(data: "Data", name: str) -> tuple[str, ...]:
     seals = _seals_for(name, None)
     if not seals:
         return ()
-    from likely.sealing.accidents import log_prediction
+    from likely.sealing.recognition import log_prediction
 
     held = log_prediction(iter(data.source), seals, label=data.label)
     return tuple(f"{data.label} holds {one}; the ledger remembers this prediction." for one in held)

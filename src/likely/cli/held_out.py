@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from likely.cli.roles import Roles
 from likely.cli.tables import TableSource, in_one_table
-from likely.data.source import Kind, Source, column_index
+from likely.data.source import ColumnKind, Source, column_index
 from likely.data.split import split_mask
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class SomeRows(Source):
     seed: int
     held_out: bool
     names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     n_rows: None
     nbytes: int | None
 

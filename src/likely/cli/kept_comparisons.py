@@ -11,7 +11,7 @@ from likely.cli.keeping import keep_joined, run_of
 from likely.cli.runs import COMPARISON
 
 if TYPE_CHECKING:
-    from likely.evaluate.comparison import Comparison
+    from likely.workbench.comparison import Comparison
 
 
 def keep_comparison(found: "Comparison", data: str) -> tuple[Path, ...]:

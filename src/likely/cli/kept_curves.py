@@ -15,7 +15,7 @@ from likely.cli.keeping import keep_joined, run_of
 from likely.cli.runs import CURVE
 
 if TYPE_CHECKING:
-    from likely.evaluate.curves import Curve
+    from likely.workbench.curves import Curve
 
 PICTURES = (".svg", ".png", ".pdf")
 SUFFIXES = (*PICTURES, ".json")
@@ -42,8 +42,8 @@ def write_curve(found: "Curve", output: str) -> Path:
     """The picture, or the numbers, as the suffix says."""
     from io import BytesIO
 
-    from likely.evaluate.curve_text import figure_of
     from likely.files import write_atomically
+    from likely.workbench.curve_text import figure_of
 
     path = Path(output)
     kind = path.suffix.lower()

@@ -16,9 +16,9 @@ from likely.cli.registry import Model
 from likely.cli.roles import Roles
 from likely.cli.tables import table_source
 from likely.data.split import split_mask
-from likely.evaluate.metrics import Prediction, Truth, metrics_for
-from likely.evaluate.predicting import spread_of, truth_of
-from likely.evaluate.task import Task, task_of
+from likely.metrics import Prediction, Truth, metrics_for
+from likely.workbench.predictions import spread_of, truth_of
+from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +97,7 @@ def _said(model: Any, table: "pa.Table", task: Task, roles: Roles) -> Prediction
 def _measures(task: Task, learned: Truth, truth: Truth, said: Prediction) -> dict[str, Any]:
     """Every metric of all held-out rows; the constant is that of the rows learned from."""
     found = {}
-    for metric in metrics_for(task):
+    for metric in metrics_for(task.kind):
         if metric.suits(said):
             found[metric.name] = metric.estimate(learned, truth, said)._asdict()
     return found
@@ -121,7 +121,7 @@ def _beside_constant(
     moved = bool(roles.at_prediction())
     return {
         metric.name: told | {"constant": metric.value(metric.statistics(truth, plain))}
-        for metric in metrics_for(task)
+        for metric in metrics_for(task.kind)
         if (moved or metric.needs_density) and (told := measures.get(metric.name)) is not None
     }
 

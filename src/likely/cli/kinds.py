@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.errors import InvalidInput
-from likely.evaluate.kinds import CLASS_KINDS, KINDS, NUMBER_KINDS, Kind
+from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from likely.cli.registry import Model
     from likely.cli.roles import Roles
     from likely.data.source import Source
-    from likely.evaluate.task import Task
-    from likely.evaluate.task_for_models import Suits
+    from likely.workbench.task import Task
+    from likely.workbench.task_for_models import Suits
 
 Command = Callable[..., Any]
 MOST_NAMED = 6  # classes in a sentence
@@ -31,7 +31,7 @@ MOST_NAMED = 6  # classes in a sentence
 class Said(NamedTuple):
     """What was said of the target; None where nothing was."""
 
-    kind: Kind | None = None
+    kind: TargetKind | None = None
     order: tuple[Any, ...] | None = None
 
     @property
@@ -61,7 +61,7 @@ def kind_options(command: Command) -> Command:
         ),
         click.option(
             "--kind",
-            type=click.Choice(KINDS),
+            type=click.Choice(TARGET_KINDS),
             expose_value=False,
             callback=_keep,
             help="What the target is, where its values could be several.",
@@ -86,7 +86,7 @@ def said() -> Said:
 
 def said_or_sealed(given: Said, manifest: Any) -> Said:
     """As given; else as the manifest of a seal remembers, where there is one."""
-    from likely.evaluate.opened import kind_and_order
+    from likely.workbench.opened import kind_and_order
 
     if manifest is None:
         return given
@@ -114,7 +114,8 @@ def task_for(
     rows: "pa.Table", target: str, chosen: "Model", given: Mapping[str, Any], said: Said = UNSAID
 ) -> "Task":
     """The task of the target: as it was said, else as far as the model leaves a choice."""
-    from likely.evaluate.task_for_models import task_for_models
+    from likely.workbench.models import kinds_in_order
+    from likely.workbench.task_for_models import task_for_models
 
     kind, order = said
     if order is None and given.get("order") is not None and kind in (None, "ordinal"):
@@ -123,7 +124,7 @@ def task_for(
     task = task_for_models(rows, target, [suits], kind=kind, order=order)
     if said.anything and task.kind not in suits.kinds:
         raise InvalidInput(
-            f"{chosen.name} is for {', '.join(k for k in KINDS if k in suits.kinds)} targets; "
+            f"{chosen.name} is for {', '.join(kinds_in_order(suits.kinds))} targets; "
             f"{target!r} was said to be {task.kind}. Choose one of {_names_for(task.kind)}, or "
             "another kind."
         )
@@ -132,8 +133,8 @@ def task_for(
 
 def suits_of_model(chosen: "Model", given: Mapping[str, Any]) -> "Suits":
     """The kinds of target that a model of the command line is for."""
-    from likely.evaluate.models import CANDIDATES
-    from likely.evaluate.task_for_models import Suits, kind_of_response
+    from likely.workbench.models import CANDIDATES
+    from likely.workbench.task_for_models import Suits, kind_of_response
 
     candidate = CANDIDATES.get(chosen.name)
     if candidate is not None:
@@ -216,7 +217,7 @@ def _one_line(order: Sequence[Any]) -> str:
     return line.getvalue()
 
 
-def _names_for(kind: Kind) -> str:
+def _names_for(kind: TargetKind) -> str:
     from likely.cli.registry import MODELS
 
     found = [name for name, model in MODELS.items() if kind in suits_of_model(model, {}).kinds]

@@ -14,8 +14,8 @@ from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
-    from likely.evaluate.look import Look
-    from likely.evaluate.opened import Opened
+    from likely.workbench.look.look import Look
+    from likely.workbench.opened import Opened
 
 SEVERITY_COLOURS = {"stop": "red", "warn": "yellow", "note": "cyan"}
 CODE = r"^  LK\d+ (stop|warn|note)"
@@ -41,8 +41,8 @@ def look(settings: Settings, data: str, target: str | None, muted: tuple[str, ..
     DATA may be a folder that seal has written; its sealed rows are not read. What each code means
     is in the documentation, docs/findings.rst.
     """
-    from likely.evaluate.findings import mute_of
-    from likely.evaluate.look import look_at
+    from likely.workbench.look.findings import mute_of
+    from likely.workbench.look.look import look_at
 
     try:
         mute = mute_of(muted)
@@ -61,7 +61,7 @@ def look(settings: Settings, data: str, target: str | None, muted: tuple[str, ..
 def _opened(name: str) -> "Opened":
     """DATA, or the training part of a sealed folder."""
     from likely.cli.tables import open_data
-    from likely.evaluate.opened import is_sealed, opened, opened_source
+    from likely.workbench.opened import is_sealed, opened, opened_source
 
     if is_sealed(Path(name)):
         return opened(name)
@@ -72,7 +72,7 @@ def _opened(name: str) -> "Opened":
 def _coloured(found: "Look") -> str:
     """The text with the title in bold and each code in the colour of its severity."""
     from likely.cli.show import heading, width
-    from likely.evaluate.look_text import text_of
+    from likely.workbench.look.text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
     coloured = re.sub(CODE, _styled, in_options(rest), flags=re.MULTILINE)

@@ -20,12 +20,12 @@ from likely.cli.roles import Roles
 from likely.cli.tables import CHUNK_ROWS
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
-from likely.evaluate.baseline import best_rate, weighted_median
-from likely.evaluate.kinds import Kind
-from likely.evaluate.metrics.ordinal import HALF
-from likely.evaluate.task_for_models import kind_of_response
+from likely.kinds import TargetKind
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
+from likely.metrics.baseline import best_rate, weighted_median
+from likely.metrics.ordinal import HALF
+from likely.workbench.task_for_models import kind_of_response
 
 LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
 LOG_LIKELIHOOD, DEVIANCE = "log-likelihood per row", "deviance"
@@ -86,7 +86,7 @@ class Constant:
     level: float  # the mean where offsets are 0
     dispersion: float = 1.0
     median: float | None = None  # where there are no offsets
-    kind: Kind = "real"  # of the target, as the model takes it
+    kind: TargetKind = "real"  # of the target, as the model takes it
 
     def means(self, offset: Array) -> Array:
         if self.link == "log":

@@ -136,7 +136,7 @@ def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from likely.evaluate.prepared_cells import share_of_numbers
+    from likely.workbench.preparation.cells import share_of_numbers
 
     for name in _numbers(model):
         column = table.column(name)

@@ -1,6 +1,6 @@
 """The models of the command line, by their kebab-case names.
 
-To add a model, write one line in ``likely.evaluate.models.CANDIDATES``, and here only if it has
+To add a model, write one line in ``likely.workbench.models.CANDIDATES``, and here only if it has
 no target or is to be streamed from a file: ``train``, ``explain``, ``models`` and their tests
 read this table.
 """
@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple, NoReturn, final
 import likely
 from likely.cli.exits import Exit, Refusal
 from likely.errors import UnknownName
-from likely.evaluate.kinds import NUMBER_KINDS
-from likely.evaluate.models import BASELINE, CANDIDATES, Candidate
+from likely.kinds import NUMBER_KINDS
+from likely.workbench.models import BASELINE, CANDIDATES, Candidate
 
 Target = Literal["none", "class", "two classes", "ordered", "number"]
 

@@ -14,7 +14,7 @@ from likely.names import shortlist
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
-    from likely.sealing.making import Origin
+    from likely.sealing.create import Origin
     from likely.sealing.manifest import Manifest
     from likely.sealing.sealed import Sealed
 
@@ -52,7 +52,7 @@ def seal(
     look.  Train, compare and tune on NAME.seal from then on.
     """
     from likely.cli.tables import open_data
-    from likely.sealing.making import Terms, seal_table
+    from likely.sealing.create import Terms, seal_table
 
     opened = open_data(data)
     _refuse_sealed(opened, data)
@@ -99,7 +99,7 @@ def _target(settings: Settings, opened: "Data", target: str | None) -> str:
 
 def _origin(opened: "Data", name: str) -> "Origin":
     from likely.cli.tables import in_one_table
-    from likely.sealing.making import Origin
+    from likely.sealing.create import Origin
 
     table = in_one_table(opened.source)
     path = Path(name) if Path(name).is_file() else None

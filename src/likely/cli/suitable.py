@@ -99,7 +99,7 @@ def _holds_dates(table: "pa.Table") -> bool:
     import pyarrow as pa
 
     from likely.data.frames import as_table
-    from likely.evaluate.prepared_cells import days_of_text, read_cells
+    from likely.workbench.preparation.cells import days_of_text, read_cells
 
     for name in table.column_names:
         column = table.column(name)

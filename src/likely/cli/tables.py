@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast, final
 
 from likely.cli.builtin import BUILTIN, builtin_table
-from likely.data.csv_files import delimiter_of
-from likely.data.source import Kind, Source, column_index
-from likely.data.sources import read
-from likely.data.whole import in_one_table
+from likely.data.formats.csv_files import delimiter_of
+from likely.data.formats.registry import read
+from likely.data.memory import in_one_table
+from likely.data.source import ColumnKind, Source, column_index
 from likely.errors import InvalidFile, InvalidInput, LikelyError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TableSource(Source):
 
     table: "pa.Table"
     names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     n_rows: int
     nbytes: int
 

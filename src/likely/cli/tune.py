@@ -18,7 +18,7 @@ from likely.cli.settings import Settings, global_options
 if TYPE_CHECKING:
     from likely.cli.tables import Data
     from likely.cli.train import Trained
-    from likely.evaluate.study import Study
+    from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
 STUDY = "study"  # the folder of the search inside a RUN
@@ -107,7 +107,7 @@ def tune(
 
 def _searchable(name: str) -> Model:
     """The model, if it has a space of settings."""
-    from likely.evaluate.models import CANDIDATES
+    from likely.workbench.models import CANDIDATES
 
     chosen = model_named(name)
     if name in CANDIDATES:
@@ -189,7 +189,7 @@ def _searched(
     from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.errors import InUse
-    from likely.evaluate import study as studies
+    from likely.workbench.search import study as studies
 
     new = not place.exists()
     note_search(place, settings.command)
@@ -223,14 +223,14 @@ def _searched(
 
 def _has_scores(log: Path) -> bool:
     """Whether a trial of the log has a score: one that failed will fail again."""
-    from likely.evaluate.trials import TrialLog
+    from likely.workbench.search.trials import TrialLog
 
     return log.exists() and any(trial.score for trial in TrialLog(log).trials.values())
 
 
 def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
     from likely.cli.show import count
-    from likely.evaluate.study_text import sentences
+    from likely.workbench.search.study_text import sentences
 
     words = shlex.split(settings.command)
     if "-o" not in words:
@@ -283,7 +283,7 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
 def _told(study: "Study") -> list[str]:
     """What the search found, and its best trials."""
     from likely.cli.show import table, wrapped
-    from likely.evaluate.study_text import sentences, trial_rows
+    from likely.workbench.search.study_text import sentences, trial_rows
 
     said = "\n".join(wrapped(each.replace("nested=5", "--nested 5")) for each in sentences(study))
     head, *rows = trial_rows(study)

@@ -19,19 +19,19 @@ from likely.cli.measures import MEDIAN
 from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
 from likely.cli.show import beside_each_other, count, number, table, wrapped
-from likely.evaluate.metrics import Metric, metrics_for
-from likely.evaluate.metrics.base import Estimate, constant_prediction
-from likely.evaluate.models import CANDIDATES
-from likely.evaluate.task import Task
 from likely.intervals import n_groups_of
+from likely.metrics import Metric, metrics_for
+from likely.metrics.base import Estimate, constant_prediction
 from likely.sealing.scoring import mean_interval
+from likely.workbench.models import CANDIDATES
+from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.cli.tables import Data
-    from likely.evaluate.folds import Folds
     from likely.report.validation import Validation
+    from likely.workbench.folds import Folds
 
 FEWEST_ROWS = 20  # below this nothing is held out
 FOLDS = 5
@@ -87,9 +87,9 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.evaluate.prepared import Prepared
-    from likely.evaluate.rows import Rows
     from likely.report.validation import validate
+    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.rows import Rows
 
     known = rows.filter(task.known(rows))
     whole = model if isinstance(model, Prepared) else Prepared(model)
@@ -132,7 +132,7 @@ def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":
 
 def estimates(validation: "Validation") -> dict[str, tuple[Metric, Estimate]]:
     """All metrics of the task that the model can have, the main one first."""
-    from likely.report.measured import estimate_of
+    from likely.report.sections.scores import estimate_of
 
     kind: Any = validation.kind
     return {

@@ -20,7 +20,7 @@ from likely.errors import InvalidInput
 if TYPE_CHECKING:
     from likely.cli.runs import Run
     from likely.cli.tables import Data
-    from likely.evaluate.metrics.base import Estimate, Metric
+    from likely.metrics.base import Estimate, Metric
     from likely.sealing.folder import SealFolder
 
 UNGUARDED = (
@@ -123,8 +123,8 @@ def scored_elsewhere(
     """
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import in_one_table, open_data
-    from likely.evaluate.metrics import metrics_for
-    from likely.evaluate.predicting import predict_for, truth_of
+    from likely.metrics import metrics_for
+    from likely.workbench.predictions import predict_for, truth_of
 
     data = open_data(test)
     known_seal = seal if training is None else training.seal
@@ -140,7 +140,7 @@ def scored_elsewhere(
     task = task_of_model(model, rows, target, about)
     known = rows.filter(task.known(rows))
     truth, said = truth_of(task, known), predict_for(model, task, known)
-    metric = next(each for each in metrics_for(task) if each.suits(said))
+    metric = next(each for each in metrics_for(task.kind) if each.suits(said))
     seen = (
         truth if training is None else truth_of(task, _known(in_one_table(training.source), task))
     )
@@ -173,7 +173,7 @@ def _unguarded(
 
 def task_of_model(model: Any, rows: Any, target: str, said: Said) -> Any:
     """What the model was fitted to say of the target."""
-    from likely.evaluate.task import Task, task_of
+    from likely.workbench.task import Task, task_of
 
     classes = getattr(model, "classes_", None)
     if classes is None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.data.categories import Factor, factor_of, is_missing
-from likely.data.source import Kind, Source, TableKinds, column_label, refuse_others
-from likely.data.sparse import stores_twice
+from likely.data.layouts.sparse import stores_twice
+from likely.data.source import ColumnKind, Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
@@ -27,7 +27,7 @@ class Table(ABC):
     """The contract of a table in memory."""
 
     names: tuple[str, ...] | None
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     n_rows: int
 
     @abstractmethod
@@ -58,7 +58,7 @@ class ArrayTable(Table):
         return int(self.values.shape[0])
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         p = self.values.shape[1]
         if self.values.dtype.kind == "O":
             return tuple(kind_of_objects(self.values[:, j]) for j in range(p))
@@ -102,8 +102,8 @@ class SparseTable(Table):
         return int(self.values.shape[0])
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
-        number: Kind = "number"
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
+        number: ColumnKind = "number"
         return (number,) * int(self.values.shape[1])
 
     def numbers(self, j: int) -> Array:
@@ -144,7 +144,7 @@ class FrameTable(Table):
         return int(self.frame.shape[0])
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         return tuple(_kind_of_series(self._series(j)) for j in range(len(self.names)))
 
     def numbers(self, j: int) -> Array:
@@ -227,7 +227,7 @@ def side_by_side(columns: Sequence[Array], n_rows: int, dtype: Any) -> Array:
     return out
 
 
-def kind_of_arrow(type_: Any) -> Kind:
+def kind_of_arrow(type_: Any) -> ColumnKind:
     """The kind of a column of an Arrow type."""
     import pyarrow.types as types
 
@@ -241,7 +241,7 @@ def kind_of_arrow(type_: Any) -> Kind:
     return "category" if any(is_text(type_) for is_text in texts) else "other"
 
 
-def kind_of_objects(column: Array) -> Kind:
+def kind_of_objects(column: Array) -> ColumnKind:
     """The kind of an array of Python objects: text in it makes it a category."""
     arrow = _arrow_of_objects(column)
     if arrow is not None:
@@ -328,7 +328,7 @@ def _floats_of_objects(column: Array) -> Array:
     return np.array(values, dtype=np.float64)
 
 
-_KIND_OF_DTYPE: dict[str, Kind] = {
+_KIND_OF_DTYPE: dict[str, ColumnKind] = {
     "f": "number",
     "i": "number",
     "u": "number",
@@ -364,7 +364,7 @@ def _is_object(series: Any) -> bool:
     return bool(series.dtype == nw.Object)
 
 
-def _kind_of_series(series: Any) -> Kind:
+def _kind_of_series(series: Any) -> ColumnKind:
     import narwhals as nw
 
     dtype = series.dtype

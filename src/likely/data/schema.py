@@ -21,7 +21,6 @@ from likely.data.categories import (
     distinct_of_factor,
     union,
 )
-from likely.data.design import Csr, Dense, Design, Mixed
 from likely.data.frames import (
     Table,
     as_table,
@@ -31,10 +30,11 @@ from likely.data.frames import (
     library_of,
     side_by_side,
 )
-from likely.data.source import Kind, TableKinds, column_index, column_label
+from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
+from likely.data.source import ColumnKind, TableKinds, column_index, column_label
 from likely.errors import InvalidInput
 
-__all__ = ["Encoded", "Kind", "Schema", "TableKinds", "kinds_of", "library_of"]
+__all__ = ["ColumnKind", "Encoded", "Schema", "TableKinds", "kinds_of", "library_of"]
 
 
 class Encoded(NamedTuple):
@@ -57,7 +57,7 @@ class Schema(Additive):
     """Names, kinds and categories of columns."""
 
     names: tuple[str, ...] | None  # None for a bare array
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     as_codes: tuple[bool, ...]  # which columns are read as category codes
     categories: tuple[Array | None, ...]  # sorted distinct values; None where not read as codes
 
@@ -228,12 +228,12 @@ def _check_columns(read: Table, as_codes: Sequence[bool]) -> tuple[bool, ...]:
     return flags
 
 
-def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[Kind]) -> list[Array]:
+def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[ColumnKind]) -> list[Array]:
     pairs = zip(found, kinds, strict=True)
     return [values.astype(bool) if kind == "boolean" else values for values, kind in pairs]
 
 
-def _common_kind(a: Kind, b: Kind) -> Kind:
+def _common_kind(a: ColumnKind, b: ColumnKind) -> ColumnKind:
     return a if a == b else "number" if "category" not in (a, b) else "category"
 
 
@@ -255,7 +255,7 @@ def _listed(schema: Schema) -> str:
     return str(len(schema.kinds)) if schema.names is None else ", ".join(schema.names)
 
 
-def _number_or_boolean(column: Array, kind: Kind) -> Array:
+def _number_or_boolean(column: Array, kind: ColumnKind) -> Array:
     if kind == "boolean" and not np.isnan(column).any():
         return column.astype(bool)
     return column

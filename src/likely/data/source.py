@@ -13,21 +13,21 @@ from likely.errors import InvalidInput, UnknownName
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Kind = Literal["number", "boolean", "category", "other"]  # "other" (dates, lists) is refused
+ColumnKind = Literal["number", "boolean", "category", "other"]  # "other" (dates, lists) is refused
 
 
 class TableKinds(NamedTuple):
     """The columns of a table."""
 
     names: tuple[str, ...] | None  # None for a bare array
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
 
 
 class Source(ABC):
     """The contract: each iteration gives the same rows in the same order, in chunks."""
 
     names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     n_rows: int | None  # None when only a pass over the data would tell
     nbytes: int | None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely._typing import Array, Columns
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Design, Mixed
+from likely.data.layouts.intercept import Design, Mixed
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.events import EventPlan

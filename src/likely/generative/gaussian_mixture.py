@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem

@@ -15,7 +15,7 @@ import numpy as np
 
 from likely._typing import Codes
 from likely.data.block import ArrayBlocks, Block
-from likely.data.design import Dense, Design, Mixed
+from likely.data.layouts.intercept import Dense, Design, Mixed
 from likely.distributions.base import Family
 from likely.generative.naive_bayes import NaiveBayes
 from likely.objectives.components import block_totals

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.data.schema import TableKinds
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem

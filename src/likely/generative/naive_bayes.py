@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema, TableKinds
 from likely.distributions import Bernoulli
 from likely.distributions.product import ProductStatistics

@@ -14,12 +14,12 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Dense, Design, Mixed
+from likely.data.formats.registry import read
 from likely.data.frames import is_sparse, kinds_of, library_of
+from likely.data.layouts.intercept import Dense, Design, Mixed
 from likely.data.schema import Schema, TableKinds
 from likely.data.source import Source
 from likely.data.source_blocks import SourceBlocks, find_schema_and_classes
-from likely.data.sources import read
 from likely.distributions.base import Family
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Self
 
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.distributions import ProductFamily
 from likely.features.discretize import Discretizer

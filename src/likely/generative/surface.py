@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.evidence import column_evidence

@@ -8,7 +8,7 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks, redesigned
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.base import Likelihood
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty

@@ -18,7 +18,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, CountedBlocks, first_rows, redesigned
-from likely.data.design import Design, Intercept
+from likely.data.layouts.intercept import Design, Intercept
 from likely.errors import InvalidInput
 from likely.linear.reading import refuse_gaps
 from likely.objectives.linear import weighted

@@ -32,7 +32,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
-from likely.data.design import Design
+from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.linear.covariance import (

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.margin import MARGIN_LOSSES
 from likely.likelihoods.responses import likelihood_of
 from likely.likelihoods.square_error import SquareErrorLogistic

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, CountedBlocks
-from likely.data.design import Dense, Intercept
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.linear.class_surface import ClassProbabilities

@@ -18,12 +18,12 @@ from scipy import sparse
 from likely._typing import Array, Columns
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
-from likely.data.design import Csr, Dense, Design, Mixed
+from likely.data.formats.registry import read
 from likely.data.frames import kinds_of, library_of
+from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
 from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
-from likely.data.sources import read
 from likely.errors import BadCell, InvalidInput
 from likely.linear.offsets import new_offset
 from likely.linear.per_column import per_column

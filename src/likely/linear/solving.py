@@ -21,7 +21,7 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
-from likely.data.design import Csr, Dense
+from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.linear.framing import Framed

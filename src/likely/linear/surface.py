@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.data.design import Design, Intercept
+from likely.data.layouts.intercept import Design, Intercept
 from likely.linear.inference import HypothesisTest, Inference, inference_of
 from likely.linear.offsets import check_exposure, new_offset
 from likely.linear.reading import Coding, new_rows, refuse_gaps

@@ -21,7 +21,7 @@ from scipy.special import xlog1py, xlogy
 
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Csr, Dense, Design
+from likely.data.layouts.intercept import Csr, Dense, Design
 from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.likelihoods.gaussian import GaussianIdentity

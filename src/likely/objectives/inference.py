@@ -28,7 +28,7 @@ from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
-from likely.data.design import Dense, Design, Intercept
+from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
 from likely.objectives.linear import (

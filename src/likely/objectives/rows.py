@@ -14,7 +14,7 @@ from scipy import sparse
 
 from likely._typing import Array, Matrix
 from likely.data.block import ArrayBlocks, Blocks
-from likely.data.design import Csr, Dense
+from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput
 from likely.objectives.in_memory import filled, in_memory
 from likely.solvers.dual_coordinate_descent import RowObjective

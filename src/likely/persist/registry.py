@@ -22,7 +22,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 
 PART_MODULES = (
     "likely.data.schema",
-    "likely.evaluate.prepared_steps",
+    "likely.workbench.preparation.steps",
     "likely.linear.inference",
     "likely.linear.reading",
     "likely.links",

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.evaluate.models import BASELINE
-from likely.evaluate.paired import corrected_test
+from likely.workbench.models import BASELINE
+from likely.workbench.paired import corrected_test
 
 SAME = (
     "rows",

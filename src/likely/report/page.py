@@ -4,24 +4,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from likely.report.broken import warning_of, with_warning
-from likely.report.calibration import calibration
-from likely.report.checks import checks
-from likely.report.command import command
-from likely.report.comparing import comparing
-from likely.report.curves import curves
 from likely.report.figures import ID
-from likely.report.ledger import ledger
-from likely.report.mistakes import mistakes
-from likely.report.model_page import model_page
-from likely.report.overview import overview
-from likely.report.question import question
-from likely.report.ranking import ranking
-from likely.report.residuals import residuals
 from likely.report.run_files import RunFacts
 from likely.report.section import LeftOut, Picture, Section
-from likely.report.tuning import tuning
-from likely.report.verdict import verdict
+from likely.report.sections.broken_ledger import warning_of, with_warning
+from likely.report.sections.calibration import calibration
+from likely.report.sections.checks import checks
+from likely.report.sections.command import command
+from likely.report.sections.comparison import comparing
+from likely.report.sections.curves import curves
+from likely.report.sections.ledger import ledger
+from likely.report.sections.mistakes import mistakes
+from likely.report.sections.model import model_page
+from likely.report.sections.overview import overview
+from likely.report.sections.question import question
+from likely.report.sections.ranking import ranking
+from likely.report.sections.residuals import residuals
+from likely.report.sections.tuning import tuning
+from likely.report.sections.verdict import verdict
 
 SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page
     verdict,

@@ -20,13 +20,14 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidFile
-from likely.evaluate.folds import Folds
-from likely.evaluate.metrics import Prediction, Truth
-from likely.evaluate.objective import strata_of
-from likely.evaluate.predicting import Spread, predict_for, spread_of, truth_of
-from likely.evaluate.task import CLASS_KINDS, Kind, Task
 from likely.files import write_atomically
-from likely.report.identifying import identifier_of
+from likely.kinds import CLASS_KINDS, TargetKind
+from likely.metrics import Prediction, Truth
+from likely.report.identifiers import identifier_of
+from likely.workbench.folds import Folds
+from likely.workbench.objective import strata_of
+from likely.workbench.predictions import Spread, predict_for, spread_of, truth_of
+from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +43,7 @@ LONGEST_CELL = 200  # letters kept of a cell
 class Validation:
     """Held-out predictions of training rows, each row at most once."""
 
-    kind: Kind
+    kind: TargetKind
     target: str
     truth: Truth
     prediction: Prediction

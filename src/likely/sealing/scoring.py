@@ -34,16 +34,14 @@ from likely.intervals import (
     normal_quantile,
     wilson,
 )
+from likely.special import LOG_FLOOR
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.sealing.manifest import Manifest
 
-LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
-# JSON has no infinity, and one impossible row should not hide all others; scikit-learn's floor
-
-TASK_SCORERS = "likely.evaluate.final_scorers"
+TASK_SCORERS = "likely.workbench.final_scorers"
 IMAGINED = np.array([1.0, -1.0, 0.0, 0.0])  # differences of matched pairs, half a row each
 Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Never, NoReturn, final
 
 from likely.errors import InvalidInput, SealedData
-from likely.sealing.accidents import said_looks
+from likely.sealing.evaluation import final_look
 from likely.sealing.final_score import FinalScore
-from likely.sealing.finalising import final_look
 from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
+from likely.sealing.recognition import said_looks
 from likely.sealing.scoring import Scorer, usual_scorer, values_of
 
-MODELS = "likely.evaluate.final_models"  # which lies above, and is named by a word
+MODELS = "likely.workbench.final_models"  # which lies above, and is named by a word
 
 
 class _NotThere(SealedData, AttributeError):

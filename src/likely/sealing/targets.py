@@ -13,7 +13,7 @@ from likely.sealing.fingerprints import row_fingerprints
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TASKS = "likely.evaluate.task"
+TASKS = "likely.workbench.task"
 
 
 def check_target(column: Any, name: str) -> None:

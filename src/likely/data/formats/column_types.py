@@ -1,0 +1,123 @@
+"""The types of columns in files that do not say them: settled by a pass over the whole file.
+
+    null < integer < float < text,    null < boolean < text,    text < nested
+
+The type of a column is the least that holds all of its values, so the types of two
+blocks of rows merge to the least that holds both: a summary like any other.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from likely.additive import Additive
+from likely.data.source import ColumnKind
+
+Type = Literal["null", "boolean", "integer", "float", "text", "nested"]
+
+MISSING = ("", "NA", "NaN", "nan", "null")  # how text files write a value that is not there
+TRUE = ("true", "True", "TRUE")
+FALSE = ("false", "False", "FALSE")
+
+_BELOW: dict[Type, tuple[Type, ...]] = {  # what each type holds, besides itself
+    "null": (),
+    "boolean": ("null",),
+    "integer": ("null",),
+    "float": ("null", "integer"),
+    "text": ("null", "boolean", "integer", "float"),
+    "nested": ("null", "boolean", "integer", "float", "text"),
+}
+_KINDS: dict[Type, ColumnKind] = {
+    "null": "number",  # nothing but missing values
+    "boolean": "boolean",
+    "integer": "number",
+    "float": "number",
+    "text": "category",
+    "nested": "other",
+}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnTypes(Additive):
+    """The types seen so far, in the order in which the columns appeared."""
+
+    types: dict[str, Type]
+    n_rows: int
+
+    def __add__(self, other: "ColumnTypes") -> "ColumnTypes":
+        merged = dict(self.types)
+        for name, type_ in other.types.items():
+            merged[name] = join(merged.get(name, "null"), type_)
+        return ColumnTypes(merged, self.n_rows + other.n_rows)
+
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        return tuple(_KINDS[type_] for type_ in self.types.values())
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that holds both."""
+    for candidate, below in _BELOW.items():
+        if all(type_ == candidate or type_ in below for type_ in (a, b)):
+            return candidate
+    raise AssertionError("nested holds every type")
+
+
+def arrow_type(type_: Type) -> Any:
+    """How a column of that type is read."""
+    import pyarrow as pa
+
+    return {
+        "null": pa.float64(),
+        "boolean": pa.bool_(),
+        "integer": pa.int64(),
+        "float": pa.float64(),
+        "text": pa.string(),
+        "nested": pa.string(),
+    }[type_]
+
+
+def type_of_strings(column: Any, known: Type) -> Type:
+    """The type of an Arrow column of strings, which holds at least what ``known`` says.
+
+    What cannot narrow the answer is not tried: a column known to be text is not read.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if known == "text" or column.null_count == len(column):
+        return known
+    if known in ("null", "boolean"):
+        words = pc.is_in(column, value_set=pa.array([*TRUE, *FALSE, None], pa.string()))
+        if pc.all(words).as_py():
+            return "boolean"
+    if known != "boolean":
+        numbers = pc.utf8_trim_whitespace(column)
+        if known != "float" and _casts(numbers, pa.int64()):
+            return "integer"
+        if _casts(numbers, pa.float64()):
+            return "float"
+    return "text"
+
+
+def _casts(column: Any, type_: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        pc.cast(column, type_)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def type_of_value(value: object) -> Type:
+    """The type of one value of a JSON object."""
+    if value is None or (isinstance(value, str) and value in MISSING):
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer" if -(2**63) <= value < 2**63 else "float"
+    if isinstance(value, float):
+        return "float"
+    return "text" if isinstance(value, str) else "nested"

@@ -1,0 +1,241 @@
+"""Delimited text, streamed: one pass settles the types, every further pass converts by them."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any, NoReturn, final
+
+from likely.data.formats.column_types import (
+    FALSE,
+    MISSING,
+    TRUE,
+    ColumnTypes,
+    Type,
+    arrow_type,
+    join,
+    type_of_strings,
+)
+from likely.data.formats.text_files import TextFile
+from likely.data.source import ColumnKind, Source, column_index
+from likely.errors import InvalidFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are in flight
+DELIMITERS = (",", ";", "\t", "|")
+LONGEST_FIELD = 2**31 - 1  # characters: the csv module's own limit is meant for small files
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CsvSource(Source):
+    """A CSV or TSV file whose types are settled."""
+
+    file: TextFile
+    delimiter: str
+    types: dict[str, Type]  # of all columns, in the order of the file
+    names: tuple[str, ...]  # the columns that are read
+    kinds: tuple[ColumnKind, ...]
+    n_rows: int
+    nbytes: int
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        types = {name: arrow_type(self.types[name]) for name in self.names}
+        yield from _batches(self.file, self.delimiter, types, list(self.types))
+
+    def select(self, names: Sequence[str]) -> "CsvSource":
+        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        return replace(self, names=tuple(names), kinds=kinds)
+
+
+def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
+    """The source of a file, after the pass that settles its types."""
+    header = next(file.lines())[1].rstrip("\r\n")
+    delimiter = delimiter or delimiter_of(header)
+    names = _header(file, delimiter)
+    found = _settle(file, delimiter, names)
+    if not found.n_rows:
+        raise InvalidFile(
+            file.label, "there is a header but no row; a table was expected. Check how it was made."
+        )
+    return CsvSource(
+        file, delimiter, found.types, tuple(names), found.kinds(), found.n_rows, file.nbytes
+    )
+
+
+def delimiter_of(header: str) -> str:
+    """The first of the usual delimiters that the header has; a comma if it has none."""
+    return next((mark for mark in DELIMITERS if mark in header), ",")
+
+
+def _header(file: TextFile, delimiter: str) -> list[str]:
+    try:
+        names = next(csv.reader((line for _, line in file.lines()), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InvalidFile(file.label, _mistake(error), line=1) from None
+    if not names:
+        raise InvalidFile(
+            file.label, "the first line is blank; column names were expected. Add a header.", line=1
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidFile(
+                file.label,
+                f"two columns are called {name!r}; names must differ. Rename one of them.",
+                line=1,
+            )
+        seen.add(name)
+    return names
+
+
+def _settle(file: TextFile, delimiter: str, names: list[str]) -> ColumnTypes:
+    import pyarrow as pa
+
+    total = ColumnTypes(dict.fromkeys(names, "null"), 0)
+    strings = dict.fromkeys(names, pa.string())
+    quotes = _QuoteCount()
+    for batch in _batches(file, delimiter, strings, names, quotes):
+        types: dict[str, Type] = {
+            name: join(known, type_of_strings(batch.column(name), known))
+            for name, known in total.types.items()
+        }
+        total = total + ColumnTypes(types, batch.num_rows)
+    if quotes.count % 2:  # a quote that is never closed swallows the rows after it
+        _refuse_broken_rows(file, delimiter, names)
+    return total
+
+
+@final
+class _QuoteCount:
+    """How many quotes a pass has met."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+@final
+class _Counted:
+    """A stream that counts the quotes that pass."""
+
+    def __init__(self, stream: IO[bytes], quotes: _QuoteCount) -> None:
+        self._stream, self._quotes = stream, quotes
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._quotes.count += data.count(b'"')
+        return data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return False
+
+
+def _batches(
+    file: TextFile,
+    delimiter: str,
+    types: dict[str, Any],
+    names: list[str],
+    quotes: _QuoteCount | None = None,
+) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    read = arrow_csv.ReadOptions(block_size=BLOCK_BYTES)
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    convert = arrow_csv.ConvertOptions(
+        column_types=types,
+        include_columns=list(types),
+        null_values=list(MISSING),
+        true_values=list(TRUE),
+        false_values=list(FALSE),
+        strings_can_be_null=True,
+    )
+    with file.open() as stream, file.named_errors():
+        counted = _Counted(stream, quotes or _QuoteCount())
+        try:
+            with arrow_csv.open_csv(counted, read, parse, convert) as reader:
+                yield from reader
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            _explain(file, delimiter, names, types, error)
+
+
+def _explain(
+    file: TextFile, delimiter: str, names: list[str], types: dict[str, Any], error: Exception
+) -> NoReturn:
+    """Read again, slowly, to find the line that the fast reader stumbled over."""
+    _refuse_broken_rows(file, delimiter, names)
+    _refuse_broken_values(file, delimiter, names, types)
+    raise InvalidFile(
+        file.label,
+        f"it cannot be read as delimited text ({error}). Check the delimiter and the quotes.",
+    ) from None
+
+
+def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[int, list[str]]]:
+    """The records with the line each begins on, the header included; blank lines are skipped."""
+    reader = csv.reader((line for _, line in file.lines()), delimiter=delimiter, strict=strict)
+    start, usual = 1, csv.field_size_limit(LONGEST_FIELD)
+    try:
+        for record in reader:
+            if record:
+                yield start, record
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidFile(file.label, _mistake(error), line=start) from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _mistake(error: csv.Error) -> str:
+    if "new-line" in str(error):
+        return (
+            "the line has a carriage return in it, as all lines of old Mac files end; line feeds "
+            "were expected. Convert the file, for instance with tr '\\r' '\\n'."
+        )
+    return (
+        f"a quoted field that begins here does not end as it should ({error}). Close the quote, "
+        'and double quotes within a field ("").'
+    )
+
+
+def _refuse_broken_rows(file: TextFile, delimiter: str, names: list[str]) -> None:
+    for line, record in _records(file, delimiter, strict=True):
+        if len(record) != len(names):
+            raise InvalidFile(
+                file.label,
+                f"the row has {len(record)} fields; the header has {len(names)}. Add or remove "
+                "fields, or quote the one that holds the delimiter.",
+                line=line,
+            )
+
+
+def _refuse_broken_values(
+    file: TextFile, delimiter: str, names: list[str], types: dict[str, Any]
+) -> None:
+    """Only a file that changed after its types were settled gets here."""
+    import pyarrow as pa
+
+    rows = _records(file, delimiter, strict=False)
+    next(rows)
+    for line, record in rows:
+        for name, value in zip(names, record, strict=True):
+            if value in MISSING or name not in types or pa.types.is_string(types[name]):
+                continue
+            if join("null", type_of_strings(pa.array([value]), "null")) == "text":
+                raise InvalidFile(
+                    file.label,
+                    f"column {name!r} has the value {value!r}; {types[name]} was expected. "
+                    "Do not change the file while it is read; read it again.",
+                    line=line,
+                )

@@ -1,0 +1,167 @@
+"""Files as sources: a table that is read in chunks, each time it is asked.
+
+``read`` chooses the reader by the suffix of the name.  To add a format, write one
+file with one source and list it in ``READERS``.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, final
+
+from likely.data.arrow import plain_types
+from likely.data.formats.arff import looks_like_arff, open_arff
+from likely.data.formats.csv_files import open_csv
+from likely.data.formats.json_lines import open_json_lines
+from likely.data.formats.text_files import PARQUET, existing_file, first_bytes, spooled, text_file
+from likely.data.frames import kind_of_arrow
+from likely.data.source import ColumnKind, Source, column_index
+from likely.errors import InvalidFile, UnknownName
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["FORMATS", "ParquetSource", "Source", "read"]
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arff")
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+}
+BATCH_ROWS = 16384
+SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")  # of spreadsheet programs
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ParquetSource(Source):
+    """A Parquet file, which knows its types."""
+
+    path: Path
+    label: str
+    names: tuple[str, ...]
+    kinds: tuple[ColumnKind, ...]
+    n_rows: int
+    nbytes: int
+    spool: Any = None  # keeps a temporary file in being
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            # a buffer ahead would keep all that was read until the end
+            with ParquetFile(self.path, pre_buffer=False) as file:
+                for batch in file.iter_batches(BATCH_ROWS, columns=list(self.names)):
+                    yield plain_types(batch.select(list(self.names)))
+        except (pa.ArrowException, OSError) as error:
+            raise InvalidFile(
+                self.label,
+                f"a part cannot be read ({error}); a whole Parquet file was expected. "
+                "Fetch or write it again.",
+            ) from None
+
+    def select(self, names: Sequence[str]) -> "ParquetSource":
+        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        return replace(self, names=tuple(names), kinds=kinds)
+
+
+def read(
+    path: str | Path | IO[Any], *, format: str | None = None, delimiter: str | None = None
+) -> Source:
+    """The table in a file: CSV, TSV, JSON lines, ARFF (each also gzipped) or Parquet.
+
+    ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
+    temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
+    None goes by the name, and for a stream by its first bytes.
+    """
+    if format is not None and format not in FORMATS:
+        raise UnknownName("format", format, FORMATS)
+    if not isinstance(path, str | Path):
+        place, label, spool = spooled(path)
+    elif str(path) == "-":
+        place, label, spool = spooled(_standard_input())
+    else:
+        place, label, spool = existing_file(Path(path)), str(path), None
+    chosen = format or (_format_of_name(place) if spool is None else _format_of_bytes(place))
+    if chosen == "parquet":
+        return _open_parquet(place, label, spool)
+    file = text_file(place, label, spool=spool)
+    if chosen == "jsonl":
+        return open_json_lines(file)
+    if chosen == "arff":
+        return open_arff(file)
+    return open_csv(file, delimiter=delimiter or ("\t" if chosen == "tsv" else None))
+
+
+def _standard_input() -> IO[Any]:
+    import sys
+
+    return sys.stdin
+
+
+def _format_of_name(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    suffix = Path(name).suffix
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    known = f"known are {', '.join(SUFFIXES)}"
+    if suffix in SHEETS:
+        raise InvalidFile(
+            path,
+            f"it is a workbook, which may hold many tables and more than tables; {known}. Save the "
+            "sheet as CSV in the program that made it, or read it with pandas.read_excel.",
+        )
+    if suffix == ".json":
+        raise InvalidFile(
+            path,
+            f"the name ends in '.json'; {known}. Write one object per line and name it .jsonl, for "
+            "instance with jq -c '.[]'.",
+        )
+    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table"
+    raise InvalidFile(
+        path,
+        f"{ends}; {known}. Rename the file, or in Python pass format='csv' or another of "
+        f"{', '.join(FORMATS)}.",
+    )
+
+
+def _format_of_bytes(path: Path) -> str:
+    start = first_bytes(path)
+    if start.startswith(PARQUET):
+        return "parquet"
+    if start.lstrip()[:1] == b"{":
+        return "jsonl"
+    return "arff" if looks_like_arff(path) else "csv"
+
+
+def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    except (pa.ArrowException, OSError) as error:
+        text = not first_bytes(path).startswith(PARQUET)
+        do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
+        raise InvalidFile(
+            label, f"it is no whole Parquet file, as its name says ({error}). {do}"
+        ) from None
+    names = tuple(schema.names)
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidFile(
+                label, f"two columns are called {name!r}; names must differ. Rename one of them."
+            )
+    if not n_rows:
+        raise InvalidFile(label, "there is no row; a table was expected. Check how it was made.")
+    kinds = tuple(kind_of_arrow(type_) for type_ in schema.types)
+    return ParquetSource(path, label, names, kinds, n_rows, path.stat().st_size, spool)

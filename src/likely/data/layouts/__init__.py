@@ -1,0 +1,1 @@
+"""Layouts of the design matrix: one file each."""

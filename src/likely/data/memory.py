@@ -1,0 +1,82 @@
+"""A source as one table in memory, refused before the memory is spent.
+
+Folds, seals and searches take rows again and again, so they need them in memory; a fit of one
+model, and a look, read a file in chunks.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from likely.data.arrow import plain_types
+from likely.data.source import Source
+from likely.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COPIES = 3  # of the table are held at a time: itself, the rows of a fold, and their design
+KIBIBYTE = 2**10
+GIGABYTE = 1e9
+MEMINFO = Path("/proc/meminfo")
+CGROUP = Path("/sys/fs/cgroup")  # version 2, as containers have it
+
+
+def in_one_table(source: Source) -> "pa.Table":
+    """All rows; the first batch tells how much memory they take."""
+    import pyarrow as pa
+
+    batches: list[pa.RecordBatch] = []
+    for batch in source:
+        if not batches and source.n_rows is not None:
+            _refuse_too_large(batch, source.n_rows)
+        batches.append(batch)
+    return plain_types(pa.Table.from_batches(batches))
+
+
+def free_memory() -> float:
+    """Bytes that this process may still take, by what the system says; infinite if it does not."""
+    return min(_of_machine(), _of_group(), _of_process())
+
+
+def _refuse_too_large(first: "pa.RecordBatch", n_rows: int) -> None:
+    needed = first.nbytes / max(first.num_rows, 1) * n_rows
+    free = free_memory()
+    if COPIES * needed > free:
+        raise InvalidInput(
+            f"The table has {n_rows:,} rows, about {needed / GIGABYTE:.2g} GB in memory, and this "
+            f"work takes {COPIES} times as much; {free / GIGABYTE:.2g} GB are free. Take fewer "
+            "rows or columns, or train one model, which reads a file in chunks: likely train."
+        )
+
+
+def _of_machine() -> float:
+    try:
+        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
+        return float(lines["MemAvailable"].split()[0]) * KIBIBYTE
+    except (OSError, KeyError, ValueError):
+        return float("inf")
+
+
+def _of_group() -> float:
+    """What the container's limit leaves; pages of files are given back when they are needed."""
+    try:
+        most = float((CGROUP / "memory.max").read_text())
+        held = float((CGROUP / "memory.current").read_text())
+        stat = dict(line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
+        return most - held + float(stat.get("file", 0))
+    except (OSError, ValueError):  # also "max": no limit
+        return float("inf")
+
+
+def _of_process() -> float:
+    """What ``ulimit -v`` leaves."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
+
+        soft = getrlimit(RLIMIT_AS)[0]
+        if soft == RLIM_INFINITY:
+            return float("inf")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return float(soft - pages * getpagesize())
+    except (ImportError, OSError, ValueError):
+        return float("inf")

@@ -1,0 +1,83 @@
+"""The best constant: the model that knows the target's distribution and no feature.
+
+    classes     p(k) = share of class k        ordinal alike
+    real        N(ȳ, s²)
+    positive    gamma of mean ȳ and dispersion s²/ȳ²
+    count       Poisson of mean ȳ; where s² > ȳ, negative binomial of α = (s² − ȳ)/ȳ²
+
+Means and spreads by moments of the weighted rows.  For counts the spread is given its due: a
+Poisson constant on overdispersed counts is easy to beat by any model that is merely wider.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.kinds import TargetKind
+from likely.likelihoods.base import Response
+from likely.likelihoods.gamma import Gamma
+from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
+
+LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
+
+
+@final
+@dataclass(frozen=True)
+class Level:
+    """One distribution for every row."""
+
+    response: Response
+    mean: float
+    dispersion: float = 1.0
+
+    def log_density(self, y: Array) -> Array:
+        mean = np.full(len(y), self.mean)
+        with np.errstate(divide="ignore"):  # a mean of 0 denies every count but 0
+            return np.asarray(self.response.log_prob(y, mean, self.dispersion))
+
+
+def class_log_shares(codes: Codes, weight: Array, n_classes: int) -> Array:
+    """log p(k) of the weighted rows; −inf where a class does not occur."""
+    total = np.bincount(codes, weights=weight, minlength=n_classes)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(total / total.sum()))
+
+
+def best_level(kind: TargetKind, y: Array, weight: Array) -> Level:
+    """The constant of a task about numbers."""
+    return best_rate(kind, y, weight, np.ones(len(y)))
+
+
+def best_rate(kind: TargetKind, y: Array, weight: Array, exposure: Array) -> Level:
+    """The same for a mean λ that each row has in proportion to its exposure, μᵢ = λ eᵢ.
+
+    α = (Σ wᵢ (yᵢ − μᵢ)² n/(n − 1) − Σ wᵢ μᵢ) / Σ wᵢ μᵢ², in moments.
+    """
+    n = float(weight.sum())
+    level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
+    mean = level * exposure
+    square = float(np.dot(weight, np.square(mean))) / n
+    variance = float(np.dot(weight, np.square(y - mean))) / max(n - 1, 1.0)
+    variance = max(variance, LEAST_SPREAD * max(1.0, square))
+    if kind == "count":
+        excess = variance - float(np.dot(weight, mean)) / n
+        wider = square > 0 and excess > 0
+        return Level(NegativeBinomial(excess / square) if wider else Poisson(), level)
+    if kind == "positive":
+        relative = np.square(y - mean) / np.square(mean)
+        spread = float(np.dot(weight, relative)) / max(n - 1, 1.0)
+        return Level(Gamma(), level, max(spread, LEAST_SPREAD * max(1.0, 1 / square)))
+    return Level(Gaussian(), level, variance)
+
+
+def weighted_median(y: Array, weight: Array) -> float:
+    """The least y with half of the weight at or below it; the middle of two where they tie."""
+    order = np.argsort(y, kind="stable")
+    y, below = y[order], np.cumsum(weight[order])
+    half = below[-1] / 2
+    low, high = np.searchsorted(below, half, "left"), np.searchsorted(below, half, "right")
+    return float(y[low] + y[min(high, len(y) - 1)]) / 2

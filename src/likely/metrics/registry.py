@@ -1,0 +1,70 @@
+"""``METRICS``, the list of metrics by name, and those that suit a task, the main one first."""
+
+from likely.kinds import TargetKind
+from likely.metrics.base import Metric
+from likely.metrics.calibration import CalibrationError
+from likely.metrics.classes import Brier, LogLoss
+from likely.metrics.confusion import F1, Accuracy, BalancedAccuracy, Kappa, MacroF1
+from likely.metrics.numbers import (
+    MAE,
+    RMSE,
+    Deviance,
+    DevianceExplained,
+    GammaDeviance,
+    LogLikelihood,
+    PoissonDeviance,
+    SquaredDeviance,
+)
+from likely.metrics.ordinal import RankedProbability, RankError
+from likely.metrics.ranking import AUC, AveragePrecision
+from likely.names import lookup
+
+METRICS: dict[str, Metric] = {  # those of one task in the order in which tables show them
+    metric.name: metric
+    for metric in (
+        LogLoss(),
+        RankedProbability(),
+        Brier(),
+        AUC(),
+        AUC(exact=False),
+        AveragePrecision(),
+        AveragePrecision(exact=False),
+        Accuracy(),
+        BalancedAccuracy(),
+        F1(),
+        MacroF1(),
+        Kappa(),
+        RankError(),
+        CalibrationError(),
+        LogLikelihood(),
+        Deviance(PoissonDeviance()),
+        Deviance(GammaDeviance()),
+        DevianceExplained(PoissonDeviance()),
+        DevianceExplained(GammaDeviance()),
+        RMSE(),
+        MAE(),
+        DevianceExplained(SquaredDeviance()),
+    )
+}
+
+
+def metric_named(name: str | Metric) -> Metric:
+    return lookup("metric", name, METRICS)
+
+
+def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
+    """The metrics of a kind of target, the main one first.
+
+    ``in_memory=False`` takes the approximate form where the exact one keeps every row.
+    """
+    replaced = {
+        metric.name.removesuffix("-approximate")
+        for metric in METRICS.values()
+        if metric.approximate
+    }
+    return [
+        metric
+        for metric in METRICS.values()
+        if kind in metric.tasks
+        and (not metric.approximate if in_memory else metric.name not in replaced)
+    ]

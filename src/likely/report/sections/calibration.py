@@ -1,0 +1,146 @@
+"""Whether probabilities mean what they say: reliability, Brier score and log loss taken apart."""
+
+from typing import Any
+
+import numpy as np
+
+from likely.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_curve
+from likely.metrics.calibration import CalibrationError
+from likely.metrics.classes import Brier, LogLoss
+from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
+from likely.report.validation import Validation
+from likely.report.wording import MINUS, capitalised, interval, number, shortened
+
+TITLE = "Calibration"
+PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"
+NEEDS = "the run keeps none: too few rows, or a file that was streamed"
+MOST_CLASSES = len(SERIES)  # drawn
+LONGEST_LABEL = 18
+SHARES = (0.0, 0.5, 1.0)  # that an axis names; more would touch those of the next diagram
+MOST_ACROSS = 3  # diagrams beside each other
+DIGITS = 4  # of parts that are small beside their sum
+
+
+def calibration(facts: RunFacts) -> Section | LeftOut | None:
+    held = facts.validation
+    if held is None:
+        return LeftOut(PREDICTED, NEEDS)
+    if not held.has_classes:
+        return None
+    error = CalibrationError()
+    statistics = error.statistics(held.truth, held.prediction)
+    low, high = error.interval(statistics)
+    blocks: list[Block] = [
+        Gallery((_diagram(held), _histogram(held))),
+        Text(
+            f"Calibration error {number(error.value(statistics))} ({interval(low, high)}): the "
+            "mean distance between what was said and how often it happened, in ten bins of equal "
+            "width."
+        ),
+        _decomposed(held),
+    ]
+    return Section("calibration", TITLE, tuple(blocks))
+
+
+def events_drawn(held: Validation) -> list[int]:
+    """The classes to be drawn: the second of two; of many, the most frequent."""
+    if len(held.labels) == 2:
+        return [1]
+    counts = np.bincount(held.truth.y, minlength=len(held.labels))
+    return sorted(np.argsort(-counts, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _curve(held: Validation, k: int) -> list[Bin]:
+    """Bins that hold equal shares of the predictions, so that each interval is fair."""
+    p = np.exp(held.prediction.log_p[:, k])
+    edges = quantile_edges(p)
+    bins = Bins.of(held.truth, held.prediction, edges)
+    event = 0 if len(held.labels) == 2 else k
+    return [b for b in reliability_curve(bins, edges, event=event) if b.weight > 0]
+
+
+def _diagram(held: Validation) -> Picture:
+    """Of two classes one curve; of more a small diagram for each, for curves hide one another."""
+    curves = {k: _curve(held, k) for k in events_drawn(held)}
+    across = min(len(curves), MOST_ACROSS)
+    grid = (-(-len(curves) // across), across)
+
+    def draw(axes: Any) -> None:
+        for ax, (k, bins) in zip(axes.flat, curves.items(), strict=False):
+            _reliability(ax, held, k, bins)
+        if len(curves) > 1:  # set for one, they are set for all
+            names = [f"{share:g}" for share in SHARES]
+            axes.flat[0].set_xticks(SHARES, names)
+            axes.flat[0].set_yticks(SHARES, names)
+        for j in range(len(curves), axes.size):
+            axes.flat[j].set_visible(False)
+            axes.flat[j - across].tick_params(labelbottom=True)  # nothing is below it
+        figure = axes.flat[0].figure
+        figure.supxlabel("Predicted probability", color=MUTED, fontsize=10)
+        figure.supylabel("Share observed", color=MUTED, fontsize=10)
+
+    worst = max(abs(b.predicted - b.observed) for bins in curves.values() for b in bins)
+    label = (
+        "Reliability diagram: predicted probability against the share observed, with intervals. "
+        f"The largest distance from the diagonal is {number(worst)}."
+    )
+    caption = "Ten bins of equal size; bars are 95 % intervals. The dashes are perfect calibration."
+    if 2 < len(curves) < len(held.labels):
+        caption += f" The {len(curves)} most frequent of {len(held.labels)} classes."
+    size = SIZE if len(curves) == 1 else (SIZE[0], 0.5 + 1.45 * grid[0])
+    return picture(draw, label, caption=caption, size=size, grid=grid)
+
+
+def _reliability(ax: Any, held: Validation, k: int, bins: list[Bin]) -> None:
+    from sklearn.calibration import CalibrationDisplay
+
+    said, seen = np.array([b.predicted for b in bins]), np.array([b.observed for b in bins])
+    spread = np.abs(np.array([b.interval for b in bins]).T - seen)
+    diagonal(ax)
+    ax.errorbar(said, seen, yerr=spread, fmt="none", ecolor=ACCENT, alpha=0.55, lw=1.3)
+    p = np.exp(held.prediction.log_p[:, k])
+    shown = CalibrationDisplay(seen, said, p, estimator_name=None)
+    name = shortened(held.labels[k], LONGEST_LABEL)
+    shown.plot(ax=ax, ref_line=False, color=ACCENT, marker="o", ms=3.5, label=name)
+    ax.get_legend().remove()  # the title is enough
+    ax.set(xlabel="", ylabel="", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="auto")
+    ax.set_title(name, loc="left")
+
+
+def _histogram(held: Validation) -> Picture:
+    """How often each probability was said."""
+    two = len(held.labels) == 2
+    p = np.exp(held.prediction.log_p)
+    confidence = p[:, 1] if two else p.max(axis=1)
+    what = f"p({shortened(held.labels[1], LONGEST_LABEL)})" if two else "Largest probability"
+
+    def draw(ax: Any) -> None:
+        ax.hist(confidence, bins=np.linspace(0, 1, 21).tolist(), color=ACCENT, alpha=0.75)
+        ax.set(xlabel=what, ylabel="Rows", xlim=(0, 1))
+        thousands(ax.yaxis)
+        ax.axvline(float(confidence.mean()), color=MUTED, lw=1, linestyle=(0, (4, 3)))
+
+    label = f"Histogram of {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"
+    return picture(draw, label, caption="What was said, and how often. The dashes are the mean.")
+
+
+def _decomposed(held: Validation) -> Table:
+    rows = []
+    for metric in (Brier(), LogLoss()):
+        statistics = metric.statistics(held.truth, held.prediction)
+        parts: Parts = metric.parts(statistics)
+        if np.isfinite(parts.reliability):
+            told = (f"{part:.{DIGITS}f}".replace("-", MINUS) for part in parts)
+            rows.append(
+                (capitalised(metric.title), number(metric.value(statistics), DIGITS), *told)
+            )
+    caption = (
+        "Score = reliability (what miscalibration costs) − resolution (what telling rows apart "
+        "gains) + uncertainty (the best constant) + rest (differences within bins)."
+    )
+    if len(held.labels) > 2:
+        caption += " The log loss of several classes has no such sum."
+    head = ("score", "value", "reliability", "resolution", "uncertainty", "rest")
+    return Table(head, tuple(rows), caption=caption)

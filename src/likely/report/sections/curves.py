@@ -1,0 +1,214 @@
+"""Curves: by size of the training set, by a setting, or by iteration with the chosen step.
+
+scikit-learn's displays of curves want the score of every fold and shade one standard deviation of
+them; the bands here are intervals of the mean that know how folds overlap, so they are drawn here.
+"""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any, final
+
+from likely.metrics import METRICS
+from likely.report.figures import (
+    ACCENT,
+    INK,
+    MUTED,
+    SECOND,
+    few_ticks,
+    legend_above,
+    picture,
+    thousands,
+)
+from likely.report.run_files import Record, RunFacts
+from likely.report.section import Gallery, LeftOut, Picture, Section, Text
+from likely.report.wording import capitalised, count, number, settled
+from likely.workbench.folds import parted_by
+
+TITLE = "Curves"
+TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is logarithmic
+MOST_POWERS = 5  # of ten that fit the foot of a picture
+FEW = 8  # whole numbers on an axis that can all be written
+ORDER = ("size", "iterations")  # of curves of one model; settings come between
+LINES = (  # of a point: the value and the ends of its band
+    ("Training", SECOND, ("train", "train_low", "train_high")),
+    ("Held out", ACCENT, ("validation", "low", "high")),
+)
+READING = (
+    "The held-out score is what counts. A gap that closes as rows are added asks for more rows; "
+    "two curves that met ask for another model; a held-out curve that turns asks to stop there."
+)
+
+
+def curves(facts: RunFacts) -> Section | LeftOut | None:
+    if not facts.curves:
+        if facts.run.get("target") is None:
+            return None
+        return LeftOut(
+            TITLE, f"none was drawn; {shlex.join(['likely', 'curve', facts.path])} does so"
+        )
+    own = str(facts.run.get("model"))
+    ordered = sorted(facts.curves, key=lambda each: (each.get("model") != own, _place(each)))
+    drawn = tuple(_drawn(_Drawn.of(each, facts)) for each in ordered)
+    if len(drawn) == 1:  # its reading beside it
+        return Section("curves", TITLE, (Gallery((*drawn, Text(READING))),))
+    return Section("curves", TITLE, (Text(READING), Gallery(drawn)))
+
+
+def _place(curve: Record) -> float:
+    """By size first, by iteration last."""
+    return float(ORDER.index(curve["of"])) if curve["of"] in ORDER else 0.5
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A curve, with where its points are drawn and the places that are marked."""
+
+    curve: Record
+    points: tuple[Record, ...]
+    x: tuple[float, ...]
+    words: bool  # whether the values have no places of their own
+    marks: tuple[tuple[float, str], ...]  # places, with what is said of them
+
+    @classmethod
+    def of(cls, curve: Record, facts: RunFacts) -> "_Drawn":
+        points = tuple(each for each in curve["points"] if not each.get("problem"))
+        words = any(not _is_number(each["x"]) for each in points)
+        x = tuple(float(k if words else each["x"]) for k, each in enumerate(points))
+        values = [str(each["x"]) for each in points]
+        marks = []
+        best, chosen = _best(curve, points), _chosen(curve, facts)
+        if best is not None and (chosen is None or values[best] != str(chosen)):
+            marks.append((x[best], f"Best: {_short(points[best]['x'])}"))
+        if chosen is not None and (not words or str(chosen) in values):
+            place = float(values.index(str(chosen))) if words else float(chosen)
+            marks.append((place, f"Chosen: {_short(chosen)}"))
+        return cls(curve, points, x, words, tuple(marks))
+
+    @property
+    def logarithmic(self) -> bool:
+        return (
+            not self.words and min(self.x, default=0) > 0 and max(self.x) / min(self.x) > TOO_WIDE
+        )
+
+    def has(self, place: float) -> bool:
+        """Whether the axis has such a place: a logarithmic one has no 0."""
+        return place > 0 or not self.logarithmic
+
+    @property
+    def title(self) -> str:
+        name = self.curve["metric"]
+        return METRICS[name].title if name in METRICS else str(name)
+
+    @property
+    def axis(self) -> str:
+        names = {"size": "Training rows", "iterations": "Iteration"}
+        return names.get(str(self.curve["of"]), str(self.curve["of"]))
+
+
+def _chosen(curve: Record, facts: RunFacts) -> Any:
+    """What the curve says was chosen, else what this run has; None where it is another model's."""
+    if curve.get("chosen") is not None:
+        return curve["chosen"]
+    if curve.get("model") != facts.run.get("model"):
+        return None
+    if curve["of"] == "iterations":
+        return facts.n_iter
+    return (facts.run.get("parameters") or {}).get(curve["of"])
+
+
+def _best(curve: Record, points: Sequence[Record]) -> int | None:
+    """The place with the best held-out score; more rows are always better."""
+    sign = 1 if curve.get("better", "lower") == "lower" else -1
+    scored = [i for i, point in enumerate(points) if point["validation"] is not None]
+    if curve["of"] == "size" or not scored:
+        return None
+    return min(scored, key=lambda i: sign * float(points[i]["validation"]))
+
+
+def _drawn(shown: _Drawn) -> Picture:
+    curve, points = shown.curve, shown.points
+
+    def draw(ax: Any) -> None:
+        for name, colour, keys in LINES:
+            lines = [[_known(point.get(key)) for point in points] for key in keys]
+            _band(ax, shown.x, lines, colour, name)
+        if curve.get("constant") is not None:
+            dashes = {"linestyle": (0, (4, 3)), "label": "Best constant"}
+            ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
+        for k, (place, said) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
+            style = (0, (1, 2)) if k else "-"
+            ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=said)
+        _ticks(ax, shown)
+        ax.set(xlabel=shown.axis, ylabel=capitalised(shown.title))
+        legend_above(ax, 2)
+
+    last = points[-1]["validation"] if points else None
+    told = "; ".join([f"at the end {number(last)} on held-out rows", *(m[1] for m in shown.marks)])
+    label = (
+        f"{capitalised(shown.title)} of {curve.get('model', 'the model')} by {shown.axis.lower()}"
+    )
+    return picture(draw, f"{label}; {told}.", caption=_caption(shown))
+
+
+def _ticks(ax: Any, shown: _Drawn) -> None:
+    x = shown.x
+    whole = all(place == int(place) for place in x)
+    if shown.words:
+        ax.set_xticks(x, [_short(point["x"]) for point in shown.points])
+    elif shown.logarithmic:
+        _logarithmic(ax)
+    elif whole and max(x, default=0) <= FEW:
+        ax.set_xticks(range(int(min(x, default=0)), int(max(x, default=0)) + 1))
+    else:
+        few_ticks(ax.xaxis)
+        thousands(ax.xaxis)
+
+
+def _band(ax: Any, x: Sequence[float], lines: list[list[float]], colour: str, name: str) -> None:
+    value, low, high = lines
+    ax.plot(x, value, color=colour, marker="o", markersize=3.5, label=name)
+    ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
+
+
+def _known(value: Any) -> float:
+    return nan if value is None else float(value)
+
+
+def _logarithmic(ax: Any) -> None:
+    """Powers of ten as a person writes them; matplotlib's own need mathematical text."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(numticks=MOST_POWERS))
+    thousands(ax.xaxis)
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    return settled(value) if _is_number(value) else str(value)
+
+
+def _caption(shown: _Drawn) -> str:
+    curve = shown.curve
+    name = f" of {curve['model']}" if curve.get("model") else ""
+    name += ", with the settings of this run," if curve.get("run") else ""
+    kinds = {
+        "size": f"Learning curve{name.rstrip(',')}: what more rows would bring.",
+        "iterations": f"Curve{name} by iteration: where training should stop.",
+    }
+    said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')}, along {curve['of']}.")
+    folds = f" over {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
+    folds += parted_by(curve.get("group"), curve.get("by_time"))
+    failed = len(curve["points"]) - len(shown.points)
+    gone = f" {count(failed, 'point')} could not be fitted." if failed else ""
+    far = "".join(
+        f" {what} is off the axis." for place, what in shown.marks if not shown.has(place)
+    )
+    return f"{said} Bands are 95 % intervals of the mean{folds}.{gone}{far}"

@@ -1,0 +1,188 @@
+"""What was taken for what, and the rows that surprised the model most while they were held out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from likely._typing import Array
+from likely.intervals import wilson
+from likely.metrics.confusion import confusion_of
+from likely.report.figures import INK, picture, shade
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
+from likely.report.validation import Validation
+from likely.report.wording import count, number, percent, plainly, shortened
+
+TITLE = "Mistakes"
+MOST_DRAWN = 12  # classes; more do not fit a picture
+MOST_PAIRS = 12
+MOST_CLASSES = 20  # in a table
+MOST_CELLS = 6  # columns of a row; more are wider than a page
+LONGEST_CELL = 40
+LONGEST_LABEL = 12
+
+
+def mistakes(facts: RunFacts) -> Section | LeftOut | None:
+    held = facts.validation
+    if held is None:
+        return None  # calibration says so
+    blocks: list[Block] = []
+    if held.has_classes:
+        counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
+        blocks += _confusion(held, counts)
+    if held.surprising:
+        blocks += _surprising(held, _telling(facts.page))
+    if not blocks:
+        return LeftOut(TITLE, "no surprising rows were kept")
+    return Section("mistakes", TITLE, tuple(blocks))
+
+
+def _confusion(held: Validation, counts: Array) -> list[Block]:
+    pairs, table = _pairs(held, counts), _by_class(held, counts)
+    drawn = len(held.labels) <= MOST_DRAWN
+    first: Block = Gallery((_matrix(held, counts), table)) if drawn else table
+    return [first, *([pairs] if pairs.rows and len(held.labels) > 2 else [])]
+
+
+def _by_class(held: Validation, counts: Array) -> Table:
+    """Of each class: how much of it is found, and how often its name is right."""
+    rows = []
+    for k, label in enumerate(held.labels[:MOST_CLASSES]):
+        was, called, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
+        rows.append((label, f"{was:,.0f}", *_share(right, was), *_share(right, called)))
+    left = len(held.labels) - MOST_CLASSES
+    return Table(
+        ("class", "rows", "found", "95 % interval", "right when said", "95 % interval"),
+        tuple(rows),
+        caption="Found is recall; right when said is precision. Intervals by Wilson.",
+        more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
+    )
+
+
+def _share(part: float, whole: float) -> tuple[str, str]:
+    if not whole > 0:
+        return "–", "–"
+    low, high = wilson(part / whole, float(whole), 0.95)
+    return percent(part / whole), f"{percent(low)} to {percent(high)}"
+
+
+def _matrix(held: Validation, counts: Array) -> Picture:
+    n = len(held.labels)
+    names = [shortened(label, LONGEST_LABEL) for label in held.labels]
+
+    def draw(ax: Any) -> None:
+        from sklearn.metrics import ConfusionMatrixDisplay
+
+        shown = ConfusionMatrixDisplay(counts, display_labels=names)
+        slanted = 45 if max(map(len, names)) * n > 30 else "horizontal"
+        size = {"color": INK, "fontsize": 11 if n <= 5 else 9}
+        shown.plot(
+            ax=ax,
+            cmap=shade(),
+            colorbar=False,
+            values_format=",.0f",
+            text_kw=size,
+            xticks_rotation=slanted,
+        )
+        ax.grid(visible=False)
+        ax.set(xlabel="The model said", ylabel="It was")
+
+    right = counts.trace() / max(counts.sum(), 1)
+    label = f"Confusion matrix of {n} classes: {right:.1%} of the rows are on the diagonal."
+    size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
+    caption = f"Held-out rows: what they were, and what was said. {_threshold(held)}"
+    return picture(draw, label, caption=caption, size=size)
+
+
+def _threshold(held: Validation) -> str:
+    """When a class is said: beside two classes, which of them is the positive one."""
+    if len(held.labels) != 2:
+        return "The most probable class is said."
+    positive = held.labels[1]
+    return f"{positive} is the positive class, said where its probability is above 0.5."
+
+
+def _pairs(held: Validation, counts: Array) -> Table:
+    """The most frequent confusions."""
+    off = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    order = np.argsort(-off, axis=None, kind="stable")[:MOST_PAIRS]
+    rows = []
+    for i, j in zip(*np.unravel_index(order, off.shape), strict=True):
+        if off[i, j] > 0:
+            share = off[i, j] / counts[i].sum()
+            rows.append((held.labels[i], held.labels[j], f"{off[i, j]:,.0f}", f"{share:.1%}"))
+    caption = "The most frequent confusions."
+    head = ("it was", "the model said", "rows", "of that class")
+    return Table(head, tuple(rows), caption=caption, left=2)
+
+
+def _telling(page: Mapping[str, Any] | None) -> list[str]:
+    """Names of columns or terms, those that count most in the model first."""
+    if page is None:
+        return []
+    if "columns" in page:
+        return [str(each["column"]) for each in page["columns"]]
+    terms: list[Mapping[str, Any]] = list(page.get("terms", ()))
+    if "fit" in page:
+        terms.sort(key=lambda each: -abs(each["z"] or 0.0))
+    else:
+        terms.sort(key=lambda each: -max(map(abs, each["coef"].values())))
+    return [str(each["term"]).partition("[")[0] for each in terms]
+
+
+def _surprising(held: Validation, telling: list[str]) -> list[Block]:
+    cells = held.surprising[0]["cells"]
+    own = [name for name in cells if name == held.facts.get("identifier")]
+    columns = [name for name in cells if name not in own]
+    place = {name: k for k, name in reversed(list(enumerate(telling)))}
+    shown = sorted(columns, key=lambda name: place.get(name, len(telling)))[:MOST_CELLS]
+    unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
+    rows = tuple(_row(each, own, shown) for each in held.surprising)
+    left = len(columns) - len(shown)
+    more = "" if left <= 0 else f"{count(left, 'more column')}"
+    caption = "Columns that count most in the model." if left > 0 and telling else ""
+    first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
+    at = len(own)
+    return [
+        Heading("The most surprising rows"),
+        Text(
+            "Training rows with the largest loss while they were held out, counted from 0; none is "
+            "from a sealed test set, whose rows are not counted. Look for wrong labels, and for "
+            "columns that are missing."
+        ),
+        Table(
+            (*first, "row", held.target, "the model said", unit, *heads),
+            rows,
+            left=at + 3,
+            words=frozenset(at + 4 + j for j, c in enumerate(shown) if _is_words(held, c)),
+            names=frozenset({*range(at), at + 1, *range(at + 4, at + 4 + len(shown))}),
+            caption=caption,
+            more=more,
+        ),
+    ]
+
+
+def _is_words(held: Validation, name: str) -> bool:
+    return any(isinstance(each["cells"].get(name), str) for each in held.surprising)
+
+
+def _has_density(held: Validation) -> bool:
+    return held.prediction.log_density is not None
+
+
+def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:
+    said = each["said"]
+    told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
+    loss = "∞" if each["loss"] is None else number(each["loss"])
+    first, cells = (
+        [shortened(_cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
+        for names in (own, shown)
+    )
+    return *first, str(each["row"]), _cell(each["truth"]), told, loss, *cells
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return plainly(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,144 @@
+"""Every metric of the task in one table: on sealed rows, where there are, and on rows held out."""
+
+from math import inf, isfinite, nan
+from typing import Any
+
+from likely.metrics import METRICS, Metric, metrics_for
+from likely.metrics.base import Estimate
+from likely.report.run_files import Record
+from likely.report.section import Table
+from likely.report.validation import Validation
+from likely.report.wording import (
+    beside_each_other,
+    capitalised,
+    count,
+    from_to,
+    number,
+    percent_level,
+)
+from likely.workbench.folds import parted_by
+
+SEALED, HELD = "sealed rows", "held out"
+DASH = number(None)
+OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
+
+
+def estimate_of(validation: Validation, metric: Metric) -> Estimate:
+    """As it was kept when it was scored; else it is made from the rows."""
+    told = (validation.facts.get("measures") or {}).get(metric.name)
+    if told is not None:
+        return Estimate(**{name: OPEN[name] if x is None else x for name, x in told.items()})
+    return metric.estimate(validation.truth, validation.truth, validation.prediction)
+
+
+def rows_held(validation: Validation) -> str:
+    """``960 rows, each held out once in 5 folds``."""
+    part = validation.facts.get("held_out")
+    if part:
+        return f"{count(int(part), 'row')} that the scored fit did not see"
+    n_groups, group = (validation.facts.get(name) for name in ("groups", "group"))
+    parts = f" in {count(int(n_groups), 'group')} of {group}" if n_groups else ""
+    rows = f"{count(len(validation.row), 'row')}{parts}"
+    return f"{rows}, each held out once in {folds_of(validation)}"
+
+
+def folds_of(validation: Validation) -> str:
+    """``5 folds, whole groups of shop``."""
+    facts = validation.facts
+    number_of = int(facts.get("folds", validation.fold.max() + 1))
+    return f"{count(number_of, 'fold')}{parted_by(facts.get('group'), facts.get('by_time'))}"
+
+
+def metrics_table(validation: Validation, final: Record | None) -> Table:
+    """One row per metric; a value that is not finite is a dash, and the caption says why."""
+    sealed = ((final or {}).get("extras") or {}).get("measures") or {}
+    rows, infinite = [], []
+    for metric in metrics_for(validation.kind):
+        if not metric.suits(validation.prediction):
+            continue
+        found = estimate_of(validation, metric)
+        cells = _cells(found._asdict())
+        if cells[0] == DASH:
+            infinite.append(metric.title)
+        if sealed:
+            cells = [*_cells(sealed.get(metric.name) or {}), *cells]
+        arrow = "↓" if metric.better == "lower" else "↑"
+        rows.append((f"{capitalised(metric.title)} {arrow}", *cells))
+    level = percent_level((final or {}).get("level", 0.95))
+    first = (SEALED, f"{level} interval", "best constant") if sealed else ()
+    head = ("metric", *first, HELD, "95 % interval", "best constant")
+    said = [_held(validation), "↓ lower is better, ↑ higher is better."]
+    said += [*_about_two(validation), *_about_median(validation), *_about_infinite(infinite)]
+    return Table(head, tuple(rows), caption=" ".join(said))
+
+
+def scores_table(scores: Any) -> Table:
+    """What ``train`` said of the rows that it held out, where no predictions were kept."""
+    rows = tuple(
+        (
+            capitalised(line["name"]),
+            *_cells(
+                {
+                    "value": line["value"],
+                    "low": line["interval"][0],
+                    "high": line["interval"][1],
+                    "constant": line["best_constant"],
+                }
+            ),
+        )
+        for line in scores["measures"]
+    )
+    caption = f"On {count(scores['rows'], 'row')} that the scored fit did not see."
+    return Table(("metric", "value", "95 % interval", "best constant"), rows, caption=caption)
+
+
+def _cells(found: Record) -> list[str]:
+    value = found.get("value")
+    if value is None or not isfinite(value):
+        return [DASH, DASH, _finite(found.get("constant"))]
+    constant = found.get("constant")
+    known = constant if constant is not None and isfinite(constant) else None
+    told, low, high, beside = beside_each_other((value, found["low"], found["high"], known))
+    return [told, from_to(low, high), beside]
+
+
+def _finite(value: Any) -> str:
+    return number(value) if value is not None and isfinite(value) else DASH
+
+
+def _held(validation: Validation) -> str:
+    part = validation.facts.get("held_out")
+    if part:
+        return f"Held out: {count(int(part), 'row')} that the scored fit did not see."
+    return (
+        f"Held out: training rows, in {folds_of(validation)}; intervals are of these rows taken "
+        "together."
+    )
+
+
+def _about_two(validation: Validation) -> list[str]:
+    """F₁ and accuracy have different constants, and one of two classes is the positive one."""
+    if validation.kind != "binary":
+        return []
+    return [
+        f"F₁ is of {validation.labels[1]}, which is said where its probability is above 0.5; its "
+        f"best constant says {validation.labels[1]} of every row, that of accuracy the more common "
+        "class."
+    ]
+
+
+def _about_median(validation: Validation) -> list[str]:
+    """No one number has both the least squared and the least absolute error."""
+    if validation.has_classes or validation.facts.get("moved"):
+        return []
+    title = METRICS["mae"].title
+    return [f"The best constant of the {title} is the median; elsewhere it is the mean."]
+
+
+def _about_infinite(titles: list[str]) -> list[str]:
+    if not titles:
+        return []
+    return [
+        f"{DASH} {', '.join(titles)}: infinite, for the model predicts means at or below 0, or "
+        "denies a value that occurs."
+    ]

@@ -1,0 +1,216 @@
+"""The verdict: one sentence with an interval and the best constant beside it, and a ruler."""
+
+from math import inf, isfinite
+from typing import Any, NamedTuple
+
+from likely.metrics import METRICS, metrics_for
+from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
+from likely.report.run_files import RunFacts
+from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
+from likely.report.sections.scores import estimate_of, metrics_table, rows_held, scores_table
+from likely.report.validation import Validation
+from likely.report.wording import (
+    capitalised,
+    count,
+    interval,
+    number,
+    percent_level,
+    with_interval,
+)
+
+ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
+EDGE = 0.25  # of the ruler: here names lean inwards
+FINAL_FIELDS = (
+    *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
+    *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
+    *("promised", "note", "of_this_model", "extras"),
+)
+
+
+class Gain(NamedTuple):
+    """What a model saves of the constant's loss on the same rows, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Verdict(NamedTuple):
+    """A score, its interval and the best constant's; whether it is better, worse or neither.
+
+    The gain over the constant says which, where there is one: its rows are paired.
+    """
+
+    sentence: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    constant: float | None
+    lower_is_better: bool = True
+    level: float = 0.95  # of the interval
+    gain: Gain | None = None
+
+    @property
+    def tone(self) -> Tone:
+        if self.constant is None:
+            return "plain"
+        if self.gain is not None:
+            return "good" if self.gain.low > 0 else "warn"
+        if self.lower_is_better:
+            return "good" if self.high < self.constant else "warn"
+        return "good" if self.low > self.constant else "warn"
+
+    @property
+    def judgement(self) -> str:
+        if self.constant is None:
+            return ""
+        gain = "" if self.gain is None else f": row by row it gains {with_interval(*self.gain)}"
+        if self.tone == "good":
+            return f"It is better than the best constant, beyond what chance would do{gain}."
+        return (
+            f"It is not shown to be better than the best constant, which looks at no column{gain}."
+        )
+
+
+def verdict(facts: RunFacts) -> Section | LeftOut:
+    found = verdict_of(facts)
+    if found is None:
+        return LeftOut("The verdict", "the run has no score: too few rows, or nothing held out")
+    said = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    remark = Remark(said, tone=found.tone)
+    blocks: list[Block] = [remark]
+    if found.constant is not None and isfinite(found.low + found.high + found.constant):
+        blocks = [Gallery((remark, _ruler(found)))]
+    if facts.validation is not None:
+        blocks.append(metrics_table(facts.validation, facts.final))
+    elif facts.run.get("scores"):
+        blocks.append(scores_table(facts.run["scores"]))
+    return Section("verdict", "The verdict", tuple(blocks))
+
+
+def verdict_of(facts: RunFacts) -> Verdict | None:
+    """The best evidence there is: sealed rows, held-out folds, or one held-out part."""
+    if facts.final is not None:
+        return _of_final(facts.final)
+    return held_out_verdict(facts)
+
+
+def held_out_verdict(facts: RunFacts) -> Verdict | None:
+    """Of training rows while they were held out."""
+    scores = facts.run.get("scores") or {}
+    if facts.validation is not None:
+        return _of_validation(facts.validation)._replace(gain=_gain_of(scores))
+    return _of_scores(scores)._replace(gain=_gain_of(scores)) if scores else None
+
+
+def _gain_of(scores: Any) -> Gain | None:
+    """As ``train`` has measured it; an end that is open is null in JSON."""
+    if scores.get("gain") is None or "gain_interval" not in scores:
+        return None
+    low, high = scores["gain_interval"]
+    return Gain(scores["gain"], -inf if low is None else low, inf if high is None else high)
+
+
+def _flattery(facts: RunFacts) -> str:
+    """That a score chosen for being best is too good; sealed rows took no part in the choice."""
+    if facts.final is not None or facts.study is None:
+        return ""
+    trials = count(len(facts.study["trials"]), "trial")
+    nested = facts.study.get("nested")
+    if not nested:
+        return f"Its settings are the best of {trials} on these rows, so that it is too good."
+    told = with_interval(nested["value"], nested["low"], nested["high"])
+    return f"Its settings are the best of {trials} on these rows; nested, without them, {told}."
+
+
+def _of_final(final: Any) -> Verdict:
+    from likely.sealing.final_score import FinalScore
+
+    fields = {name: final[name] for name in FINAL_FIELDS if name in final}
+    open_ends = {"low": -inf, "high": inf}  # which JSON has not
+    if fields.get("gain") is not None:
+        open_ends |= {"gain_low": -inf, "gain_high": inf}
+    score = FinalScore(
+        **fields | {name: end for name, end in open_ends.items() if fields[name] is None}
+    )
+    gain = None
+    if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
+        gain = Gain(score.gain, score.gain_low, score.gain_high)
+    constant = score.constant if score.of_this_model else None  # an earlier model's score: no claim
+    ends = (score.value, score.low, score.high)
+    return Verdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
+
+
+def _of_validation(validation: Validation) -> Verdict:
+    metric = next(m for m in metrics_for(validation.kind) if m.suits(validation.prediction))
+    found = estimate_of(validation, metric)
+    sentence = (
+        f"{capitalised(metric.title)} {with_interval(found.value, found.low, found.high)} on "
+        f"{rows_held(validation)}; best constant {number(found.constant)}."
+    )
+    return Verdict(sentence, metric.title, *found, lower_is_better=metric.better == "lower")
+
+
+def _of_scores(scores: Any) -> Verdict:
+    low, high = scores["interval"]
+    value, constant = scores["value"], scores.get("best_constant", scores.get("one_component"))
+    beside = "one component" if "one_component" in scores else "best constant"
+    sentence = (
+        f"{capitalised(scores['name'])} {with_interval(value, low, high)} on "
+        f"{count(scores['rows'], 'held-out row')}; {beside} {number(constant)}."
+    )
+    higher = {metric.title for metric in METRICS.values() if metric.better == "higher"}
+    lower = scores["name"] not in higher
+    return Verdict(sentence, scores["name"], value, low, high, constant, lower)
+
+
+def _ruler(found: Verdict) -> Picture:
+    """The interval beside the constant, on one line."""
+    constant = found.constant if found.constant is not None else found.value
+
+    marks = ((found.value, "model", ACCENT, True), (constant, "best constant", MUTED, False))
+
+    def draw(ax: Any) -> None:
+        ax.plot([found.low, found.high], [0, 0], color=ACCENT, linewidth=5, alpha=0.35)
+        ax.plot([found.value], [0], "o", color=ACCENT, markersize=8)
+        ax.plot([constant], [0], "|", color=INK, markersize=18, markeredgewidth=2)
+        ends = sorted((found.low, found.high, constant))
+        room = ROOM * (ends[-1] - ends[0] or 1.0)
+        ax.set_xlim(ends[0] - room, ends[-1] + room)
+        ax.set_ylim(-2.2, 1.8)
+        for x, name, colour, up in marks:
+            _tag(ax, x, f"{name} {number(x)}", colour, up=up)
+        ax.set_yticks([])
+        ax.grid(visible=False)  # lines would cross the names
+        few_ticks(ax.xaxis)
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel(capitalised(found.metric))
+
+    label = (
+        f"{found.metric}: model {number(found.value)}, {percent_level(found.level)} interval "
+        f"{interval(found.low, found.high)}; best constant {number(constant)}."
+    )
+    caption = f"The bar is a {percent_level(found.level)} interval."
+    if found.gain is not None:
+        caption += " Which of the two is better is judged row by row."
+    return picture(draw, label, caption=caption, size=(4.8, 1.4))
+
+
+def _tag(ax: Any, x: float, text: str, colour: str, *, up: bool) -> None:
+    """A name above or below a mark, kept inside of the picture."""
+    low, high = ax.get_xlim()
+    place = (x - low) / (high - low)
+    side = "left" if place < EDGE else "right" if place > 1 - EDGE else "center"
+    offset = {"left": -5, "center": 0, "right": 5}[side]
+    ax.annotate(
+        text,
+        (x, 0),
+        xytext=(offset, 10 if up else -12),
+        textcoords="offset points",
+        ha=side,
+        va="bottom" if up else "top",
+        color=colour,
+        fontsize=9,
+        fontweight="bold" if up else "normal",
+    )

@@ -1,0 +1,391 @@
+"""Sealing: split once, write the folder, begin the ledger.
+
+The folder is filled under another name and renamed at the end, so a seal is whole or not there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from likely.data.arrow import plain_types, refuse_twins, with_target
+from likely.data.finite import refuse_infinities
+from likely.data.formats.registry import read
+from likely.data.frames import library_of
+from likely.data.memory import in_one_table
+from likely.data.source import Source
+from likely.errors import InvalidInput, UnknownName
+from likely.files import folder_made_whole, remove, write_atomically
+from likely.sealing.folder import (
+    FEATURES,
+    FINGERPRINTS,
+    LABELS,
+    SUFFIX,
+    TRAIN,
+    SealFolder,
+    open_folder,
+    parquet_bytes,
+    seals_in,
+)
+from likely.sealing.judges import JUDGES
+from likely.sealing.keystream import hidden
+from likely.sealing.ledger import MANIFEST, Ledger
+from likely.sealing.manifest import Manifest, sha256_of_file
+from likely.sealing.recognition import holds_sealed_rows, said_looks, sealed_fingerprints
+from likely.sealing.sealed import Sealed
+from likely.sealing.split import Split, split_rows
+from likely.sealing.targets import check_target, checked_kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The rows to seal, and where they came from."""
+
+    table: "pa.Table"
+    label: str
+    digest: str  # SHA-256 of the file, or of the table
+    library: str | None = None
+    path: Path | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Terms:
+    """What is settled before a row is looked at."""
+
+    target: str
+    test: Any  # a share, or the rows
+    group: str | None
+    by_time: str | None
+    budget: int
+    judge: str
+    escrow: Path | None
+    seed: int
+    kind: str | None = None  # of task; None is as the values say
+    order: Sequence[Any] | None = None  # of the classes; the kind is then ordinal
+
+
+def seal(
+    data: Any,
+    target: Any,
+    *,
+    test: Any = 0.2,
+    group: str | None = None,
+    by_time: str | None = None,
+    kind: str | None = None,
+    order: Sequence[Any] | None = None,
+    budget: int = 1,
+    judge: str = "plain",
+    escrow: str | Path | None = None,
+    seed: int = 0,
+    name: str | None = None,
+    folder: str | Path = ".",
+) -> Sealed:
+    """Seal part of the rows, to be scored on once, at the end.
+
+    Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
+    labels under a keystream, and a ledger of every look.
+
+    Parameters
+    ----------
+    data : path or data frame
+        A CSV, TSV, JSON lines or Parquet file, or a frame of any library narwhals knows.
+    target : str, or one label for each row
+        The column to be predicted.
+    test : float or sequence
+        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
+    group : str, optional
+        A column of which equal values stay on one side.
+    by_time : str, optional
+        A column of times; the latest rows are sealed.
+    kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
+        What the target is, where its values could be several: grades from 1 to 5, for instance.
+        All that works on the seal takes it from there.
+    order : sequence, optional
+        The classes from lowest to highest; the kind is then ordinal.
+    budget : int
+        How many looks are allowed without a reason.
+    judge : {"plain", "ladder", "thresholdout"}
+        What a look tells; the last two allow many looks.
+    escrow : path, optional
+        Where the labels go, instead of into the folder; ``final`` will ask for the file.
+    seed : int
+        Of the split.
+    name : str, optional
+        Of the folder, without its suffix; by default the file's.
+    folder : path
+        Where the seal is made.
+
+    Examples
+    --------
+    >>> import tempfile, likely, pyarrow as pa
+    >>> rows = pa.table({"x": range(50), "y": ["no", "yes"] * 25})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sealed = likely.seal(rows, "y", name="toy", folder=folder)
+    ...     print(sealed)
+    <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
+    """
+    data, target = with_target(data, target)
+    terms = Terms(
+        target=_named(target),
+        test=test,
+        group=group,
+        by_time=by_time,
+        budget=budget,
+        judge=judge,
+        escrow=None if escrow is None else Path(escrow),
+        seed=seed,
+        kind=kind,
+        order=order,
+    )
+    origin = origin_of(data)
+    stem = name or (origin.path.name.split(".")[0] if origin.path is not None else "data")
+    return seal_table(origin, terms, Path(folder) / f"{stem.removesuffix(SUFFIX)}{SUFFIX}")
+
+
+def _named(target: str | None) -> str:
+    if target is None:
+        raise InvalidInput(
+            "No target was given; the column to be predicted was expected. Name it, for its values "
+            "are what is sealed."
+        )
+    return target
+
+
+def seal_table(origin: Origin, terms: Terms, path: Path) -> Sealed:
+    """Seal a table as the folder ``path``."""
+    _check_terms(terms)
+    _check_columns(origin.table, terms)
+    kind, order = checked_kind(origin.table, terms.target, terms.kind, terms.order)
+    terms = replace(terms, kind=kind, order=order)
+    _check_place(path, terms.escrow)
+    split = split_rows(
+        origin.table,
+        terms.target,
+        test=terms.test,
+        group=terms.group,
+        by_time=terms.by_time,
+        seed=terms.seed,
+    )
+    earlier = _earlier_seals(origin, path)
+    notes = (*split.notes, *earlier, *_still_holds(origin, split, path))
+    _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes)
+    return Sealed(open_folder(path))
+
+
+def origin_of(data: Any) -> Origin:
+    """A file or a frame as a table in memory, with its hash."""
+    if isinstance(data, str | Path):
+        table = in_one_table(read(data))
+        path = Path(data)
+        return Origin(table, path.name, sha256_of_file(path), path=path)
+    if isinstance(data, Source):
+        table = in_one_table(data)
+        return Origin(table, "a table", digest_of_table(table))
+    table = _arrow_table(data)
+    library = library_of(data)
+    return Origin(table, f"a {library or 'pyarrow'} table", digest_of_table(table), library)
+
+
+def digest_of_table(table: "pa.Table") -> str:
+    """SHA-256 of the table in Arrow's stream format."""
+    import pyarrow as pa
+
+    plain = table.replace_schema_metadata(None).combine_chunks()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, plain.schema) as writer:
+        writer.write_table(plain)
+    return sha256(sink.getvalue()).hexdigest()
+
+
+def _arrow_table(data: Any) -> "pa.Table":
+    import narwhals as nw
+    import pyarrow as pa
+
+    names = getattr(data, "column_names", getattr(data, "columns", ()))
+    refuse_twins([str(name) for name in names])
+    try:
+        frame = nw.from_native(data, eager_only=True)
+        table = plain_types(frame.to_arrow().select(frame.columns))  # without pandas' index
+    except TypeError:
+        raise InvalidInput(
+            f"data is a {type(data).__name__}; expected the path of a file or a data frame with "
+            "the target as a column. Convert it, for instance with pandas.DataFrame."
+        ) from None
+    except (pa.ArrowException, nw.exceptions.DuplicateError) as error:
+        raise InvalidInput(
+            f"The data frame cannot be written as a table ({error}); each column needs one type "
+            "and a name of its own. Convert the column, or rename it."
+        ) from None
+    for field in table.schema:
+        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if isinstance(inner, pa.BaseExtensionType):  # such as pandas' periods and intervals
+            raise InvalidInput(
+                f"Column {field.name!r} holds {inner}; numbers, text, Booleans or dates were "
+                "expected. Convert it, for instance with astype(str)."
+            )
+    return table
+
+
+def _check_terms(terms: Terms) -> None:
+    by_index = np.ndim(terms.test) > 0
+    is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
+    if not by_index and not is_share:
+        raise InvalidInput(
+            f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Take 0.2."
+        )
+    whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
+    if not whole or terms.budget < 1:
+        raise InvalidInput(
+            f"budget is {terms.budget!r}; expected at least 1 look, and a whole number. Take 1."
+        )
+    if terms.judge not in JUDGES:
+        raise UnknownName("judge", terms.judge, JUDGES)
+    if terms.group is not None and terms.by_time is not None:
+        raise InvalidInput(
+            f"Both group={terms.group!r} and by_time={terms.by_time!r} were given; rows are split "
+            "by one rule. Choose one of them."
+        )
+    if by_index and (terms.group or terms.by_time) is not None:
+        raise InvalidInput(
+            f"test names the rows, and {terms.group or terms.by_time!r} is a column to split by; "
+            "rows are split by one rule. Choose one of them."
+        )
+
+
+def _check_columns(table: "pa.Table", terms: Terms) -> None:
+    if not table.num_columns:
+        raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
+    for name in (terms.target, terms.group, terms.by_time):
+        if name is not None and name not in table.column_names:
+            raise UnknownName("column", name, table.column_names)
+    if terms.target in (terms.group, terms.by_time):
+        raise InvalidInput(
+            f"{terms.target!r} is the target and the column to split by; expected two different "
+            "columns. Choose another to split by."
+        )
+    if len(table.column_names) < 2:
+        raise InvalidInput(
+            f"The table has the column {terms.target!r} alone; expected features beside the "
+            "target. Check the delimiter of the file."
+        )
+    check_target(table.column(terms.target), terms.target)
+    refuse_infinities(table.to_batches())  # no model could read them when the seal is opened
+
+
+def _check_place(path: Path, escrow: Path | None) -> None:
+    if path.exists():
+        known = (path / MANIFEST).is_file()
+        used = f" ({said_looks(SealFolder(path))})" if known else ""
+        raise InvalidInput(
+            f"{path} exists already{used}; a seal is made once. Use it as it is, or give another "
+            "name."
+        )
+    if escrow is not None and escrow.exists():
+        raise InvalidInput(
+            f"The escrow file {escrow} exists already; it may hold the labels of another seal. "
+            "Name another file; delete this one only if it is left from a sealing that was "
+            "interrupted."
+        )
+
+
+def _earlier_seals(origin: Origin, path: Path) -> tuple[str, ...]:
+    """Seals of the same rows, with the looks that they have had."""
+    places = {path.parent, *([origin.path.parent] if origin.path is not None else [])}
+    seals = seals_in(places)
+    same = [seal for seal in seals if seal.manifest.data_sha256 == origin.digest]
+    others = [seal for seal in seals if seal not in same]
+    held = [one.seal for one in holds_sealed_rows(origin.table, others)]
+    return tuple(
+        f"The same rows were sealed before: {seal.path.name}, {said_looks(seal)}."
+        for seal in (*same, *held)
+    )
+
+
+def _still_holds(origin: Origin, split: Split, path: Path) -> tuple[str, ...]:
+    if origin.path is None:
+        return ()
+    count = int(split.sealed.sum())
+    return (f"{origin.label} still holds the {count:,} sealed rows; use {path.name} from here on.",)
+
+
+def _write_seal(
+    origin: Origin,
+    terms: Terms,
+    path: Path,
+    *,
+    split: Split,
+    earlier: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> None:
+    import pyarrow as pa
+
+    train = origin.table.filter(pa.array(~split.sealed))
+    test = origin.table.filter(pa.array(split.sealed))
+    features, salt = test.drop_columns([terms.target]), token_hex(16)
+    labels = hidden(test.column(terms.target))
+    contents = {
+        TRAIN: parquet_bytes(train),
+        FEATURES: parquet_bytes(features),
+        FINGERPRINTS: sealed_fingerprints(features, train, salt).astype("<u8").tobytes(),
+    }
+    if terms.escrow is None:
+        contents[LABELS] = labels
+    manifest = Manifest(
+        **_settled(origin, terms),
+        name=path.name.removesuffix(SUFFIX),
+        rule=split.rule,
+        n_train=train.num_rows,
+        n_test=test.num_rows,
+        salt=salt,
+        files={name: sha256(content).hexdigest() for name, content in contents.items()},
+        labels_sha256=sha256(labels).hexdigest(),
+        notes=notes,
+        earlier=earlier,
+    )
+    _write_folder(path, contents, manifest, terms.escrow, labels)
+
+
+def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
+    """The part of the manifest that was given."""
+    return {
+        "data": origin.label,
+        "data_sha256": origin.digest,
+        "library": origin.library,
+        "target": terms.target,
+        "group": terms.group,
+        "by_time": terms.by_time,
+        "seed": terms.seed,
+        "budget": terms.budget,
+        "judge": terms.judge,
+        "escrow": terms.escrow is not None,
+        "kind": terms.kind,
+        "order": terms.order,
+    }
+
+
+def _write_folder(
+    path: Path, contents: dict[str, bytes], manifest: Manifest, escrow: Path | None, labels: bytes
+) -> None:
+    """All files, or none of them, under the name; labels in escrow come last but the name."""
+    try:
+        with folder_made_whole(path) as draft:
+            for name, content in contents.items():
+                write_atomically(draft / name, content)
+            write_atomically(draft / MANIFEST, manifest.to_bytes())
+            digest = sha256(manifest.to_bytes()).hexdigest()
+            Ledger(draft).begin({"manifest": digest, "rows": manifest.n_test})
+            if escrow is not None:
+                write_atomically(escrow, labels)
+    except BaseException:
+        if escrow is not None and not path.exists():  # else the seal is whole, and needs it
+            remove(escrow)
+        raise

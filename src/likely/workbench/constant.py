@@ -1,0 +1,117 @@
+"""The best constant as an estimator: it is in every table of models, as the one to beat."""
+
+from typing import Any, Literal, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples as n_rows_of
+from sklearn.utils.validation import check_is_fitted
+
+from likely._typing import Array
+from likely.metrics.baseline import best_level, class_log_shares
+from likely.names import lookup
+from likely.opening import check_response, own_columns
+from likely.validate import check_labels, check_table, check_weight
+
+Target = Literal["classes", "count", "positive", "real"]
+TARGETS: dict[str, Target] = {name: name for name in ("classes", "count", "positive", "real")}
+
+
+def _of_classes(model: Any) -> bool:
+    return bool(model.target == "classes")
+
+
+@final
+class Constant(BaseEstimator):
+    """What is known of y without looking at X.
+
+    Parameters
+    ----------
+    target : {"classes", "count", "positive", "real"}, default="classes"
+        Class shares; or the mean, with a negative binomial (Poisson where counts are not more
+        spread than that), a gamma or a Gaussian around it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    class_log_prior_ : array of shape (n_classes,)
+        The logarithms of the class shares.
+    response_ : Response
+        Of a constant number: its family.
+    mean_, dispersion_ : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likely.workbench.constant import Constant
+    >>> model = Constant().fit(np.zeros((4, 1)), ["a", "b", "b", "b"])
+    >>> model.predict_proba([[7.0]])
+    array([[0.25, 0.75]])
+    """
+
+    def __init__(self, target: Target = "classes") -> None:
+        self.target = target
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from y; X, of which only the columns are remembered, may hold anything."""
+        target = lookup("target of a constant", self.target, TARGETS)
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        X = check_table(self, X, reset=True)
+        n_rows = n_rows_of(X)
+        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        weight = np.ones(n_rows) if weight is None else weight
+        if target == "classes":
+            known = check_labels(y, n_rows=n_rows)
+            log_share = class_log_shares(known.codes, weight, len(known.classes))
+            seen = np.isfinite(log_share)  # weight 0 is the row absent
+            self.classes_, self.class_log_prior_ = known.classes[seen], log_share[seen]
+            return self
+        y = check_response(y, n_rows=n_rows, estimator=self)
+        level = best_level(target, y[weight > 0], weight[weight > 0])
+        self.response_, self.mean_, self.dispersion_ = level.response, level.mean, level.dispersion
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most frequent class, or the mean, for every row."""
+        n_rows = self._n_rows(X)
+        if _of_classes(self):
+            return np.repeat(self.classes_[[self.class_log_prior_.argmax()]], n_rows)
+        return np.full(n_rows, self.mean_)
+
+    @available_if(_of_classes)
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of the class shares, (n, n_classes)."""
+        n_rows = self._n_rows(X)
+        return np.tile(self.class_log_prior_, (n_rows, 1))
+
+    @available_if(_of_classes)
+    def predict_proba(self, X: Any) -> Array:
+        """The class shares, (n, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of right classes, or R²."""
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if _of_classes(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _n_rows(self, X: Any) -> int:
+        check_is_fitted(self)
+        return int(n_rows_of(check_table(self, X, reset=False)))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        if _of_classes(self):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(poor_score=True)
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags(poor_score=True)
+            tags.target_tags.positive_only = self.target == "positive"
+        return tags

@@ -1,0 +1,350 @@
+"""Curves: the score on training rows and on held-out rows, as one thing grows.
+
+    size          the rows learned from: nested subsets, chosen by a hash
+    iterations    the steps that the fit may take
+    a setting     the values of its dimension in the usual space of the model
+
+A gap between the two curves is what more rows, or a stronger penalty, could win; two curves that
+meet at a bad score ask for another model.  Bands are intervals of the mean over folds, corrected
+for the overlap of their training rows.
+
+References
+----------
+Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence, NIPS 6.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, nan
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.compute.executor import executor_for
+from likely.data.frames import frame_of
+from likely.data.split import hashed_uniforms
+from likely.errors import InvalidInput, UnknownName
+from likely.kinds import TargetKind
+from likely.metrics import Metric, metric_named, metrics_for
+from likely.progress import report
+from likely.workbench.contest import Arena
+from likely.workbench.curve_text import html_of, text_of
+from likely.workbench.fit_warnings import heard, routing
+from likely.workbench.objective import CrossValidated, prepared, strata_of
+from likely.workbench.predictions import truth_of
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.rows import Rows, rows_for
+from likely.workbench.search.question import model_and_name, space_for
+
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
+MOST_STEPS = 12  # points of a curve by iterations
+ROWS = object()  # stands for how many rows were learned from, where None may be a setting
+FEWEST_ROWS = 10  # learned from at the left end of a curve by size
+
+
+class Point(NamedTuple):
+    """Scores at one place of a curve: means over folds, and the ends of their bands."""
+
+    x: Any  # rows, steps, or the value of the setting
+    train: float
+    train_low: float
+    train_high: float
+    validation: float
+    low: float
+    high: float
+    problem: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A score against a size, a number of steps or a setting.  Prints as a table.
+
+    Attributes
+    ----------
+    of : str
+        ``"size"``, ``"iterations"`` or the name of the setting.
+    points : tuple of Point
+    metric : Metric
+    model : str
+    rows : Rows
+        The table, its task, and what it is called.
+    n_folds : int
+    """
+
+    of: str
+    points: tuple[Point, ...]
+    metric: Metric
+    model: str
+    rows: Rows
+    n_folds: int
+    seed: int = 0
+
+    @property
+    def best(self) -> Point:
+        """The point with the best validation score."""
+        scored = [point for point in self.points if np.isfinite(point.validation)]
+        if not scored:
+            raise InvalidInput(
+                f"No point of the curve of {self.model} has a score; expected at least one. Mend "
+                f"what the first said: {self.points[0].problem}"
+            )
+        sign = 1 if self.metric.better == "lower" else -1
+        return min(scored, key=lambda point: sign * point.validation)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per point, in pandas, polars or Arrow, as the data were."""
+        values = [point.x for point in self.points]
+        number = all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
+        columns: dict[str, Any] = {
+            self.of: np.array(values) if number else np.array([str(x) for x in values], object)
+        }
+        for name in ("train", "train_low", "train_high", "validation", "low", "high"):
+            columns[name] = np.array([getattr(point, name) for point in self.points])
+        columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
+        return frame_of(columns, self.rows.library if library is None else library)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything, in the types that JSON has."""
+        return {
+            "data": self.rows.label,
+            "rows": self.rows.table.num_rows,
+            "target": self.rows.task.target,
+            "model": self.model,
+            "of": self.of,
+            "metric": self.metric.name,
+            "better": self.metric.better,
+            "folds": self.n_folds,
+            "seed": self.seed,
+            "group": self.rows.group,
+            "by_time": self.rows.by_time,
+            "points": [point._asdict() for point in self.points],
+        }
+
+
+def learning_curve(
+    data: Any,
+    target: Any = None,
+    model: Any = None,
+    *,
+    of: Literal["size", "iterations"] | str = "size",
+    values: Sequence[Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    metric: str | Metric | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+) -> Curve:
+    """The scores of a model on training rows and on held-out rows, along one axis.
+
+    Parameters
+    ----------
+    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+        Of what is sealed only the training part is read.
+    target : str, or one label for each row
+        The column to predict; a seal remembers it.
+    model : str or estimator
+        A name, or an estimator.
+    of : {"size", "iterations"} or the name of a setting, default="size"
+    values : sequence, optional
+        Where to look: shares of the training rows, numbers of steps, or values of the setting.
+        If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
+    folds, seed, metric, group, by_time, kind, order
+        As in ``compare``.
+
+    Returns
+    -------
+    Curve
+        ``points``, ``best``, ``to_frame()``; prints as a table.
+
+    Examples
+    --------
+    >>> import likely as lk, numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame({"x": rng.normal(size=200)})
+    >>> frame["y"] = frame["x"] + rng.normal(size=200) > 0
+    >>> curve = lk.learning_curve(frame, "y", "logistic", values=[0.1, 1.0])
+    >>> [point.x for point in curve.points]
+    [17, 160]
+    """
+    rows = rows_for(
+        data,
+        target,
+        models=model,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        doing="learning_curve",
+    )
+    return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
+
+
+def curve_of_rows(
+    rows: Rows,
+    model: Any,
+    *,
+    of: str = "size",
+    values: Sequence[Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    metric: str | Metric | None = None,
+    name: str | None = None,
+) -> Curve:
+    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
+    usual, estimator = model_and_name(model, rows.task, seed=seed)
+    name = usual if name is None else name
+    main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
+    plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
+    arena = Arena(rows.learned, rows.task, plan, (main,))
+    along = AXES.get(of, _by_setting)
+    with routing(), executor_for("serial", None).session():
+        points = along(_Asked(arena, name, estimator, of, seed), values)
+    return Curve(of, points, main, name, rows, folds, seed)
+
+
+class _Asked(NamedTuple):
+    """What all points of a curve share."""
+
+    arena: Arena
+    name: str
+    estimator: Any
+    of: str
+    seed: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        model = self.estimator
+        found: dict[str, Any] = (model.model if isinstance(model, Prepared) else model).get_params()
+        return found
+
+
+def _by_size(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
+    shares = SHARES if values is None else tuple(values)
+    if not shares or not all(0 < share <= 1 for share in shares):
+        raise InvalidInput(
+            f"values={list(shares)!r}; shares of the training rows, above 0 and up to 1, were "
+            "expected. Use [0.1, 0.3, 1.0]."
+        )
+    arena = asked.arena
+    smallest = min(len(fold.train) for fold in arena.folds)
+    if values is None:
+        shares = tuple(share for share in shares if share * smallest >= FEWEST_ROWS) or (1.0,)
+    order = hashed_uniforms(0, arena.table.num_rows, asked.seed)
+    labels = strata_of(arena.table, arena.task)
+
+    def point(share: float) -> Point:
+        return _point(asked, {}, lambda train: first_rows(train, share, order, labels), ROWS)
+
+    return tuple(point(share) for share in sorted(set(shares)))
+
+
+def _by_iterations(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
+    if "max_iter" not in asked.settings:
+        raise InvalidInput(
+            f"{asked.name} has no max_iter: its fit takes no steps. A curve by iterations needs a "
+            "model that does, such as softmax. Use of='size'."
+        )
+    steps = _steps(asked) if values is None else tuple(values)
+    return tuple(_point(asked, {"max_iter": int(step)}, _all_rows, int(step)) for step in steps)
+
+
+def _by_setting(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
+    if asked.of not in asked.settings:
+        raise UnknownName("setting", asked.of, ["size", "iterations", *asked.settings])
+    if values is None:
+        arena = asked.arena
+        whole = CrossValidated(asked.estimator, arena.table, arena.task, arena.metrics[0])
+        dimensions = space_for(None, asked.name, whole).dimensions
+        if asked.of not in dimensions:
+            raise InvalidInput(
+                f"{asked.of!r} has no usual range; those of {asked.name} that have one are "
+                f"{', '.join(dimensions)}. Say which values: values=[…]."
+            )
+        values = dimensions[asked.of].grid(len(SHARES) + 1)
+    return tuple(_point(asked, {asked.of: value}, _all_rows, value) for value in values)
+
+
+AXES: Mapping[str, Callable[[_Asked, Sequence[Any] | None], tuple[Point, ...]]] = {
+    "size": _by_size,
+    "iterations": _by_iterations,
+}
+
+
+def _point(
+    asked: _Asked, settings: Mapping[str, Any], learned: Callable[[Codes], Codes], x: Any
+) -> Point:
+    """Means over folds; ``x`` may be ``ROWS``."""
+    arena, scores, sizes = asked.arena, [], []
+    with heard():  # steps that were cut short warn of it, as they should
+        for fold in arena.folds:
+            train = learned(fold.train)
+            sizes.append(len(train))
+            try:
+                scores.append(_both(asked, settings, train, fold.test))
+            except (ValueError, ArithmeticError, TypeError) as error:
+                rows = round(float(np.mean(sizes)))
+                return Point(rows if x is ROWS else x, nan, nan, nan, nan, nan, nan, str(error))
+            report("fits", 1, asked.name)
+    found = np.array(scores)
+    ends = [arena.interval(found[:, j]) for j in (0, 1)]
+    train, validation = found.mean(axis=0).tolist()
+    rows = round(float(np.mean(sizes)))
+    return Point(rows if x is ROWS else x, train, *ends[0], validation, *ends[1])
+
+
+def _both(
+    asked: _Asked, settings: Mapping[str, Any], train: Codes, test: Codes
+) -> tuple[float, float]:
+    """The metric on the rows learned from, and on those held out."""
+    arena, metric = asked.arena, asked.arena.metrics[0]
+    parts = [arena.table.take(rows) for rows in (train, test)]
+    model = prepared(asked.estimator, settings).fit(parts[0], arena.task.target)
+    values = [
+        metric.value(arena.score(model, part, truth_of(arena.task, part))[metric.name])
+        for part in parts
+    ]
+    return values[0], values[1]
+
+
+def _all_rows(train: Codes) -> Codes:
+    return train
+
+
+def first_rows(train: Codes, share: float, order: Array, labels: Codes) -> Codes:
+    """A share of each class, the rows that a hash puts first: a larger share holds a smaller."""
+    sorted_rows = train[np.argsort(order[train])]
+    strata = labels[sorted_rows]
+    kept = [
+        sorted_rows[strata == label][: ceil(share * np.count_nonzero(strata == label))]
+        for label in np.unique(strata)
+    ]
+    return np.sort(np.concatenate(kept))
+
+
+def _steps(asked: _Asked) -> tuple[int, ...]:
+    """1, 2, 3, … up to where the longest fit of a fold ends; every few where these are many."""
+    arena, last = asked.arena, 0
+    for fold in arena.folds:
+        train = arena.table.take(fold.train)
+        with heard():
+            model = prepared(asked.estimator, {}).fit(train, arena.task.target).model_
+        if vars(model).get("solution_", model) is not None:  # None: no search was needed
+            last = max(last, int(np.max(getattr(model, "n_iter_", 0))))
+    if last < 1:
+        raise InvalidInput(
+            f"{asked.name} was fitted to these rows in one pass; a curve by iterations needs a fit "
+            "that takes steps. Use of='size'."
+        )
+    return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))

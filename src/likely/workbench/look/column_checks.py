@@ -1,0 +1,197 @@
+"""What is looked for in each column by itself: a remark where it is found, None where it is not."""
+
+from collections.abc import Callable, Mapping
+from math import inf
+
+import numpy as np
+
+from likely.data.labels import DATE, WRITTEN_NUMBER
+from likely.workbench.look.profile import Column, Profile
+
+Check = Callable[[Column, Profile], str | None]
+
+FEWEST_ROWS = 20  # below this, all rows differ by chance, and one value is no surprise
+NEARLY = 0.995  # of the known cells have one value
+MOSTLY_MISSING = 0.5
+MIXED_SHARE = 0.1  # of the cells of a text column are numbers
+DATE_SHARE = 0.9
+LONGEST_NAME = 40  # longer text on average is prose, not an identifier
+PLAIN_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
+DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
+
+
+def identifier(column: Column, profile: Profile) -> str | None:
+    """Text, or whole numbers without a gap, that never repeat."""
+    every = column.n_distinct == column.n_rows >= FEWEST_ROWS
+    if not every or column is profile.target:
+        return None
+    if column.is_number:
+        low, high = column.numbers.min(), column.numbers.max()
+        whole = column.is_whole and high - low == column.n_rows - 1
+        return f"{low:.0f} to {high:.0f}" if whole else None
+    if not column.is_text or _holds_numbers(column) or _holds_dates(column):
+        return None
+    return _example(column) if _mean_length(column) <= LONGEST_NAME else None
+
+
+def constant(column: Column, profile: Profile) -> str | None:
+    single = column.n_distinct == 1 and column is not profile.target
+    return _shown(column.mode) if single else None
+
+
+def nearly_constant(column: Column, profile: Profile) -> str | None:
+    """One value almost everywhere; 0 and False stand for absence, and sparse is ordinary."""
+    if column.n_distinct < 2 or column is profile.target or column.type in ("date", "other"):
+        return None
+    share = column.counts.max() / column.n_known
+    if share < NEARLY or not column.mode:
+        return None
+    return f"{_shown(column.mode)} in {column.counts.max():,} of {column.n_known:,}"
+
+
+def mixed_types(column: Column, profile: Profile) -> str | None:
+    if not column.is_text or _holds_dates(column):
+        return None
+    numbers = column.matching(PLAIN_NUMBER)
+    share = column.counts[numbers].sum() / max(column.n_known, 1)
+    if share < MIXED_SHARE or numbers.all() or _holds_numbers(column):
+        return None
+    word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
+    return f"{share:.0%} numbers, and {_shown(word)}"
+
+
+def numbers_as_text(column: Column, profile: Profile) -> str | None:
+    if not column.is_text or column.declared or _holds_dates(column):
+        return None
+    return f"such as {_example(column)}" if _holds_numbers(column) else None
+
+
+def dates_as_text(column: Column, profile: Profile) -> str | None:
+    if not column.is_text or not _holds_dates(column):
+        return None
+    strange = ~column.matching(DATE)
+    other = column.values[int(strange.argmax())].as_py() if strange.any() else None
+    beside = "" if other is None else f", but not {_shown(other)}"
+    return f"such as {_example(column)}{beside}"
+
+
+def broken_characters(column: Column, profile: Profile) -> str | None:
+    if not column.is_text or not column.n_known:
+        return None
+    broken = column.matching(BROKEN)
+    if not broken.any():
+        return None
+    rows = int(column.counts[broken].sum())
+    first = column.values[int(broken.argmax())].as_py()
+    return f"in {rows:,} of {column.n_known:,}, such as {_shown(first)}"
+
+
+def many_values(column: Column, profile: Profile) -> str | None:
+    text = column.is_text and column.many_values and column is not profile.target
+    others = (identifier, mixed_types, numbers_as_text, dates_as_text)
+    if not text or any(check(column, profile) is not None for check in others):
+        return None
+    return f"{column.n_distinct:,} in {column.n_known:,} cells"
+
+
+def mostly_missing(column: Column, profile: Profile) -> str | None:
+    share = column.n_missing / column.n_rows
+    feature = column is not profile.target and column.n_known > 0
+    return f"{share:.0%}" if feature and share > MOSTLY_MISSING else None
+
+
+def all_missing(column: Column, profile: Profile) -> str | None:
+    return "" if not column.n_known and column is not profile.target else None
+
+
+def no_feature(column: Column, profile: Profile) -> str | None:
+    if column is profile.target or column.type not in ("date", "other"):
+        return None
+    return "dates" if column.type == "date" else str(column.values.type)
+
+
+def copies(column: Column, profile: Profile) -> str | None:
+    """The same values, or other names for the same few values, as in an earlier column."""
+    if column.n_distinct < 2 or column is profile.target:
+        return None
+    for other in profile.features:
+        if other is column:
+            return None
+        if other.n_distinct == column.n_distinct and _same(column, other):
+            return f"{other.name!r}"
+    return None
+
+
+def _same(column: Column, other: Column) -> bool:
+    """Codes follow the first appearance, so equal codes are equal up to the names of values."""
+    if not np.array_equal(column.codes, other.codes):
+        return False
+    repeats = 2 * column.n_distinct <= column.n_known  # else the codes of any two columns agree
+    return repeats or column.values.equals(other.values)
+
+
+def infinite(column: Column, profile: Profile) -> str | None:
+    if column.type != "number":
+        return None
+    rows = int(column.counts[np.abs(column.numbers) == inf].sum())
+    return f"{rows:,} of {column.n_known:,}" if rows else None
+
+
+def disguised_missing(column: Column, profile: Profile) -> str | None:
+    """Words for "not known" in a column of words."""
+    if not column.is_text or column is profile.target or mixed_types(column, profile) is not None:
+        return None
+    words = column.matching(DISGUISED)
+    if not words.any():
+        return None
+    rows = int(column.counts[words].sum())
+    return f"{_shown(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
+
+
+COLUMN_CHECKS: Mapping[str, Check] = {
+    "LK101": identifier,
+    "LK102": constant,
+    "LK103": nearly_constant,
+    "LK104": mixed_types,
+    "LK105": numbers_as_text,
+    "LK106": dates_as_text,
+    "LK107": broken_characters,
+    "LK108": many_values,
+    "LK109": mostly_missing,
+    "LK110": all_missing,
+    "LK112": no_feature,
+    "LK113": copies,
+    "LK114": infinite,
+    "LK115": disguised_missing,
+}
+
+
+def _holds_numbers(column: Column) -> bool:
+    """Every known cell is a number, plain or as people write it."""
+    if not column.n_known:
+        return False
+    return bool((column.matching(PLAIN_NUMBER) | column.matching(WRITTEN_NUMBER)).all())
+
+
+def _holds_dates(column: Column) -> bool:
+    return column.share_matching(DATE) >= DATE_SHARE
+
+
+def _mean_length(column: Column) -> float:
+    import pyarrow.compute as pc
+
+    return float(pc.mean(pc.utf8_length(column.values)).as_py())
+
+
+def _example(column: Column) -> str:
+    return _shown(column.values[0].as_py())
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if isinstance(value, str) else f"{value:g}" if _plain(value) else str(value)
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,283 @@
+"""A look at a table before anything is trained: types, missing values, balance, and findings.
+
+Nothing is fitted.  Each column is encoded once; the checks then count codes, so a look costs about
+as much as reading the table twice.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from likely.data.arrow import with_target
+from likely.data.frames import frame_of, library_of
+from likely.errors import InvalidInput
+from likely.kinds import TargetKind
+from likely.workbench.look.column_checks import COLUMN_CHECKS
+from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
+from likely.workbench.look.leak_checks import LEAK_CHECKS, suspicion_of
+from likely.workbench.look.profile import Column, Profile, profile_of
+from likely.workbench.look.table_checks import TABLE_CHECKS
+from likely.workbench.look.text import html_of, text_of
+from likely.workbench.opened import Opened, kind_and_order, opened
+from likely.workbench.task import Task, task_of
+
+MOST_TOP = 5  # values of a column that are kept
+MOST_CLASSES = 100  # in the balance
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What is known of a column."""
+
+    name: str
+    type: str
+    missing: int
+    distinct: int
+    low: float | None = None  # of numbers
+    median: float | None = None
+    high: float | None = None
+    top: tuple[tuple[Any, int], ...] = ()  # the most frequent values with their counts
+
+    def facts(self) -> dict[str, Any]:
+        """For a program."""
+        known = {"low": self.low, "median": self.median, "high": self.high}
+        top = [{"value": _plain(value), "rows": rows} for value, rows in self.top]
+        return {
+            "name": self.name,
+            "type": self.type,
+            "missing": self.missing,
+            "distinct": self.distinct,
+            **(known if self.low is not None else {}),
+            **({"top": top} if top else {}),
+        }
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a look at a table has found.  Prints as a table with sentences below it.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnFacts
+        In the order of the table.
+    findings : tuple of Finding
+        The gravest first; each has a ``code``, a ``severity`` ("stop", "warn" or "note"),
+        ``columns`` and a ``sentence``.
+    target : str or None
+    balance : dict
+        The classes of the target with their rows, the most frequent first; empty where the target
+        is a number, or has too many values.
+    """
+
+    label: str
+    n_rows: int
+    n_looked_at: int
+    columns: tuple[ColumnFacts, ...]
+    findings: tuple[Finding, ...]
+    target: str | None = None
+    balance: dict[Any, int] = field(default_factory=dict)
+    n_classes: int | None = None  # None where the target is a number
+    kind: str | None = None  # of task; None where no model could predict the target
+    doubt: str = ""  # a sentence, where the target's values could mean something else
+    muted: tuple[str, ...] = ()
+    library: str | None = None  # of the frame that was given
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the findings."""
+        return tuple(each.code for each in self.findings)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per column of the table, in pandas, polars or Arrow, as the data were."""
+        facts = [column.facts() for column in self.columns]
+        texts = ("name", "type")
+        numbers = ("missing", "distinct", "low", "median", "high")
+        frame: dict[str, Any] = {
+            key: np.array([fact[key] for fact in facts], dtype=object) for key in texts
+        }
+        for key in numbers[:2]:
+            frame[key] = np.array([fact[key] for fact in facts], dtype=np.int64)
+        for key in numbers[2:]:
+            frame[key] = np.array([fact.get(key, np.nan) for fact in facts], dtype=np.float64)
+        frame["findings"] = np.array([", ".join(self._of(c.name)) for c in self.columns], object)
+        return frame_of(frame, self.library if library is None else library)
+
+    def _of(self, name: str) -> Iterator[str]:
+        return (each.code for each in self.findings if name in each.columns)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything, in the types that JSON has."""
+        return {
+            "data": self.label,
+            "rows": self.n_rows,
+            "rows_looked_at": self.n_looked_at,
+            "target": self.target,
+            "kind": self.kind,
+            "classes": self.n_classes,
+            "balance": [{"value": _plain(v), "rows": n} for v, n in self.balance.items()],
+            "columns": [column.facts() for column in self.columns],
+            "findings": [each.facts() for each in self.findings],
+            "muted": list(self.muted),
+        }
+
+
+def look(
+    data: Any,
+    target: Any = None,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+    mute: Iterable[str] = (),
+) -> Look:
+    """Look at a table before anything is trained.
+
+    Parameters
+    ----------
+    data : data frame, array, Source, path of a file or of a sealed folder
+        Of a sealed folder only the training part is read.
+    target : str, or one label for each row
+        The column to be predicted; its balance, and columns that may leak it, are then looked at.
+    kind : str, optional
+        What the target is, where its values could be several: binary, classes, ordinal, count,
+        positive or real.  A seal remembers it.
+    order : sequence, optional
+        The classes from lowest to highest; they are then ordinal.
+    mute : iterable of str
+        Findings that are not to be reported: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
+
+    Returns
+    -------
+    Look
+        ``columns``, ``findings``, ``to_frame()``; prints as a table.
+
+    Examples
+    --------
+    >>> import likely as lk, pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.5, None, 2.0], "unit": ["cm"] * 3, "sold": [1, 0, 1]})
+    >>> found = lk.look(frame, "sold")
+    >>> found.codes
+    ('LK303', 'LK102')
+    >>> print(found.findings[1].sentence)
+    Column 'unit' has one value only ('cm'). A column that never varies tells rows apart by nothing.
+    Drop it, or find out why it never varies.
+    """
+    silent = mute_of(mute)
+    library = _library(data)
+    data, target = with_target(data, target)
+    return look_at(opened(data), target, silent, kind=kind, order=order, library=library)
+
+
+def look_at(
+    given: Opened,
+    target: str | None,
+    mute: Mute,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+    library: str | None = None,
+) -> Look:
+    """A look at a table that is open."""
+    target = given.target if target is None else target
+    told = {"target": given.target, "kind": given.kind, "order": given.order}
+    task = None
+    if target is not None:
+        kind, order = kind_and_order(told, target, kind=kind, order=order)
+        task = _task(given, target, kind, order)
+    said = kind is not None or order is not None
+    has_classes = task.has_classes if task is not None and said else None
+    profile = profile_of(given.table, target, classes=has_classes)
+    classes = _classes(profile)
+    return Look(
+        label=given.label,
+        n_rows=given.n_rows,
+        n_looked_at=profile.n_rows,
+        columns=tuple(_facts(column) for column in profile.columns),
+        findings=sorted_findings(_findings(profile, mute)),
+        target=target,
+        balance=dict(classes.top(MOST_CLASSES)) if classes else {},
+        n_classes=classes.n_distinct if classes else None,
+        kind=None if task is None else task.kind,
+        doubt="" if task is None else task.doubt,
+        muted=mute.words,
+        library=library,
+    )
+
+
+def _task(
+    given: Opened, target: str, kind: TargetKind | None, order: Sequence[Any] | None
+) -> Task | None:
+    """What the target asks of a model; None where it asks what none can do, as findings say."""
+    if given.table.column_names.count(target) != 1:
+        return None
+    try:
+        return task_of(given.table, target, ordered=order, kind=kind)
+    except InvalidInput:
+        if kind is not None or order is not None:
+            raise
+        return None
+
+
+def _classes(profile: Profile) -> Column | None:
+    target = profile.target
+    return target if target is not None and target.reads_as_classes else None
+
+
+def _plain(value: Any) -> Any:
+    """A value in the types that JSON has: dates and the like as text."""
+    return value if isinstance(value, str | bool | int | float) else str(value)
+
+
+def _library(data: Any) -> str | None:
+    return None if isinstance(data, str | Path) else library_of(data)
+
+
+def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
+    for code, check in COLUMN_CHECKS.items():
+        yield from _in_columns(
+            code, ((column.name, check(column, profile)) for column in profile.columns), mute
+        )
+    for code, whole in TABLE_CHECKS.items():
+        found = None if code in mute.everywhere else whole(profile)
+        if found is not None and not all(mute.hides(code, name) for name in found.columns or ("",)):
+            yield found
+    suspicion = suspicion_of(profile)
+    if suspicion is not None:
+        for code, suspect in LEAK_CHECKS.items():
+            yield from _in_columns(
+                code,
+                ((column.name, suspect(column, suspicion)) for column in profile.features),
+                mute,
+            )
+
+
+def _in_columns(
+    code: str, remarks: Iterable[tuple[str, str | None]], mute: Mute
+) -> Iterator[Finding]:
+    if code in mute.everywhere:
+        return
+    found = {
+        name: said for name, said in remarks if said is not None and not mute.hides(code, name)
+    }
+    if found:
+        yield in_columns(code, found)
+
+
+def _facts(column: Column) -> ColumnFacts:
+    base = (column.name, column.type, column.n_missing, column.n_distinct)
+    if column.is_number:
+        numbers = column.numbers
+        return ColumnFacts(*base, float(numbers.min()), column.quantile(0.5), float(numbers.max()))
+    return ColumnFacts(*base, top=tuple(column.top(MOST_TOP)))

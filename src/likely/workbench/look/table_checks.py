@@ -1,0 +1,224 @@
+"""What is looked for in the table as a whole: its rows, its target, and the two together."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.split import FIRST, GOLDEN
+from likely.workbench.look.findings import Finding, Severity, finding
+from likely.workbench.look.profile import Column, Profile
+
+Check = Callable[[Profile], Finding | None]
+
+UNLIKELY = 0.1  # copies of a row, by chance
+RARE = 0.05  # repeats are news when chance alone would make so many no more often than this
+WARN_SHARE = 0.01  # of the rows are copies
+FEWEST_OF_CLASS = 10  # rows: two for each of five folds
+IMBALANCE = 10.0  # the largest class against the smallest
+TEXT_CLASSES = 1000  # more are text, with however many rows to each
+MOST_NAMED = 4  # classes in a sentence
+
+
+def repeated_names(profile: Profile) -> Finding | None:
+    counts = Counter(column.name for column in profile.columns)
+    twice = [name for name, count in counts.items() if count > 1]
+    if not twice:
+        return None
+    said = ", ".join(f"{name!r} {counts[name]} times" for name in twice[:MOST_NAMED])
+    return finding("LK111", f"Names of columns repeat: {said}", twice)
+
+
+def repeated_rows(profile: Profile) -> Finding | None:
+    """Rows equal in all columns, where chance would not make them so."""
+    first = _first_equal(profile.columns, profile.n_rows)
+    copies = _surprising(first != np.arange(profile.n_rows), profile.columns)
+    if not copies.size:
+        return None
+    row = int(copies[0])
+    where = f"row {row} repeats row {int(first[row])}, counted from 0"
+    if copies.size == 1:
+        return finding("LK201", f"One row repeats an earlier one ({where})")
+    share = copies.size / profile.n_rows
+    said = f"{copies.size:,} rows ({share:.1%}) repeat earlier ones ({where}, and so on)"
+    return finding("LK201", said, severity="warn" if share > WARN_SHARE else None)
+
+
+def contradictions(profile: Profile) -> Finding | None:
+    """Rows equal in all features whose targets differ, where chance would not make them so."""
+    target = profile.target
+    if target is None or not profile.features:
+        return None
+    first = _first_equal(profile.features, profile.n_rows)
+    other = (target.codes != target.codes[first]) & (target.codes >= 0) & (target.codes[first] >= 0)
+    rows = _surprising(other, profile.features)
+    if not rows.size:
+        return None
+    row, before = int(rows[0]), int(first[rows[0]])
+    several = "One row differs" if rows.size == 1 else f"{rows.size:,} rows differ"
+    return finding(
+        "LK202",
+        f"{several} in the target alone from an earlier row (row {row} from row {before}, "
+        "counted from 0)",
+        [target.name],
+    )
+
+
+def empty_rows(profile: Profile) -> Finding | None:
+    features = [column for column in profile.features if column.n_known]
+    if not features:
+        return None
+    empty = np.all([column.codes < 0 for column in features], axis=0)
+    n = int(empty.sum())
+    if not n:
+        return None
+    has = "One row has" if n == 1 else f"{n:,} rows have"
+    return finding("LK203", f"{has} no feature at all (row {int(empty.argmax())}, counted from 0)")
+
+
+def missing_target(profile: Profile) -> Finding | None:
+    target = profile.target
+    if target is None or not target.n_missing:
+        return None
+    said = (
+        f"The target {target.name!r} is missing in {target.n_missing:,} of {target.n_rows:,} rows"
+    )
+    return finding("LK301", said, [target.name], severity=None if target.n_known else "stop")
+
+
+def one_class(profile: Profile) -> Finding | None:
+    target = profile.target
+    if target is None or target.n_distinct != 1:
+        return None
+    said = f"The target {target.name!r} is {target.mode!r} in every row"
+    return finding("LK302", said, [target.name])
+
+
+def tiny_classes(profile: Profile) -> Finding | None:
+    target = _classes(profile)
+    if target is None:
+        return None
+    tiny = np.flatnonzero(target.counts < FEWEST_OF_CLASS)
+    if not tiny.size:
+        return None
+    named = [f"{target.values[int(i)].as_py()!r} {target.counts[i]}" for i in tiny[:MOST_NAMED]]
+    more = ", …" if tiny.size > MOST_NAMED else ""
+    classes = "One class has" if tiny.size == 1 else f"{tiny.size} classes have"
+    said = f"{classes} fewer than {FEWEST_OF_CLASS} rows ({', '.join(named)}{more})"
+    return finding("LK303", said, [target.name])
+
+
+def imbalance(profile: Profile) -> Finding | None:
+    target = _classes(profile)
+    if target is None or target.counts.max() < IMBALANCE * target.counts.min():
+        return None
+    large, small = int(target.counts.argmax()), int(target.counts.argmin())
+    said = " and ".join(
+        f"{target.values[i].as_py()!r} has {target.counts[i] / target.n_known:.2%} of the rows"
+        for i in (large, small)
+    )
+    return finding("LK304", f"Of the target {target.name!r}, {said}", [target.name])
+
+
+def many_classes(profile: Profile) -> Finding | None:
+    target = profile.target
+    if target is None or not _too_many(target):
+        return None
+    said = (
+        f"The target {target.name!r} is text with {target.n_distinct:,} distinct values in "
+        f"{target.n_known:,} rows"
+    )
+    severity: Severity = "stop" if target.too_many_classes else "warn"
+    return finding("LK305", said, [target.name], severity=severity)
+
+
+def no_target(profile: Profile) -> Finding | None:
+    target = profile.target
+    if target is None or target.type not in ("date", "other"):
+        return None
+    what = "dates" if target.type == "date" else str(target.values.type)
+    return finding("LK306", f"The target {target.name!r} holds {what}", [target.name])
+
+
+TABLE_CHECKS: Mapping[str, Check] = {
+    "LK111": repeated_names,
+    "LK201": repeated_rows,
+    "LK202": contradictions,
+    "LK203": empty_rows,
+    "LK301": missing_target,
+    "LK302": one_class,
+    "LK303": tiny_classes,
+    "LK304": imbalance,
+    "LK305": many_classes,
+    "LK306": no_target,
+}
+
+
+def _surprising(repeated: Array, columns: Sequence[Column]) -> Array:
+    """The repeated rows that chance does not explain.
+
+    Of rows that are unlikely to have copies, the number of copies is about Poisson.
+    """
+    if not repeated.any():
+        return np.empty(0, dtype=np.int64)
+    from scipy.special import gammainc
+
+    chance = chance_copies(columns)
+    unlikely = chance < UNLIKELY
+    rows = np.flatnonzero(repeated & unlikely)
+    expected = chance[unlikely].sum() / 2  # each pair was counted from both of its rows
+    by_chance = gammainc(rows.size, expected) if rows.size else 1.0  # P(at least so many)
+    return rows if by_chance < RARE else rows[:0]
+
+
+def chance_copies(columns: Sequence[Column]) -> Array:
+    """How many other rows would equal each row if columns were independent.
+
+        cᵢ = (n_{j* v} − 1) Π_{j ≠ j*} p_{j v},     v = x_ij
+
+    Ties of the column j* that tells most rows apart are taken as they are.
+    """
+    sharpest = max(columns, key=lambda column: column.n_distinct)
+    log_chance = np.log(np.maximum(_ties(sharpest) - 1, np.finfo(float).tiny))
+    seen = {sharpest.codes.tobytes()}
+    for column in columns:
+        code = column.codes.tobytes()
+        if code not in seen:  # a copy of a column brings no news
+            seen.add(code)
+            log_chance += np.log(_ties(column) / column.n_rows)
+    return np.asarray(np.exp(log_chance))
+
+
+def _ties(column: Column) -> Array:
+    """How many rows have each row's value, missing being one."""
+    return np.append(column.counts, column.n_missing)[column.codes]
+
+
+def _first_equal(columns: Sequence[Column], n_rows: int) -> Array:
+    """For each row, the first row that equals it."""
+    key = np.zeros(n_rows, dtype=np.uint64)
+    for column in columns:  # a hash of the codes, one column after the other
+        key = (key ^ (column.codes + 1).astype(np.uint64)) * FIRST + GOLDEN
+        key ^= key >> np.uint64(29)
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    found = first[same]
+    suspects = np.flatnonzero(found != np.arange(n_rows))
+    if suspects.size:  # equal hashes are checked to be equal rows
+        equal = np.ones(suspects.size, dtype=bool)
+        for column in columns:
+            equal &= column.codes[suspects] == column.codes[found[suspects]]
+        found[suspects[~equal]] = suspects[~equal]
+    return found
+
+
+def _classes(profile: Profile) -> Column | None:
+    """The target, if it has classes that can be counted."""
+    target = profile.target
+    if target is None or not target.reads_as_classes or target.n_distinct < 2 or _too_many(target):
+        return None
+    return target
+
+
+def _too_many(target: Column) -> bool:
+    return target.too_many_classes or (target.is_text and target.n_distinct > TEXT_CLASSES)

@@ -1,0 +1,1 @@
+"""What is done to a mixed table inside a fit: missing values, categories, dates, scales."""

@@ -1,0 +1,229 @@
+"""What is to be done to the columns of a table: learned from the rows of a fit, and from no other.
+
+A column is dropped where it can tell nothing (all missing, constant) or where nothing can be
+learned from it (an identifier), and refused where its owner must say what it is: numbers that are
+written as text, or text of very many values.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.linear.class_surface import ClassProbabilities
+from likely.linear.per_column import is_penalised
+from likely.linear.surface import FittedLinear
+from likely.quantiles import QuantileSummary
+from likely.workbench.preparation.cells import (
+    Cells,
+    days_of_text,
+    gaps_of,
+    levels_of,
+    share_of_numbers,
+)
+from likely.workbench.preparation.steps import (
+    MISSING,
+    BooleanColumn,
+    CategoryColumn,
+    DroppedColumn,
+    LevelColumns,
+    NumberColumn,
+    Preparation,
+    Step,
+)
+
+WORTH_TELLING = 0.01  # the share of missing cells above which where they are may inform
+FEWEST_IDENTIFIERS = 20  # rows: in fewer, text may differ everywhere by chance
+NEARLY_ALL = 0.95  # of the values of an identifier are different
+FEW_NUMBERS = 10  # so few written numbers may as well be names of groups
+MOST_LEVELS = 1000  # categories, unless each has
+ROWS_PER_LEVEL = 5  # rows to learn from
+CHOICES = ("auto", True, False)
+
+
+class Needs(NamedTuple):
+    """What a model cannot do by itself."""
+
+    impute: bool  # it needs a value in every cell
+    scale: bool  # its penalty compares the coefficients of different columns
+    levels: bool  # it reads numbers only
+
+
+def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
+    """``auto`` is settled by the model's tags and penalties."""
+    for name, choice in (("impute", impute), ("scale", scale)):
+        if not any(choice is each or (choice == each == "auto") for each in CHOICES):
+            raise InvalidInput(
+                f"{name}={choice!r} is no choice; expected 'auto', True or False. "
+                "Use 'auto' to go by what the model needs."
+            )
+    tags = get_tags(model).input_tags
+    linear = isinstance(_innermost(model), FittedLinear | ClassProbabilities)
+    return Needs(
+        impute=not tags.allow_nan if impute == "auto" else impute,
+        scale=_compares(model) if scale == "auto" else scale,
+        levels=not (linear or tags.string),
+    )
+
+
+def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Preparation:
+    """The steps for these columns; ``weight`` is None or one positive number per row."""
+    steps = _steps(columns, weight, needs, constants=False)
+    if all(isinstance(step, DroppedColumn) for step in steps):
+        steps = _steps(columns, weight, needs, constants=True)  # the model's mean is left
+    if all(isinstance(step, DroppedColumn) for step in steps):
+        shown = "; ".join(f"{step.name}: {step.told()}" for step in steps[:3])
+        raise InvalidInput(
+            f"No column of X is left to learn from, of {len(steps)} ({shown}). A model needs at "
+            "least one. Add a column that holds values."
+        )
+    return Preparation(steps)
+
+
+def _steps(
+    columns: Sequence[Cells], weight: Array | None, needs: Needs, *, constants: bool
+) -> tuple[Step, ...]:
+    learner = _Learner(needs, weight, constants, {cells.name for cells in columns}, {})
+    return tuple(learner.step(cells) for cells in columns)
+
+
+class _Learner(NamedTuple):
+    """What the steps of one table share."""
+
+    needs: Needs
+    weight: Array | None
+    constants: bool  # whether columns that never vary are kept
+    taken: set[str]  # names of columns
+    told: dict[bytes, str]  # where cells are missing: the column that says so
+
+    def step(self, cells: Cells) -> Step:
+        name, gaps = cells.name, gaps_of(cells)
+        if gaps.all():
+            return DroppedColumn(name, "every cell is missing")
+        if cells.factor is None:
+            return self._number(name, cells.kind, cells.numbers, gaps)
+        days = None if cells.declared else days_of_text(cells.factor)
+        if days is not None:
+            return self._number(name, "date", days, gaps)
+        levels = levels_of(cells.factor)
+        if not cells.declared:
+            _refuse_numbers(name, levels)
+        return self._category(name, levels, gaps)
+
+    def _number(self, name: str, kind: str, numbers: Any, gaps: Array) -> Step:
+        known, missing = numbers[~gaps], self._share(gaps)
+        constant = bool(known.min() == known.max())
+        indicator = None
+        if self.needs.impute and missing > WORTH_TELLING:
+            indicator = self._indicator(name, gaps)
+        if constant and indicator is None and not self.constants:
+            return DroppedColumn(name, f"the same value in every row, {known[0]:g}")
+        middle = self._median(known, gaps) if self.needs.impute else None
+        lonely = constant and indicator is not None  # only where it is missing can inform
+        if kind == "boolean" and not lonely:
+            fill = None if middle is None else middle > 0.5
+            return BooleanColumn(name, fill, missing, indicator)
+        centre, scale = 0.0, None
+        if self.needs.scale and kind != "boolean" and not constant:
+            centre, scale = self._mean_and_deviation(known, gaps)
+        date = kind == "date"
+        return NumberColumn(name, date, middle, missing, indicator, scale, lonely, centre)
+
+    def _category(self, name: str, levels: Array, gaps: Array) -> Step:
+        n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
+        fill = self.needs.impute or self.needs.levels  # several gaps of 0/1 columns would not do
+        if len(levels) == 1 and not (fill and missing) and not self.constants:
+            return DroppedColumn(name, f"the same value in every row, {levels[0]!r}")
+        if n_known >= FEWEST_IDENTIFIERS and len(levels) >= NEARLY_ALL * n_known:
+            return DroppedColumn(
+                name, f"{len(levels)} different texts in {n_known} rows, as an identifier has"
+            )
+        _refuse_many(name, levels, n_known)
+        if not self.needs.levels:
+            return CategoryColumn(name, len(levels), fill, missing)
+        ordered = tuple(sorted(set(levels.tolist()) | ({MISSING} if missing else set())))
+        names = tuple(self._free(f"{name}[{level}]") for level in ordered[1:])
+        return LevelColumns(name, ordered, names, missing)
+
+    def _indicator(self, name: str, gaps: Array) -> str | None:
+        """A new column's name; None where an earlier one says the same."""
+        where = gaps.tobytes()
+        if where in self.told:
+            return None
+        self.told[where] = self._free(f"{name} missing")
+        return self.told[where]
+
+    def _free(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def _share(self, gaps: Array) -> float:
+        return float(np.average(gaps, weights=self.weight))
+
+    def _median(self, known: Array, gaps: Array) -> float:
+        if self.weight is None:
+            return float(np.median(known))
+        return QuantileSummary.of(known, self.weight[~gaps], limit=None).median()
+
+    def _mean_and_deviation(self, known: Array, gaps: Array) -> tuple[float, float]:
+        """x̄ and √(Σw(x − x̄)² / Σw), on a scale where no square overflows."""
+        weight = None if self.weight is None else self.weight[~gaps]
+        largest = float(np.abs(known).max())
+        small = known / largest
+        mean = np.average(small, weights=weight)
+        variance = float(np.average((small - mean) ** 2, weights=weight))
+        return largest * float(mean), largest * float(np.sqrt(variance))
+
+
+def _refuse_numbers(name: str, levels: Array) -> None:
+    if len(levels) <= FEW_NUMBERS:
+        return
+    share = share_of_numbers(levels)
+    if share < 0.5:
+        return
+    ordered = sorted(levels.tolist())
+    others = [value for value in ordered if share_of_numbers(np.array([value])) < 1]
+    beside = f"; not so {others[0]!r}" if others else ""
+    number = next(value for value in ordered if value not in others)
+    raise InvalidInput(
+        f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
+        "Numbers, or words, were expected. Convert it, with what is no number left missing; "
+        "make it categorical (pandas: astype('category')) if they are names of groups; or drop it."
+    )
+
+
+def _refuse_many(name: str, levels: Array, n_known: int) -> None:
+    if len(levels) > MOST_LEVELS and n_known < ROWS_PER_LEVEL * len(levels):
+        raise InvalidInput(
+            f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, as "
+            f"{min(levels)!r}; categories are at most {MOST_LEVELS}, or have {ROWS_PER_LEVEL} rows "
+            "each. Drop it, or replace it by a column of fewer groups."
+        )
+
+
+def _innermost(model: Any) -> Any:
+    """The model inside those that wrap one."""
+    while True:
+        inner = getattr(model, "estimator", getattr(model, "model", None))
+        if inner is None:
+            return model
+        model = inner
+
+
+def _compares(model: Any) -> bool:
+    """Whether a penalty, here or in a model inside, compares coefficients or variances of columns.
+
+    A shrinkage does so even where it is 0 now, for a search will move it.
+    """
+    params = {
+        name.rpartition("__")[2]: value for name, value in model.get_params(deep=True).items()
+    }
+    if "shrinkage" in params:
+        return True
+    strengths = [params[name] for name in ("l1", "l2") if name in params]
+    return bool(strengths) and ("penalties" in params or is_penalised(*strengths))

@@ -1,0 +1,244 @@
+"""A model with the preparation of its table inside: what is learned, is learned in the fit.
+
+    fit      learn the steps on the rows given, make the table, fit the model to it
+    predict  the same steps, with what the fit learned
+
+A fold, a resample or a sealed test set can therefore leak nothing into medians, scales,
+categories or the choice of columns.
+"""
+
+from dataclasses import replace
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags
+from sklearn.utils import _safe_indexing as rows_at
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from likely._typing import Array
+from likely.data.frames import as_table, is_sparse
+from likely.errors import InvalidInput
+from likely.opening import feature_names, n_rows_of, own_columns, refuse_file, rows_of
+from likely.validate import check_table, check_weight
+from likely.workbench.preparation.cells import Cells, read_cells
+from likely.workbench.preparation.choices import learn, needs_of
+
+
+def _inner(name: str) -> Any:
+    """Available where the model has it, fitted or not."""
+
+    def has(self: Any) -> bool:
+        getattr(getattr(self, "model_", self.model), name)  # its own error, if it has none
+        return True
+
+    return available_if(has)
+
+
+@final
+class Prepared(BaseEstimator):
+    """A model for tables of mixed columns, with missing cells.
+
+    Numbers and Booleans go to the model as numbers, text and categories as categories (or as
+    columns of 0 and 1, if it reads numbers only), dates as days since 1970-01-01.  Columns that
+    are constant, all missing, or identifiers are dropped.  Text of very many values, and numbers
+    written as text, are refused.  A sparse X goes to the model as it is.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
+        they are, for it prepares its own.
+    impute : "auto" or bool, default="auto"
+        Whether missing numbers become the median (with a column that says where, if more than
+        1 % are missing), missing Booleans the more common value, and missing categories the
+        category "missing".  ``auto`` does so for models that do not take missing cells.
+    scale : "auto" or bool, default="auto"
+        Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
+        does so where the model has a penalty, l1 or l2, which compares coefficients, or a
+        shrinkage, which compares variances; coefficients are then of the scaled columns.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The fitted model; it sees what ``prepare`` returns.
+    preparation_ : Preparation or None
+        What is done to each column; prints well.  None for a sparse X, and for a pipeline.
+    steps_ : list of (column, what was done)
+        The same in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from likely import LogisticRegression
+    >>> from likely.workbench.preparation.prepared import Prepared
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "age": [31.0, None, 55.0, 47.0],
+    ...         "town": ["Ghent", "Mons", None, "Ghent"],
+    ...         "planet": "Earth",
+    ...     }
+    ... )
+    >>> model = Prepared(LogisticRegression(l2=0.1)).fit(frame, [0, 0, 1, 1])
+    >>> print(model.preparation_)
+    age     25.0 % missing, filled with the median 47; where is told by 'age missing'; less ...
+    town    2 categories; 25.0 % missing, the category 'missing'
+    planet  dropped: the same value in every row, 'Earth'
+    >>> model.predict(frame)
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
+        self.model = model
+        self.impute = impute
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the preparation on these rows, and fit the model to the prepared table.
+
+        X is an array or a data frame, whose columns y and sample_weight may name.
+        """
+        refuse_file(X, self)
+        needs = needs_of(self.model, impute=self.impute, scale=self.scale)
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        X = check_table(self, X, reset=True)
+        weight = check_weight(sample_weight, X, n_rows=n_rows_of(X))
+        X, y, weight = _present(X, y, weight)
+        table, preparation = X, None
+        if not is_sparse(X) and not isinstance(self.model, Pipeline):
+            columns = self._columns(X)
+            preparation = learn(columns, weight, needs)
+            table = preparation.table(columns)
+        self.model_ = self._fitted_to(table, y, weight)
+        self.preparation_ = preparation
+        return self
+
+    def prepare(self, X: Any) -> Any:
+        """Rows as the model sees them: an Arrow table."""
+        check_is_fitted(self)
+        refuse_file(X, self)
+        X = check_table(self, X, reset=False)
+        if self.preparation_ is None:
+            return X
+        if is_sparse(X):
+            X = X.toarray()  # the fit had the columns one by one
+        return self.preparation_.table(self._columns(X))
+
+    @property
+    def steps_(self) -> list[tuple[str, str]]:
+        """What was done to each column, in words."""
+        check_is_fitted(self)
+        if self.preparation_ is None:
+            return [(name, self._as_given()) for name in feature_names(self)]
+        return self.preparation_.told()
+
+    @property
+    def classes_(self) -> Array:
+        """The classes of the model."""
+        return self._fitted_model().classes_
+
+    @_inner("predict")
+    def predict(self, X: Any) -> Any:
+        """What the model predicts for each row."""
+        return self._fitted_model().predict(self.prepare(X))
+
+    @_inner("predict_proba")
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_classes)."""
+        return self._fitted_model().predict_proba(self.prepare(X))
+
+    @_inner("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+        return self._fitted_model().predict_log_proba(self.prepare(X))
+
+    @_inner("decision_function")
+    def decision_function(self, X: Any) -> Array:
+        """The model's score of each row."""
+        return self._fitted_model().decision_function(self.prepare(X))
+
+    @_inner("predict_interval")
+    def predict_interval(self, X: Any, level: float = 0.95) -> Array:
+        """An interval for the model's mean or probability in each row, (n, 2)."""
+        return self._fitted_model().predict_interval(self.prepare(X), level)
+
+    @_inner("score_samples")
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row, of a model of rows."""
+        return self._fitted_model().score_samples(self.prepare(X))
+
+    @_inner("log_likelihood")
+    def log_likelihood(self, X: Any, y: Any) -> float:
+        """Σ_i log p(y_i | x_i)."""
+        return self._fitted_model().log_likelihood(self.prepare(X), y)
+
+    @_inner("score")
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The model's own score: accuracy, R² or a mean log-likelihood."""
+        model = self._fitted_model()
+        if sample_weight is None:
+            return model.score(self.prepare(X), y)
+        return model.score(self.prepare(X), y, sample_weight=sample_weight)
+
+    @_inner("summary")
+    def summary(self) -> Any:
+        """Coefficients with their errors; a remark names the columns that were scaled."""
+        summary = self._fitted_model().summary()
+        scaled = () if self.preparation_ is None else self.preparation_.scaled
+        if not scaled:
+            return summary
+        remark = (
+            "numbers were centred and divided by their standard deviations, so that a coefficient "
+            f"is what one standard deviation adds: {', '.join(scaled)}"
+        )
+        return replace(summary, remarks=(*summary.remarks, remark))
+
+    def __str__(self) -> str:
+        said = repr(self)
+        if not hasattr(self, "model_"):
+            return said
+        if self.preparation_ is None:
+            return f"{said}\n{self._as_given()}"
+        return f"{said}\n{self.preparation_}"
+
+    def _as_given(self) -> str:
+        """Why nothing was done."""
+        own = isinstance(self.model, Pipeline)
+        return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
+
+    def _fitted_to(self, table: Any, y: Any, weight: Array | None) -> Any:
+        model = clone(self.model)
+        if weight is None:
+            return model.fit(table, y)
+        if not has_fit_parameter(model, "sample_weight"):
+            raise InvalidInput(
+                f"sample_weight was given, and {type(model).__name__}.fit does not take it; the "
+                "model inside must. Leave it out, or use a model that takes it."
+            )
+        return model.fit(table, y, sample_weight=weight)
+
+    def _columns(self, X: Any) -> list[Cells]:
+        table = as_table(X)
+        return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
+
+    def _fitted_model(self) -> Any:
+        check_is_fitted(self)
+        return self.model_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = get_tags(self.model)
+        imputes = self.impute is True or self.impute == "auto"
+        tags.input_tags = replace(
+            tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
+        )
+        return tags
+
+
+def _present(X: Any, y: Any, weight: Array | None) -> tuple[Any, Any, Array | None]:
+    """Weight 0 is the row absent; a y of another length is left for the model to refuse."""
+    if weight is None or weight.all() or (y is not None and len(y) != len(weight)):
+        return X, y, weight
+    rows = np.flatnonzero(weight)
+    return rows_of(X, weight > 0), None if y is None else rows_at(y, rows), weight[rows]

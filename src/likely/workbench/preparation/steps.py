@@ -1,0 +1,267 @@
+"""What preparation does to one column: learned in a fit, and applied ever after.
+
+    x  →  (x − m) / s                 a number, where a penalty compares coefficients
+    missing  →  the median            and a column that says where, if more than 1 % are missing
+    missing  →  "missing"             a category like any other
+    a category  →  0/1 columns        for models that read numbers only; the first has none
+
+Each step makes the columns that the model sees, and says in words what it does.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.data.categories import Factor
+from likely.errors import InvalidInput, UnseenCategories, warn_user
+from likely.workbench.preparation.cells import Cells, numbers_of, text_of
+
+MISSING = "missing"  # the category of a cell that has none
+AS_IT_IS = "as it is"
+
+
+class Step(ABC):
+    """The contract of what is done to one column."""
+
+    name: str
+
+    @abstractmethod
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        """The Arrow columns that the model sees, by name; none for one that is dropped."""
+
+    @abstractmethod
+    def told(self) -> str:
+        """What is done, in words."""
+
+
+@final
+@dataclass(frozen=True)
+class DroppedColumn(Step):
+    """A column that the model does not see."""
+
+    name: str
+    reason: str
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        return {}
+
+    def told(self) -> str:
+        return f"dropped: {self.reason}"
+
+
+@final
+@dataclass(frozen=True)
+class NumberColumn(Step):
+    """Numbers, or dates as days."""
+
+    name: str
+    date: bool
+    fill: float | None  # of missing cells; None leaves them to the model
+    missing: float  # their share in the fit
+    indicator: str | None  # the name of the column that says where they are
+    scale: float | None  # what the numbers are divided by
+    constant: bool = False  # where known; then only the indicator is kept
+    centre: float = 0.0  # what is subtracted before
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        import pyarrow as pa
+
+        numbers = numbers_of(cells, date=self.date)
+        gaps = np.isnan(numbers)
+        out = {} if self.constant else {self.name: pa.array(self._filled(numbers, gaps))}
+        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+
+    def told(self) -> str:
+        if self.constant:
+            return (
+                f"{self.fill:g} in every row that has a value; only where it is missing "
+                f"({_percent(self.missing)}) is kept, as {self.indicator!r}"
+            )
+        parts = ["days since 1970-01-01"] if self.date else []
+        if self.missing and self.fill is not None:
+            parts.append(f"{_percent(self.missing)} missing, filled with the median {self.fill:g}")
+        elif self.missing:
+            parts.append(f"{_percent(self.missing)} missing, left to the model")
+        parts += _indicated(self.indicator)
+        if self.scale is not None:
+            parts.append(f"less its mean {self.centre:.4g}")
+            parts.append(f"divided by its standard deviation {self.scale:.4g}")
+        return "; ".join(parts) or AS_IT_IS
+
+    def _filled(self, numbers: Array, gaps: Array) -> Array:
+        if self.fill is not None and gaps.any():
+            numbers = np.where(gaps, self.fill, numbers)
+        return numbers if self.scale is None else (numbers - self.centre) / self.scale
+
+
+@final
+@dataclass(frozen=True)
+class BooleanColumn(Step):
+    """True and false."""
+
+    name: str
+    fill: bool | None
+    missing: float
+    indicator: str | None
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        import pyarrow as pa
+
+        numbers = numbers_of(cells, date=False)
+        gaps = np.isnan(numbers)
+        other = ~gaps & (numbers != 0) & (numbers != 1)
+        if other.any():
+            raise InvalidInput(
+                f"Column {self.name!r} held true and false in the fit; found "
+                f"{numbers[other][0]:g}. Make it true or false, or 1 or 0."
+            )
+        if self.fill is None:
+            out = {self.name: pa.array(numbers == 1, mask=gaps)}
+        else:
+            out = {self.name: pa.array(np.where(gaps, self.fill, numbers == 1))}
+        return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
+
+    def told(self) -> str:
+        parts = []
+        if self.missing:
+            filled = "left to the model" if self.fill is None else f"filled with {self.fill}"
+            common = "" if self.fill is None else ", the more common"
+            parts.append(f"{_percent(self.missing)} missing, {filled}{common}")
+        return "; ".join([*parts, *_indicated(self.indicator)]) or AS_IT_IS
+
+
+@final
+@dataclass(frozen=True)
+class CategoryColumn(Step):
+    """Categories that the model reads itself; an unseen one is for the model to judge."""
+
+    name: str
+    n_levels: int  # in the fit, without that of missing cells
+    fill: bool  # whether a missing cell is a category; else it is left to the model
+    missing: float
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        import pyarrow as pa
+
+        factor = with_missing(text_of(cells)) if self.fill else text_of(cells)
+        codes = pa.array(factor.codes, mask=factor.codes < 0)
+        values = pa.array(factor.values.tolist(), pa.string())
+        return {self.name: pa.DictionaryArray.from_arrays(codes, values)}
+
+    def told(self) -> str:
+        return "; ".join([f"{self.n_levels} categories", *_category_gaps(self.missing, self.fill)])
+
+
+@final
+@dataclass(frozen=True)
+class LevelColumns(Step):
+    """Categories as columns of 0 and 1, one for each level after the first."""
+
+    name: str
+    levels: tuple[str, ...]  # sorted, with that of missing cells if there were any
+    names: tuple[str, ...]  # of the columns, one less
+    missing: float
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        import pyarrow as pa
+
+        factor = with_missing(text_of(cells))
+        place = {level: k for k, level in enumerate(self.levels)}
+        found = [place.get(value, len(place)) for value in factor.values.tolist()]
+        codes = np.array(found)[factor.codes]
+        self._warn_of_unseen(factor, codes)
+        return {
+            name: pa.array((codes == k).astype(np.float64))
+            for k, name in enumerate(self.names, start=1)
+        }
+
+    def told(self) -> str:
+        told = (
+            f"{len(self.levels)} categories as {len(self.names)} columns of 0 and 1, "
+            f"{self.levels[0]!r} being 0 in all"
+        )
+        return "; ".join([told, *_category_gaps(self.missing, True)])
+
+    def _warn_of_unseen(self, factor: Factor, codes: Array) -> None:
+        new = codes == len(self.levels)
+        if new.any():
+            warn_user(
+                f"Categories that the fit did not see are read as {self.levels[0]!r}: "
+                f"{self.name}={factor.values[factor.codes[new.argmax()]]!r}. Fit again with rows "
+                "that have them.",
+                UnseenCategories,
+            )
+
+
+@final
+@dataclass(frozen=True)
+class Preparation:
+    """All columns of a table, one step for each."""
+
+    steps: tuple[Step, ...]
+
+    def table(self, columns: Sequence[Cells]) -> Any:
+        """The Arrow table that the model sees."""
+        import pyarrow as pa
+
+        made: dict[str, Any] = {}
+        for step, cells in zip(self.steps, columns, strict=True):
+            made.update(step.columns(cells))
+        return pa.table(made)
+
+    @property
+    def scaled(self) -> tuple[str, ...]:
+        """The columns whose numbers are divided by their standard deviation."""
+        return tuple(
+            step.name
+            for step in self.steps
+            if isinstance(step, NumberColumn) and step.scale is not None
+        )
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that hold numbers, as in the fit."""
+        return tuple(
+            step.name for step in self.steps if isinstance(step, NumberColumn) and not step.date
+        )
+
+    def told(self) -> list[tuple[str, str]]:
+        return [(step.name, step.told()) for step in self.steps]
+
+    def __str__(self) -> str:
+        told = self.told()
+        width = max((len(name) for name, _ in told), default=0)
+        changed = [f"{name:<{width}}  {what}" for name, what in told if what != AS_IT_IS]
+        same = [name for name, what in told if what == AS_IT_IS]
+        return "\n".join([*changed, *([f"as they are: {', '.join(same)}"] if same else [])])
+
+
+def with_missing(factor: Factor) -> Factor:
+    """A missing cell as a category."""
+    gaps = factor.codes < 0
+    if not gaps.any():
+        return factor
+    values = factor.values.tolist()
+    if MISSING not in values:
+        values.append(MISSING)
+    codes = np.where(gaps, values.index(MISSING), factor.codes).astype(np.int32)
+    return Factor(codes, np.array(values, dtype=object))
+
+
+def _category_gaps(missing: float, filled: bool) -> list[str]:
+    if not missing:
+        return []
+    what = f"the category {MISSING!r}" if filled else "left to the model"
+    return [f"{_percent(missing)} missing, {what}"]
+
+
+def _indicated(indicator: str | None) -> list[str]:
+    return [] if indicator is None else [f"where is told by {indicator!r}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.0005 else "under 0.1 %"

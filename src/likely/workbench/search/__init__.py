@@ -1,0 +1,1 @@
+"""Searches over the settings of a model, kept as studies."""

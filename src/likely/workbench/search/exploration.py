@@ -1,0 +1,192 @@
+"""The one loop of every search: propose, evaluate, write down, until the budget is spent.
+
+Trials that the log already holds are not run again.  As proposals depend on earlier trials only,
+a search that was killed gives what it would have given, whatever the moment.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from time import monotonic
+from typing import Any, NamedTuple, final
+
+from likely.compute.executor import Executor, executor_for
+from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAccess
+from likely.progress import report
+from likely.spaces import Parameters, Space
+from likely.workbench.fit_warnings import heard, routing
+from likely.workbench.search.strategies import Plan, Search, ranked
+from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
+
+FINISHED, OUT_OF_TIME, INTERRUPTED = "finished", "out of time", "interrupted"
+
+
+@final
+@dataclass(frozen=True)
+class Explored:
+    """The trials in order, and what ended the search."""
+
+    trials: tuple[Trial, ...]
+    stopped: str  # FINISHED, OUT_OF_TIME or INTERRUPTED
+
+
+@final
+@dataclass(frozen=True)
+class Clock:
+    """Seconds spent on a search, earlier sittings included, and the limit."""
+
+    limit: float
+    earlier: float
+    start: float
+
+    @property
+    def elapsed(self) -> float:
+        return self.earlier + monotonic() - self.start
+
+    @property
+    def over(self) -> bool:
+        return self.elapsed >= self.limit
+
+
+class Outcome(NamedTuple):
+    """A score, or the reason why there is none."""
+
+    score: TrialScore | None
+    problem: str = ""
+
+    @classmethod
+    def of(cls, trial: Trial) -> "Outcome":
+        return cls(trial.score, trial.problem)
+
+
+def explore(
+    objective: Objective,
+    space: Space,
+    *,
+    search: Search,
+    plan: Plan,
+    log: TrialLog | None = None,
+    minutes: float | None = None,
+    executor: str | Executor = "serial",
+    earlier: Sequence[Trial] = (),
+) -> Explored:
+    """Run the search; Ctrl-C ends it early, with the trials that are done.
+
+    ``earlier`` are trials 0 … m − 1 of any search, which this one goes on from.
+    """
+    log = TrialLog() if log is None else log
+    clock = Clock(inf if minutes is None else 60 * minutes, log.elapsed, monotonic())
+    past: list[Trial] = list(earlier)
+    try:
+        with routing():
+            while generation := search.generation(space, tuple(past), plan):
+                past += _run(generation, objective, log, clock, executor_for(executor, 0), plan)
+                if not past or past[-1].number < generation[-1].number:
+                    return Explored(tuple(past), OUT_OF_TIME)
+    except KeyboardInterrupt:
+        kept = sorted((*earlier, *log.trials.values()), key=lambda trial: trial.number)
+        return Explored(tuple(kept), INTERRUPTED)
+    return Explored(tuple(past), FINISHED)
+
+
+def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLog) -> None:
+    """Add settings to a log of their own, beside any search; numbers count down from −1."""
+    with routing():
+        for parameters in chosen:
+            proposal = Proposal(-1 - len(log.trials), parameters)
+            began = monotonic()
+            outcome = _attempt(objective, proposal)
+            log.append(Trial(*proposal, *outcome, elapsed=monotonic() - began))
+
+
+def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
+    """The best of those that saw the most rows; None where no trial has a score."""
+    scored = [trial for trial in trials if trial.score is not None]
+    most = max((trial.share for trial in scored), default=1.0)
+    best = ranked((trial for trial in scored if trial.share == most), better)
+    return best[0] if best else None
+
+
+def known_best(trials: Sequence[Trial], better: str, *, called: str = "trials") -> Trial:
+    """The best; where no trial has a score, an error with what the first one said."""
+    best = best_of(trials, better)
+    if best is None:
+        said = trials[0].problem if trials else "nothing was tried."
+        raise InvalidInput(
+            f"None of {len(trials)} {called} has a score; expected at least one. "
+            f"Mend what the first said: {said}"
+        )
+    return best
+
+
+def _run(
+    generation: Sequence[Proposal],
+    objective: Objective,
+    log: TrialLog,
+    clock: Clock,
+    executor: Executor,
+    plan: Plan,
+) -> list[Trial]:
+    """The trials of one generation in order; fewer where time ran out."""
+    done: list[Trial] = []
+    first = _first_of_each(generation, log)
+    fresh = [each for each in generation if first[each.key] == each.number]
+    fresh = [each for each in fresh if each.number not in log.trials]
+    begun = _in_time(fresh, clock, any_before=bool(log.trials))
+    with executor.mapping(partial(_attempt, objective), begun) as outcomes:
+        for proposal in generation:
+            known = log.trials.get(proposal.number)
+            if known is None:
+                twin = log.trials.get(first[proposal.key])
+                outcome = next(outcomes, None) if twin is None else Outcome.of(twin)
+                if outcome is None:
+                    break
+                known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
+                log.append(known)
+                report("trials run", 1, _told(log, plan))
+            elif not known.answers(proposal):
+                raise _another_study(log, known, proposal)
+            done.append(known)
+    return done
+
+
+def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, int]:
+    """The first trial with the same settings on the same rows: later ones take its score."""
+    earlier = (trial.proposal for trial in log.trials.values())
+    first: dict[str, int] = {}
+    for each in sorted((*earlier, *generation), key=lambda proposal: proposal.number):
+        first.setdefault(each.key, each.number)
+    return first
+
+
+def _attempt(objective: Objective, proposal: Proposal) -> Outcome:
+    """Settings that cannot be fitted are a result too: the search goes on without them."""
+    with heard() as messages:
+        try:
+            score = objective.evaluate(proposal.parameters, share=proposal.share)
+        except (ValueError, ArithmeticError, NotConverged, UnsupportedAccess) as error:
+            return Outcome(None, f"{type(error).__name__}: {error}")
+    return Outcome(score._replace(warnings=(*score.warnings, *messages)))
+
+
+def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> Iterator[Proposal]:
+    """The proposals that may still begin; the very first always may."""
+    for place, proposal in enumerate(fresh):
+        if clock.over and (place or any_before):
+            return
+        yield proposal
+
+
+def _told(log: TrialLog, plan: Plan) -> str:
+    best = best_of(list(log.trials.values()), plan.better)
+    return "no score yet" if best is None else f"best {best.mean:.4g}"
+
+
+def _another_study(log: TrialLog, known: Trial, proposal: Proposal) -> InvalidFile:
+    settings: dict[str, Any] = proposal.parameters
+    return InvalidFile(
+        log.path,
+        f"trial {known.number} tried {known.parameters}; this search expected {settings}. "
+        "It was written by another version or by hand: start a study in another folder.",
+    )

@@ -1,0 +1,103 @@
+"""Nested cross-validation: the score of the whole search, not of the settings it liked best.
+
+    for each outer fold:  search on the other folds → settings → fit there → score the fold
+
+The best of many cross-validated scores is too good: it was chosen for being so.  A fold that took
+no part in the choice does not share that luck.  The settings each fold chose are kept; where they
+differ much, the search has found little.
+
+References
+----------
+Varma & Simon (2006), Bias in error estimation when using cross-validation for model selection,
+BMC Bioinformatics 7.  Cawley & Talbot (2010), JMLR 11.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+from likely.errors import InvalidFile, InvalidInput
+from likely.files import append_line, write_atomically
+from likely.spaces import Parameters
+from likely.workbench.folds import Fold, Folds
+from likely.workbench.objective import CrossValidated
+from likely.workbench.search.exploration import Explored, best_of
+from likely.workbench.search.trials import number_text
+
+OUTER_SEED = 7919  # outer folds must not be the inner ones
+
+
+@final
+@dataclass(frozen=True)
+class OuterFold:
+    """What the search chose without the fold, what it promised, and what the fold gave."""
+
+    fold: int
+    parameters: Parameters
+    promised: float  # the best cross-validated score of the inner search
+    score: float
+    low: float
+    high: float
+    constant: float  # what the best constant reaches on the fold
+
+    def to_line(self) -> str:
+        numbers = {
+            name: number_text(value) if isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
+        return json.dumps(numbers, sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> "OuterFold":
+        record: dict[str, Any] = json.loads(line)
+        numbers = ("promised", "score", "low", "high", "constant")
+        return cls(**record | {name: float(record[name]) for name in numbers})
+
+
+class OuterLog:
+    """Outer folds by number, in memory and, where there is a path, in a file that only grows."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.folds: dict[int, OuterFold] = {}
+        if path is not None and path.exists():
+            self._read(path)
+
+    def append(self, outer: OuterFold) -> None:
+        if self.path is not None:
+            append_line(self.path, outer.to_line())
+        self.folds[outer.fold] = outer
+
+    def _read(self, path: Path) -> None:
+        whole, newline, cut = path.read_bytes().rpartition(b"\n")
+        if cut:
+            write_atomically(path, whole + newline)
+        for place, line in enumerate(whole.decode().split("\n") if whole else [], start=1):
+            try:
+                outer = OuterFold.from_line(line)
+            except (KeyError, TypeError, ValueError) as error:
+                raise InvalidFile(
+                    path,
+                    "this is not an outer fold; expected the JSON line that tune wrote. "
+                    "Remove the file: the folds are then scored again.",
+                    line=place,
+                ) from error
+            self.folds[outer.fold] = outer
+
+
+def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
+    """Other folds than those of the search."""
+    return whole.split(n_outer, whole.seed + OUTER_SEED)
+
+
+def scored(whole: CrossValidated, fold: Fold, number: int, explored: Explored) -> OuterFold:
+    """The fold under the settings that the inner search chose."""
+    best = best_of(explored.trials, whole.metric.better)
+    if best is None:
+        raise InvalidInput(
+            f"No trial without outer fold {number} has a score; expected at least one. "
+            f"Mend what the first said: {explored.trials[0].problem}"
+        )
+    ends = whole.held_out(best.parameters, fold)
+    return OuterFold(number, best.parameters, best.mean, *ends, constant=whole.constant(fold))

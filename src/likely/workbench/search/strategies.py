@@ -1,0 +1,255 @@
+"""Ways to choose what to try next: grid, random, successive halving, and a grid refined.
+
+A search proposes generations.  Each is a pure function of the space, the plan and the trials of
+the generations before it, so a search that was cut short is replayed, and goes on as if it
+had never stopped:
+
+    generation g = search(space, plan, trials of generations 0 … g − 1)
+
+* grid       every combination of some values of each setting
+* random     trial t is drawn from a generator keyed by (seed, t)
+* halving    n settings on a share f⁻ᴿ of the rows, the best n/f on f¹⁻ᴿ, … the last on all rows
+* refine     a grid, then thirds of its step around the best, along each setting in turn
+* bayes      in ``bayes.py``
+
+To add a search, write one class and list it in ``SEARCHES``.
+
+References
+----------
+Bergstra & Bengio (2012), JMLR 13.  Jamieson & Talwalkar, Non-stochastic best arm
+identification and hyperparameter optimization, AISTATS 2016, algorithm 1.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from math import isnan
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from likely.errors import InvalidInput, UnknownName
+from likely.spaces import Parameters, Space
+from likely.workbench.search.trials import Proposal, Trial
+
+SEARCHES = {  # imported when asked for: optuna need not be installed
+    "grid": "likely.workbench.search.strategies:Grid",
+    "random": "likely.workbench.search.strategies:Random",
+    "halving": "likely.workbench.search.strategies:Halving",
+    "refine": "likely.workbench.search.strategies:Refine",
+    "bayes": "likely.workbench.search.bayes:Bayes",
+}
+
+USUAL_TRIALS = 50  # where neither trials nor time were limited
+ENDLESS = 64  # trials in a generation that only the clock ends
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """What a search is told beside the space; ``trials`` is None where only time is limited."""
+
+    seed: int = 0
+    trials: int | None = USUAL_TRIALS
+    better: str = "lower"
+    by_hand: tuple[Parameters, ...] = ()  # settings to be tried before all others
+
+
+class Search(ABC):
+    """The contract of a search.  Instances are stateless values."""
+
+    name: ClassVar[str]
+    endless: ClassVar[bool] = False  # True where more trials only add to those before
+    in_rounds: ClassVar[bool] = False  # True where the first trials see a share of the rows
+
+    def usual_trials(self) -> int | None:
+        """How many where nothing was said; None where the search itself knows."""
+        return USUAL_TRIALS
+
+    def settings(self) -> dict[str, Any]:
+        """Its own settings, as JSON values."""
+        return {}
+
+    @abstractmethod
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        """What to try after the trials of all generations before; nothing when it is over."""
+
+
+@final
+@dataclass(frozen=True)
+class Grid(Search):
+    """Every combination of ``points`` values each; None takes as many as fit the trials."""
+
+    name: ClassVar[str] = "grid"
+    points: int | Mapping[str, int] | None = None
+
+    def usual_trials(self) -> int | None:
+        return USUAL_TRIALS if self.points is None else None
+
+    def settings(self) -> dict[str, Any]:
+        return {"points": dict(self.points) if isinstance(self.points, Mapping) else self.points}
+
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        if past:
+            return []
+        points = _points_within(space, plan) if self.points is None else self.points
+        return _numbered([*plan.by_hand, *space.grid(points)])
+
+
+@final
+@dataclass(frozen=True)
+class Random(Search):
+    """Independent draws."""
+
+    name: ClassVar[str] = "random"
+    endless: ClassVar[bool] = True
+
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        start = len(past)
+        stop = start + ENDLESS if plan.trials is None else plan.trials
+        return [Proposal(number, drawn(space, number, plan)) for number in range(start, stop)]
+
+
+@final
+@dataclass(frozen=True)
+class Halving(Search):
+    """Many settings on few rows, then the best 1 of ``factor`` on ``factor`` times as many.
+
+    ``trials`` counts the settings of the first round.  At ``rounds`` = 3 and factor 3, fifty
+    settings cost about as much as seventeen on all rows.
+    """
+
+    name: ClassVar[str] = "halving"
+    in_rounds: ClassVar[bool] = True
+    factor: int = 3
+    rounds: int = 3
+
+    def __post_init__(self) -> None:
+        if self.factor < 2 or self.rounds < 1:
+            raise InvalidInput(
+                f"{self!r} never halves; expected a factor of 2 or more and at least 1 round. "
+                "Leave both as they are, or give factor=2."
+            )
+
+    def settings(self) -> dict[str, Any]:
+        return {"factor": self.factor, "rounds": self.rounds}
+
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        sizes = self.sizes(plan.trials or USUAL_TRIALS)
+        before = [sum(sizes[:k]) for k in range(len(sizes) + 1)]
+        level = before.index(len(past))
+        if level == len(sizes):
+            return []
+        share = float(self.factor) ** (level + 1 - len(sizes))
+        if level == 0:
+            chosen = [drawn(space, number, plan) for number in range(sizes[0])]
+        else:
+            last = past[before[level - 1] :]
+            chosen = [trial.parameters for trial in ranked(last, plan.better)[: sizes[level]]]
+        return _numbered(chosen, start=len(past), share=share)
+
+    def sizes(self, settings: int) -> list[int]:
+        """How many settings each round has; no round has none."""
+        sizes = [settings // self.factor**k for k in range(self.rounds)]
+        return [size for size in sizes if size] or [1]
+
+
+@final
+@dataclass(frozen=True)
+class Refine(Search):
+    """A grid, then a finer one around the best: a learning rate, one decade at a time.
+
+    Each of the ``rounds`` tries a third and two thirds of the step on either side of the best,
+    and its own step is a third of the last.
+    """
+
+    name: ClassVar[str] = "refine"
+    points: int = 9
+    rounds: int = 2
+
+    def usual_trials(self) -> int | None:
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        return {"points": self.points, "rounds": self.rounds}
+
+    def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        if not past:
+            return _numbered([*plan.by_hand, *space.grid(self.points)])
+        done = 0
+        count = len(plan.by_hand) + len(space.grid(self.points))
+        while count < len(past) and done < self.rounds:
+            count += len(self._around(space, past[:count], done, plan))
+            done += 1
+        if done == self.rounds:
+            return []
+        return _numbered(self._around(space, past, done, plan), start=len(past))
+
+    def _around(
+        self, space: Space, past: Sequence[Trial], done: int, plan: Plan
+    ) -> list[Parameters]:
+        """New settings near the best, in the cube, where a log scale is even."""
+        inside = [trial for trial in past if space.to_unit(trial.parameters) is not None]
+        best = ranked(inside, plan.better)[0]
+        centre = space.to_unit(best.parameters) or []
+        step = 1.0 / (max(self.points, 2) - 1) / 3**done
+        tried = [trial.parameters for trial in past]
+        found: list[Parameters] = []
+        for axis, dimension in enumerate(space.dimensions.values()):
+            for part in () if dimension.levels else (-2 / 3, -1 / 3, 1 / 3, 2 / 3):
+                point = list(centre)
+                point[axis] = min(max(point[axis] + part * step, 0.0), 1.0)
+                chosen = space.from_unit(point)
+                if chosen not in tried and chosen not in found:
+                    found.append(chosen)
+        return found
+
+
+def search_named(search: "str | Search") -> Search:
+    """The search of that name, with its usual settings."""
+    if isinstance(search, Search):
+        return search
+    if search not in SEARCHES:
+        raise UnknownName("search", search, SEARCHES)
+    module, _, name = SEARCHES[search].partition(":")
+    made: Search = getattr(import_module(module), name)()
+    return made
+
+
+def drawn(space: Space, number: int, plan: Plan) -> Parameters:
+    """The settings of a trial: by hand, or a draw keyed by the seed and the number."""
+    if number < len(plan.by_hand):
+        return plan.by_hand[number]
+    return space.sample(np.random.default_rng([plan.seed, number]))
+
+
+def ranked(trials: Iterable[Trial], better: str) -> list[Trial]:
+    """Best first; without a score last; equals in the order they were tried."""
+    sign = 1.0 if better == "lower" else -1.0
+    return sorted(trials, key=lambda trial: (isnan(trial.mean), sign * trial.mean, trial.number))
+
+
+def _numbered(
+    chosen: Sequence[Parameters], *, start: int = 0, share: float = 1.0
+) -> list[Proposal]:
+    return [Proposal(start + k, parameters, share) for k, parameters in enumerate(chosen)]
+
+
+def _points_within(space: Space, plan: Plan) -> int:
+    """The most values per setting whose combinations the trials allow."""
+    allowed = (plan.trials or USUAL_TRIALS) - len(plan.by_hand)
+    least = len(space.grid(1))
+    if least > allowed:
+        raise InvalidInput(
+            f"The grid over {', '.join(space.names)} has {least} combinations or more; "
+            f"{max(allowed, 0)} trials were allowed. Raise trials, or search at random."
+        )
+    fits, step = 1, 1
+    while fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
+        fits, step = fits + step, 2 * step
+    while step > 1:  # the answer lies in [fits, fits + step)
+        step //= 2
+        if fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
+            fits += step
+    return fits

@@ -1,0 +1,365 @@
+"""Tuning: a search over settings by cross-validation, kept in a folder, with an honest score.
+
+The best score of a search is the luckiest of many, so it is said with that reservation; the
+nested score is of rows that took no part in the choice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from likely.compute.executor import Executor
+from likely.data.frames import frame_of
+from likely.errors import InvalidInput
+from likely.intervals import mean_of_independent
+from likely.kinds import TargetKind
+from likely.metrics import Metric
+from likely.spaces import Parameters, Space
+from likely.workbench.objective import CrossValidated, prepared
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.rows import Rows, codes_of, rows_for, time_of
+from likely.workbench.search.exploration import (
+    INTERRUPTED,
+    Explored,
+    explore,
+    known_best,
+    try_by_hand,
+)
+from likely.workbench.search.nested import OuterFold, OuterLog, outer_folds, scored
+from likely.workbench.search.question import (
+    Question,
+    by_hand_of,
+    check_budget,
+    executor_of_trials,
+    metric_of,
+    model_and_name,
+    space_for,
+)
+from likely.workbench.search.strategies import Grid, Plan, Search, search_named
+from likely.workbench.search.study_folder import StudyFolder
+from likely.workbench.search.study_text import html_of, text_of
+from likely.workbench.search.trials import Proposal, Trial, TrialLog, column_of
+
+AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a search has tried and found.  Prints as a table.
+
+    Attributes
+    ----------
+    question : Question
+        What was asked: model, objective, space, search, plan.
+    trials : tuple of Trial
+        In the order they were run; last those that ``add`` put beside the search, numbered −1,
+        −2, ….
+    stopped : {"finished", "out of time", "interrupted"}
+        What ended the search; ``resume`` goes on.
+    constant : float
+        What the best constant reaches on the same folds.
+    outer : tuple of OuterFold
+        Of a nested study: the settings that the search chose without each fold, and its score.
+    folder : Path or None
+        Where the study is kept.
+    """
+
+    question: Question
+    trials: tuple[Trial, ...]
+    stopped: str
+    constant: float
+    outer: tuple[OuterFold, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def metric(self) -> Metric:
+        return self.question.objective.metric
+
+    @property
+    def best_trial_(self) -> Trial:
+        """The best trial among those on the most rows."""
+        called = f"trials of {self.question.model}"
+        return known_best(self.trials, self.metric.better, called=called)
+
+    @property
+    def best_parameters_(self) -> Parameters:
+        return dict(self.best_trial_.parameters)
+
+    @property
+    def best_score_(self) -> float:
+        """The cross-validated score of the best trial: the luckiest of many."""
+        return self.best_trial_.mean
+
+    @property
+    def best_interval_(self) -> tuple[float, float]:
+        """Of that score at level 0.95, as if it had been the only one."""
+        score = self.best_trial_.score
+        return (nan, nan) if score is None else (score.low, score.high)
+
+    @property
+    def nested_score_(self) -> float:
+        """The mean over the outer folds; nan without nesting."""
+        return float(np.mean([each.score for each in self.outer])) if self.outer else nan
+
+    @property
+    def nested_interval_(self) -> tuple[float, float]:
+        """Of the nested score at level 0.95."""
+        if not self.outer:
+            return nan, nan
+        parts = ([getattr(each, name) for each in self.outer] for name in ("score", "low", "high"))
+        score, low, high = (np.array(part) for part in parts)
+        return mean_of_independent(score, low, high)
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of all settings that were tried, those of the space first."""
+        tried = (name for trial in self.trials for name in trial.parameters)
+        return list(dict.fromkeys([*self.question.space.names, *tried]))
+
+    def best_model(self) -> Prepared:
+        """The model with the best settings and its preparation, not yet fitted.
+
+        It takes every column that it is given; ``refit`` leaves out that of the groups.
+        """
+        return prepared(self.question.objective.model, self.best_parameters_)
+
+    def refit(self) -> Prepared:
+        """The model with the best settings, fitted once to all rows of the study."""
+        objective = self.question.objective
+        return self.best_model().fit(objective.table, objective.task.target)
+
+    def add(self, *settings: Mapping[str, Any]) -> "Study":
+        """Try settings of your own on the same folds; what is left out is as the model has it.
+
+        They join the table and may be the best.  The search goes on as if they were not there.
+        """
+        objective, folder = self.question.objective, StudyFolder(self.folder)
+        chosen = by_hand_of(settings, self.question.space, objective.model)
+        searched = [trial for trial in self.trials if trial.number >= 0]
+        with folder.alone():
+            log = TrialLog(folder.added, _by_hand(self.trials))
+            known = {trial.proposal.key for trial in (*searched, *log.trials.values())}
+            new = {Proposal(0, each).key: each for each in chosen}
+            try_by_hand(objective, [new[key] for key in new if key not in known], log)
+        return replace(self, trials=(*searched, *log.trials.values()))
+
+    def resume(self, *, trials: int | None = None, minutes: float | None = None) -> "Study":
+        """Go on, to more trials or minutes in all where they are given."""
+        question, plan = self.question, self.question.plan
+        if trials is not None and not question.search.endless:
+            raise InvalidInput(
+                f"trials={trials} was given to resume; {question.search.name} plans its trials "
+                "from the start, and more would be another study. Leave trials out, or tune anew."
+            )
+        more = replace(
+            question,
+            plan=replace(plan, trials=plan.trials if trials is None else trials),
+            minutes=question.minutes if minutes is None else minutes,
+        )
+        return answer(more, StudyFolder(self.folder), past=self.trials)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per trial, with a column per setting, in pandas, polars or Arrow."""
+        library = self.question.library if library is None else library
+        columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
+        for name in self.settings:
+            columns[name] = column_of([t.parameters.get(name) for t in self.trials])
+        columns["share"] = np.array([t.share for t in self.trials])
+        columns[self.metric.name] = np.array([t.mean for t in self.trials])
+        for name in ("low", "high", "seconds"):
+            values = [nan if t.score is None else getattr(t.score, name) for t in self.trials]
+            columns[name] = np.array(values, dtype=np.float64)
+        columns["problem"] = np.array([t.problem for t in self.trials], dtype=object)
+        return frame_of(columns, library)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def tune(
+    data: Any,
+    target: Any = None,
+    model: Any = None,
+    *,
+    space: Space | Mapping[str, Any] | None = None,
+    search: str | Search = "random",
+    trials: int | None = None,
+    minutes: float | None = None,
+    folds: int = 5,
+    nested: int | None = None,
+    metric: str | Metric | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+    by_hand: Sequence[Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    study: str | Path | None = None,
+    executor: str | Executor = "auto",
+) -> Study:
+    """Search the settings of a model by cross-validation.
+
+    Parameters
+    ----------
+    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+        Of what is sealed only the training part is read.
+    target : str, or one label for each row
+        The column to predict; a seal remembers it.
+    model : str or estimator
+        A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
+        inside each fold.
+    space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
+        What to search; None is the usual space of the model.
+    search : {"random", "grid", "halving", "bayes", "refine"} or Search
+    trials : int
+        How many settings, 50 where no time is given; of halving, in its first round.
+    minutes : float
+        No trial begins later than this, over all sittings and all searches of a nested study.
+    folds : int
+        Of the cross-validation that scores each trial.
+    nested : int
+        Outer folds around the whole search, whose score is honest; None is none.
+    metric : str or Metric
+        What to improve; None is log loss of classes and log-likelihood of numbers.
+    group : str
+        A column whose equal values are never on both sides of a fold, and which is no feature; a
+        seal remembers it.
+    by_time : str
+        A column by which later rows are predicted from earlier ones, in the folds of the search
+        and in the outer ones; a seal remembers it.
+    kind : str
+        The kind of task: binary, classes, ordinal, count, positive or real; None leaves it to the
+        seal, to the target's own values, or to the model where it needs another.
+    order : sequence
+        The classes from lowest to highest; the task is then ordinal.
+    by_hand : sequence of mappings
+        Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
+    study : path
+        A folder to keep the study in.  If it exists, the study goes on.
+    executor : str or Executor
+        Where trials run; ``"auto"`` runs them side by side, unless each fit needs all cores.
+
+    Examples
+    --------
+    >>> from likely.workbench.search.study import tune
+    >>> from sklearn.datasets import load_iris
+    >>> frame = load_iris(as_frame=True).frame
+    >>> found = tune(frame, "target", "discriminant", trials=4)
+    >>> found.best_score_ < found.constant
+    True
+    """
+    rows = rows_for(
+        data,
+        target,
+        models=model,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        doing="tune",
+    )
+    name, template = model_and_name(model, rows.task, seed=seed)
+    chosen = metric_of(rows.task, metric)
+    objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
+    searched = space_for(space, name, objective)
+    by = search_named(search)
+    if trials is None and (minutes is None or not by.endless):
+        trials = by.usual_trials()
+    check_budget(trials=trials, minutes=minutes, nested=nested)
+    if by_hand is None:
+        by_hand = () if by.name == Grid.name else AS_IT_IS
+    plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
+    grouped = {"group": rows.group, "by_time": rows.by_time}
+    question = Question(name, objective, searched, by, plan, minutes, nested, grouped, rows.library)
+    return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
+
+
+def _objective(
+    rows: Rows, model: Any, metric: Metric, *, n_folds: int, seed: int
+) -> CrossValidated:
+    """The score to be improved, on folds that keep groups together and time in order."""
+    groups = None if rows.group is None else codes_of(rows.table, rows.group)
+    time = None if rows.by_time is None else time_of(rows.table, rows.by_time)
+    return CrossValidated(model, rows.learned, rows.task, metric, n_folds, seed, groups, time)
+
+
+def answer(
+    question: Question,
+    folder: StudyFolder,
+    *,
+    executor: str | Executor = "auto",
+    past: Sequence[Trial] = (),
+) -> Study:
+    """Run the search, or the rest of it, and the searches inside the outer folds.
+
+    Of a study in memory, ``past`` are the trials it has.
+    """
+    with folder.alone():
+        return _answered(question, folder, executor, past)
+
+
+def _answered(
+    question: Question, folder: StudyFolder, executor: str | Executor, past: Sequence[Trial]
+) -> Study:
+    folder.begin(question.to_json())
+    objective = question.objective
+    executor = executor_of_trials(executor, objective.table)
+    added = TrialLog(folder.added, _by_hand(past))
+    log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
+    explored = _searched(question, objective, log, executor)
+    if not explored.trials:
+        raise KeyboardInterrupt  # before there was anything to keep
+    trials = (*explored.trials, *added.trials.values())
+    study = Study(question, trials, explored.stopped, objective.baseline(), folder=folder.path)
+    if explored.stopped != INTERRUPTED:
+        study.best_trial_  # noqa: B018  # says why, where no trial has a score
+    if question.nested is None or explored.stopped == INTERRUPTED:
+        return study
+    return _with_outer(study, folder, executor)
+
+
+def _by_hand(trials: Sequence[Trial]) -> list[Trial]:
+    """Those beside the search."""
+    return [trial for trial in trials if trial.number < 0]
+
+
+def _searched(
+    question: Question, objective: CrossValidated, log: TrialLog, executor: str | Executor
+) -> Explored:
+    return explore(
+        objective,
+        question.space,
+        search=question.search,
+        plan=question.plan,
+        log=log,
+        minutes=question.minutes_each,
+        executor=executor,
+    )
+
+
+def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> Study:
+    """The study with its outer folds, as many as were not interrupted."""
+    question, whole = study.question, study.question.objective
+    log, stopped = OuterLog(folder.outer), study.stopped
+    try:
+        for number, fold in enumerate(outer_folds(whole, question.nested or 0)):
+            if number not in log.folds:
+                trials = TrialLog(folder.inner(number))
+                inner = _searched(question, whole.on(fold.train), trials, executor)
+                if inner.stopped == INTERRUPTED:
+                    raise KeyboardInterrupt
+                log.append(scored(whole, fold, number, inner))
+    except KeyboardInterrupt:
+        stopped = INTERRUPTED
+    done = tuple(log.folds[number] for number in sorted(log.folds))
+    return replace(study, outer=done, stopped=stopped)

@@ -1,0 +1,283 @@
+"""What a column asks of a model: classes, ordered classes, counts, amounts or any numbers.
+
+text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
+whole numbers, few and repeated    binary or classes
+whole numbers from 0 up            count
+numbers above 0                    positive
+other numbers                      real
+
+The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.  Where the
+values could mean something else, ``doubt`` says so, and how to say which.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, refuse_names
+from likely.errors import InvalidInput, UnknownName
+from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_NAMED = 6  # classes in a sentence
+
+
+@final
+@dataclass(frozen=True)
+class Task:
+    """A target column and what is to be said about it."""
+
+    kind: TargetKind
+    target: str
+    classes: tuple[Any, ...] = ()  # labels in their order; none for numbers
+    order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
+    reason: str = ""  # why it is this kind
+    doubt: str = ""  # a sentence, where the values could mean something else
+
+    @property
+    def has_classes(self) -> bool:
+        return self.kind in CLASS_KINDS
+
+    def codes(self, table: "pa.Table") -> Codes:
+        """The place of each row's label among the classes; −1 is missing or another label."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = _plain(table.column(self.target))
+        known = pa.array(self.classes, type=column.type)
+        found = pc.fill_null(pc.index_in(column, value_set=known), -1)
+        return np.asarray(found.to_numpy(), dtype=np.int64)
+
+    def numbers(self, table: "pa.Table") -> Array:
+        """The target as float64; NaN is missing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = pc.cast(_plain(table.column(self.target)), pa.float64())
+        return np.asarray(pc.fill_null(column, float("nan")).to_numpy())
+
+    def known(self, table: "pa.Table") -> Array:
+        """Which rows have a target."""
+        if self.has_classes:
+            return np.asarray(self.codes(table) >= 0)
+        return ~np.isnan(self.numbers(table))
+
+
+class _Seen(NamedTuple):
+    """The target as it was found."""
+
+    target: str
+    values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
+    n_rows: int  # with a value
+    ordered: bool  # the column itself says so
+    numeric: bool
+    whole: bool  # numbers, none with a fraction
+    typed_whole: bool  # read as integers
+
+
+def task_of(
+    table: "pa.Table",
+    target: str,
+    *,
+    ordered: bool | Sequence[Any] | None = None,
+    kind: TargetKind | None = None,
+) -> Task:
+    """The task that a column poses.
+
+    ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
+    None asks the column.  ``kind`` decides where the rule would not: ``"count"`` for few
+    different whole numbers, ``"classes"`` for many.  An order is of an ordinal task.
+
+    >>> import pyarrow as pa
+    >>> task_of(pa.table({"y": ["no", "yes", "no"]}), "y").classes
+    ('no', 'yes')
+    """
+    if target not in table.column_names:
+        raise UnknownName("column", target, table.column_names)
+    if kind is not None and kind not in TARGET_KINDS:
+        raise UnknownName("kind of task", kind, TARGET_KINDS)
+    seen = _seen(table, target)
+    if ordered is not None and not isinstance(ordered, bool):
+        _refuse_unordered(target, kind)
+        return _in_order(seen, tuple(ordered))
+    if kind is not None:
+        return _as_told(seen, kind)
+    if ordered or (ordered is None and seen.ordered and len(seen.values) > 2):
+        return _ordinal(seen, "its categories have an order" if seen.ordered else "it was said so")
+    if not seen.numeric:
+        return _labels(seen)
+    return _whole(seen) if seen.whole else _measured(seen)
+
+
+def _seen(table: "pa.Table", target: str) -> _Seen:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(target)
+    dictionary = isinstance(column.type, pa.DictionaryType)
+    ordered = bool(dictionary and column.type.ordered)
+    plain = _plain(column)
+    numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
+    if pa.types.is_decimal(plain.type):
+        plain, numeric = pc.cast(plain, pa.float64()), True
+    text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
+    if pa.types.is_temporal(plain.type):
+        advice = "Turn them into numbers, such as days since the first, or choose another target"
+        _refuse(target, f"holds {plain.type} values; labels or numbers were", advice)
+    if not (numeric or text or pa.types.is_boolean(plain.type) or pa.types.is_null(plain.type)):
+        _refuse(target, f"holds {plain.type}; labels or numbers were", "Convert it")
+    if pa.types.is_floating(plain.type):
+        plain = plain.filter(pc.invert(pc.is_nan(pc.fill_null(plain, float("nan")))))
+    values = pc.unique(plain.drop_null()).to_pylist()
+    if dictionary:
+        place = {label: k for k, label in enumerate(column.combine_chunks().dictionary.to_pylist())}
+        values.sort(key=lambda label: place[label]) if ordered else values.sort()
+    else:
+        values.sort()
+    if len(values) < 2:
+        found = f"holds nothing but {values[0]!r}" if values else "is empty"
+        _refuse(target, f"{found}; at least two different values were", "Choose another target")
+    if (numeric and not np.isfinite(values[-1])) or (numeric and not np.isfinite(values[0])):
+        _refuse(target, "holds an infinity; finite numbers were", "Mend or drop those rows")
+    return _Seen(
+        target=target,
+        values=tuple(values),
+        n_rows=len(plain) - plain.null_count,
+        ordered=ordered,
+        numeric=numeric,
+        whole=numeric and all(float(value).is_integer() for value in values),
+        typed_whole=pa.types.is_integer(plain.type),
+    )
+
+
+def _plain(column: Any) -> Any:
+    """A dictionary column as the values it stands for."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _labels(seen: _Seen) -> Task:
+    n = len(seen.values)
+    if are_names(n, seen.n_rows):
+        refuse_names(seen.target, seen.values, seen.n_rows)
+    return _classes(seen, f"it holds {n} different labels")
+
+
+def _whole(seen: _Seen) -> Task:
+    """Whole numbers: few and repeated are classes."""
+    n = len(seen.values)
+    if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
+        return _classes(
+            seen,
+            f"it holds {n} different whole numbers, each in many rows",
+            ""
+            if n == 2
+            else f"{n} different whole numbers: taken as classes; {_not_classes(seen)}",
+        )
+    if seen.typed_whole and seen.values[0] >= 0:
+        other = "kind='positive' or kind='real'" if seen.values[0] > 0 else "kind='real'"
+        doubt = f"Whole numbers from 0 up: taken as counts; {other} if they were measured."
+        return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
+    return _measured(seen)
+
+
+def _not_classes(seen: _Seen) -> str:
+    number = "count" if seen.values[0] >= 0 else "real"
+    return f"kind='{number}' or kind='ordinal' if they are amounts or grades."
+
+
+def _measured(seen: _Seen) -> Task:
+    if seen.values[0] > 0:
+        return Task("positive", seen.target, reason="it holds numbers, all above 0")
+    sign = "negative ones among them" if seen.values[0] < 0 else "0 among them"
+    return Task("real", seen.target, reason=f"it holds numbers, {sign}")
+
+
+def _classes(seen: _Seen, reason: str, doubt: str = "") -> Task:
+    kind: TargetKind = "binary" if len(seen.values) == 2 else "classes"
+    return Task(kind, seen.target, seen.values, reason=reason, doubt=doubt)
+
+
+def _ordinal(seen: _Seen, reason: str) -> Task:
+    return Task("ordinal", seen.target, seen.values, seen.values, reason, _alphabetical(seen))
+
+
+def _alphabetical(seen: _Seen) -> str:
+    """Words have no order of their own: say which one was taken."""
+    if seen.ordered or not isinstance(seen.values[0], str):
+        return ""
+    shown = " < ".join(seen.values[:MOST_NAMED]) + (" < …" if len(seen.values) > MOST_NAMED else "")
+    return f"The classes are taken in alphabetical order: {shown}; order=[…] gives another."
+
+
+def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
+    if kind not in (None, "ordinal"):
+        raise InvalidInput(
+            f"An order of {target!r} was given with kind={kind!r}; an order is of ordinal targets. "
+            "Leave one of them out."
+        )
+
+
+def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
+    order = tuple(_as_in_column(label, seen) for label in order)
+    missing = [value for value in seen.values if value not in order]
+    if missing or len(set(order)) < len(order):
+        what = f"lacks {missing[0]!r}" if missing else "names a class twice"
+        raise InvalidInput(
+            f"The order {list(order)!r} {what}; it must name each class of {seen.target!r} once. "
+            f"The classes are {', '.join(map(repr, seen.values[:10]))}."
+        )
+    order = tuple(value for value in order if value in seen.values)
+    return Task("ordinal", seen.target, order, order, "its order was given")
+
+
+def _as_in_column(label: Any, seen: _Seen) -> Any:
+    """A label that was written as text, as the value of the column that it means."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label in seen.values or not isinstance(label, str):
+        return label
+    if seen.numeric:
+        try:
+            return float(label) if "." in label else int(label)
+        except ValueError:
+            return label
+    words = {str(value).lower(): value for value in seen.values if isinstance(value, bool)}
+    return words.get(label.lower(), label)
+
+
+def _as_told(seen: _Seen, kind: TargetKind) -> Task:
+    reason = "it was said so"
+    if kind in CLASS_KINDS:
+        if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
+            found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
+            _refuse(seen.target, found, "Use kind='real', or cut the numbers into classes")
+        if kind == "binary" and len(seen.values) != 2:
+            found = f"holds {len(seen.values)} different values; two were"
+            _refuse(seen.target, found, "Use kind='classes'")
+        if kind == "ordinal":
+            return _ordinal(seen, reason)
+        return Task(kind, seen.target, seen.values, reason=reason)
+    least = seen.values[0]
+    if not seen.numeric:
+        _refuse(
+            seen.target,
+            f"holds labels such as {least!r}; numbers were",
+            "Leave kind out, or use kind='classes'",
+        )
+    if kind == "count" and not (seen.whole and least >= 0):
+        _refuse(
+            seen.target, "holds other than whole numbers from 0 up; counts were", "Use kind='real'"
+        )
+    if kind == "positive" and least <= 0:
+        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use kind='real'")
+    return Task(kind, seen.target, reason=reason)
+
+
+def _refuse(target: str, found: str, advice: str) -> NoReturn:
+    raise InvalidInput(f"Column {target!r} {found} expected. {advice}.")

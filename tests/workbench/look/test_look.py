@@ -1,0 +1,282 @@
+"""``look``: each code is found where it is, nowhere else, and costs little."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import likely as lk
+from likely.cli.builtin import BUILTIN, builtin_table
+from likely.errors import InvalidInput, UnknownName
+from likely.workbench.look.findings import CODES
+from likely.workbench.look.leaks import binned, explained_share, explained_variance
+from likely.workbench.look.profile import profile_of
+from likely.workbench.look.table_checks import chance_copies
+from likely.workbench.task import task_of
+from tests.workbench.look.look_tables import DATES, ILL, N, sound, with_column, with_target
+
+ALLOWED_SECONDS = 0.3
+
+RNG = np.random.default_rng(1)
+WORDS = np.array([f"word {i}" for i in range(5000)], dtype=object)
+
+CASES = {  # code: tables that have it, and the columns in which it is
+    "LK101": [
+        (with_column([f"P-{i:05d}" for i in range(N)]), ("it",)),
+        (with_column(RNG.permutation(N)), ("it",)),
+        (with_column(RNG.permutation(N) + 1.0), ("it",)),
+    ],
+    "LK102": [(with_column(["cm"] * N), ("it",)), (with_column([0.0, np.nan] * (N // 2)), ("it",))],
+    "LK103": [
+        (with_column(["a"] * (N - 1) + ["b"]), ("it",)),
+        (with_column([7] * 399 + [8]), ("it",)),
+    ],
+    "LK104": [
+        (with_column([*(str(x) for x in RNG.integers(0, 90, N - 3)), "n/a", "n/a", "?"]), ("it",)),
+        (with_column(pd.Series([1, "two", 2.5, "four"] * (N // 4), dtype=object)), ("it",)),
+    ],
+    "LK105": [
+        (with_column([str(x) for x in RNG.integers(0, 90, N)]), ("it",)),
+        (with_column([f"{x:,.2f}" for x in RNG.normal(5000, 900, N)]), ("it",)),
+        (with_column([f"{x:.1f}".replace(".", ",") for x in RNG.normal(size=N)]), ("it",)),
+        (with_column([f"€ {x}" for x in RNG.integers(1, 90, N)]), ("it",)),
+        (with_column([f"{x} %" for x in RNG.integers(1, 90, N)]), ("it",)),
+    ],
+    "LK106": [
+        (with_column(DATES.strftime("%Y-%m-%d")), ("it",)),
+        (with_column(DATES.strftime("%d.%m.%Y")), ("it",)),
+        (with_column(DATES.strftime("%m/%d/%y %H:%M")), ("it",)),
+        (with_column(DATES.strftime("%Y-%m-%dT%H:%M:%SZ")), ("it",)),
+    ],
+    "LK107": [
+        (with_column(["K�ln", "Bonn"] * (N // 2)), ("it",)),
+        (with_column(["Köln".encode().decode("latin-1"), "Köln"] * (N // 2)), ("it",)),
+    ],
+    "LK108": [(with_column(WORDS[RNG.integers(0, 150, N)]), ("it",))],
+    "LK109": [(with_column(np.where(RNG.random(N) < 0.3, RNG.normal(size=N), np.nan)), ("it",))],
+    "LK110": [(with_column([np.nan] * N), ("it",)), (with_column([None] * N), ("it",))],
+    "LK111": [(pd.concat([sound(), sound(seed=1)[["age"]]], axis=1), ("age",))],
+    "LK112": [(with_column(DATES), ("it",)), (with_column([[1, 2]] * N), ("it",))],
+    "LK113": [
+        (with_column(sound()["city"].map({"Bonn": 1, "Ulm": 2, "Kiel": 3})), ("it",)),
+        (with_column(sound()["age"]), ("it",)),
+    ],
+    "LK114": [(with_column([np.inf, *RNG.normal(size=N - 1)]), ("it",))],
+    "LK115": [(with_column(["?", "a", "b", "c"] * (N // 4)), ("it",))],
+    "LK201": [(pd.concat([sound(), sound().iloc[[3, 7]]]), ())],
+    "LK202": [(pd.concat([sound(), sound().iloc[[0]].assign(ill="yes")]), ("ill",))],
+    "LK203": [(pd.concat([sound(), pd.DataFrame({"ill": ["yes"]})]), ())],
+    "LK301": [
+        (with_target([None, *sound()["ill"][1:]]), ("ill",)),
+        (with_target([None] * N), ("ill",)),
+    ],
+    "LK302": [(with_target(["yes"] * N), ("ill",))],
+    "LK303": [(with_target(["rare"] * 3 + sound()["ill"].tolist()[3:]), ("ill",))],
+    "LK304": [(with_target(np.where(RNG.random(N) < 0.05, "yes", "no")), ("ill",))],
+    "LK305": [(with_target(WORDS[RNG.integers(0, 5000, N)]), ("ill",))],
+    "LK306": [(with_target(DATES), ("ill",))],
+    "LK401": [
+        (with_column(ILL), ("it",)),  # another name for the target
+        (with_column(np.where(ILL, 3.0, 1.0) + RNG.random(N)), ("it",)),  # a threshold
+        (with_column(pd.Series(np.where(ILL, 1.0, np.nan))), ("it",)),  # filled in afterwards
+    ],
+    "LK402": [
+        (
+            with_column(np.where(RNG.random(N) < 0.05 + 0.4 * ILL, np.nan, RNG.normal(size=N))),
+            ("it",),
+        )
+    ],
+}
+EACH = [(code, table, columns) for code, cases in CASES.items() for table, columns in cases]
+
+
+def test_every_code_has_a_case():
+    assert set(CASES) == set(CODES)
+
+
+def test_nothing_is_found_in_a_sound_table():
+    assert lk.look(sound(), "ill").findings == ()
+    assert lk.look(sound(), "ill").balance == {"no": N - ILL.sum(), "yes": ILL.sum()}
+
+
+@pytest.mark.parametrize(("code", "table", "columns"), EACH, ids=[code for code, *_ in EACH])
+def test_each_code_is_found_in_its_columns_and_can_be_muted(code, table, columns):
+    found = {each.code: each for each in lk.look(table, "ill").findings}
+    assert code in found
+    assert found[code].columns == columns
+    assert len(re.findall(r"[^.][.](?: |$)", found[code].sentence)) >= 3
+    assert code not in lk.look(table, "ill", mute=[code]).codes
+    assert code not in lk.look(table, "ill", mute=[f"{code}:{name}" for name in columns]).codes or (
+        not columns  # a finding about rows has no column to mute it in
+    )
+
+
+ALONE = {  # codes whose cases have nothing else wrong with them
+    *("LK101", "LK102", "LK103", "LK104", "LK105", "LK106", "LK107", "LK108", "LK109", "LK110"),
+    *("LK112", "LK113", "LK114", "LK115", "LK201", "LK202", "LK203", "LK304", "LK305", "LK306"),
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "table"),
+    [(code, table) for code, table, _ in EACH if code in ALONE],
+    ids=[code for code, *_ in EACH if code in ALONE],
+)
+def test_a_fault_is_reported_once(code, table):
+    assert lk.look(table, "ill").codes == (code,)
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_built_in_data_have_one_duplicate_row_and_three_constant_columns(name):
+    found = lk.look(builtin_table(name), BUILTIN[name].target).findings
+    said = {
+        "iris": [("LK201", "One row repeats an earlier one (row 142 repeats row 101")],
+        "digits": [("LK102", "Each of 3 columns has one value only (pixel_0_0 0, pixel_4_0 0, ")],
+    }
+    expected = said.get(name, [])
+    assert [each.code for each in found] == [code for code, _ in expected]
+    assert all(each.found.startswith(text) for each, (_, text) in zip(found, expected, strict=True))
+    if name == "digits":
+        assert found[0].columns == ("pixel_0_0", "pixel_4_0", "pixel_4_7")
+
+
+def test_muting_one_column_leaves_the_others():
+    table = sound().assign(unit="cm", land="DE")
+    assert lk.look(table, mute=["LK102:unit"]).findings[0].columns == ("land",)
+    assert lk.look(table, mute=["LK102:unit"]).muted == ("LK102:unit",)
+
+
+def test_an_unknown_code_or_column_is_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"finding 'LK102x'.*Did you mean 'LK102'"):
+        lk.look(sound(), mute=["LK102x"])
+    with pytest.raises(UnknownName, match=r"column 'il'.*Did you mean 'ill'"):
+        lk.look(sound(), "il")
+    with pytest.raises(InvalidInput, match=r"mute=\['LK102'\]"):
+        lk.look(sound(), mute="LK102")
+
+
+def test_a_strong_column_is_no_leak():
+    """A test that is right in 95 of 100 cases is a good column, not a suspect one."""
+    right = RNG.random(N) < 0.95
+    assert lk.look(with_column(np.where(right, ILL, ~ILL)), "ill").findings == ()
+
+
+def test_a_leak_of_a_number_is_found_whatever_its_scale_and_cut():
+    table = sound().drop(columns="ill")
+    table["price"] = np.exp(RNG.normal(size=N))
+    table["tax"] = 0.19 * table["price"] + 0.001 * RNG.normal(size=N)
+    table["band"] = np.where(table["price"] > 1.3, "high", "low")
+    table["other"] = table["price"] + RNG.normal(size=N)
+    found = lk.look(table, "price").findings
+    assert [(each.code, each.columns) for each in found] == [("LK401", ("tax", "band"))]
+
+
+def test_repeats_that_few_values_explain_are_no_finding():
+    table = pd.DataFrame(RNG.integers(0, 2, (N, 4)), columns=list("abcd")).astype(bool)
+    assert lk.look(table, "d").codes == ()
+
+
+@given(seed=st.integers(0, 999))
+def test_chance_copies_are_those_of_independent_columns(seed):
+    """Of columns of k equally frequent values: (n / k − 1) / kᵖ⁻¹ others for each row."""
+    rng = np.random.default_rng(seed)
+    table = pa.table({name: rng.permutation(np.repeat(np.arange(5), 20)) for name in "abc"})
+    np.testing.assert_allclose(chance_copies(profile_of(table).columns), 19 / 25)
+    twice = table.append_column("copy", table["b"])
+    np.testing.assert_allclose(chance_copies(profile_of(twice).columns), 19 / 25)
+
+
+@given(seed=st.integers(0, 999))
+def test_names_explain_nothing_and_copies_explain_all(seed):
+    y = np.random.default_rng(seed).integers(0, 3, 300)
+    assert explained_share(y, y) > 0.99
+    assert explained_share(y, np.arange(300)) == pytest.approx(0, abs=1e-12)
+    assert explained_share(y, np.zeros(300, dtype=int)) < 0.01
+    assert explained_variance(y.astype(float), y) == pytest.approx(1)
+    assert explained_variance(y.astype(float), np.arange(300)) == pytest.approx(0)
+
+
+@given(seed=st.integers(0, 999), share=st.floats(0, 0.9))
+def test_bins_are_ordered_of_about_equal_size_and_keep_missing_apart(seed, share):
+    rng = np.random.default_rng(seed)
+    values = np.where(rng.random(1000) < share, np.nan, rng.normal(size=1000))
+    (column,) = profile_of(pa.table({"x": values})).columns
+    bins = binned(column, 8)
+    missing = np.isnan(values)
+    assert np.array_equal(bins == 0, missing)
+    if column.n_distinct > 8:
+        assert (np.diff(bins[~missing][np.argsort(values[~missing])]) >= 0).all()
+        assert np.ptp(np.bincount(bins[~missing])[1:]) <= 1
+
+
+TARGETS = {
+    "text": ["a", "b", "c"] * 30,
+    "Booleans": [True, False, None] * 30,
+    "few integers": [0, 1, 2] * 30,
+    "whole floats": [0.0, 1.0, None] * 30,
+    "two numbers": [0.5, 1.5] * 45,
+    "many integers": list(range(90)),
+    "few rows to an integer": [*range(18), *range(18)],
+    "floats": [x / 7 for x in range(90)],
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_target_is_read_as_every_other_verb_reads_it(name):
+    table = pa.table({"y": TARGETS[name], "x": np.arange(len(TARGETS[name]))})
+    assert (lk.look(table, "y").n_classes is not None) == task_of(table, "y").has_classes
+
+
+CELLS = {
+    "numbers": st.floats() | st.none(),
+    "integers": st.integers(-(2**60), 2**60) | st.none(),
+    "few": st.sampled_from([0, 1, None]),
+    "text": st.text(st.characters(codec="utf-8")) | st.none(),
+    "words": st.sampled_from(["1", "?", "2024-01-01", "a", "1,5", None]),
+    "Booleans": st.booleans() | st.none(),
+    "dates": st.dates() | st.none(),
+    "lists": st.lists(st.integers(0, 9), max_size=2) | st.none(),
+    "nothing": st.none(),
+}
+
+
+@given(data=st.data(), n=st.integers(1, 40), target=st.sampled_from([None, *CELLS]))
+def test_any_table_can_be_looked_at(data, n, target):
+    table = pa.table(
+        {name: data.draw(st.lists(cell, min_size=n, max_size=n)) for name, cell in CELLS.items()}
+    )
+    found = lk.look(table, target)
+    assert len(found.columns) == len(CELLS)
+    assert json.loads(json.dumps(found.facts()))["rows"] == n
+    assert str(found)
+    assert found._repr_html_()
+    assert found.to_frame().num_rows == len(CELLS)
+
+
+def test_every_code_has_a_section_in_the_documentation():
+    page = (Path(__file__).parents[3] / "docs" / "findings.rst").read_text(encoding="utf-8")
+    sections = re.findall(r"^(LK\d+): (.+)\n-{5,}$", page, flags=re.MULTILINE)
+    assert sections == [(code, entry.title) for code, entry in CODES.items()]
+
+
+def test_a_look_at_seven_thousand_rows_is_quick():
+    rng = np.random.default_rng(0)
+    n = 7000
+    table = sound(n).assign(
+        **{f"x{j}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)) for j in range(9)},
+        **{f"c{j}": WORDS[rng.integers(0, 5 * 3**j, n)] for j in range(6)},
+    )
+    assert table.shape == (n, 20)
+    seconds = []
+    for _ in range(5):
+        start = time.process_time()  # others may use the machine
+        lk.look(table, "ill")
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < ALLOWED_SECONDS

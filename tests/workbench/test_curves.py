@@ -1,0 +1,132 @@
+"""``learning_curve``: nested subsets, points equal to fits by hand, and what it refuses."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import log_loss
+
+import likely as lk
+from likely.data.split import hashed_uniforms
+from likely.errors import InvalidInput, UnknownName
+from likely.workbench.curve_text import figure_of, sparkline
+from likely.workbench.curves import first_rows
+from likely.workbench.preparation.prepared import Prepared
+
+
+def noisy(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    frame["town"] = rng.choice(["x", "y", "z"], n)
+    frame["y"] = np.where(frame["a"] + rng.logistic(size=n) > 0, "yes", "no")
+    return frame
+
+
+@given(st.integers(0, 50), st.floats(0.05, 1), st.floats(0.05, 1))
+def test_a_larger_share_holds_every_row_of_a_smaller_one(seed, one, other):
+    order, labels = hashed_uniforms(0, 80, seed), np.arange(80) % 3
+    small, large = (first_rows(np.arange(80), s, order, labels) for s in sorted((one, other)))
+    assert set(small) <= set(large)
+    assert set(labels[small]) == {0, 1, 2}
+
+
+def test_more_rows_bring_the_two_curves_together():
+    curve = lk.learning_curve(noisy(1000), "y", "logistic")
+    assert [point.x for point in curve.points] == sorted(point.x for point in curve.points)
+    assert curve.points[-1].x == 800
+    gaps = [point.validation - point.train for point in curve.points]
+    assert gaps[0] > 3 * gaps[-1] > 0
+    assert curve.best is curve.points[-1]
+    assert all(point.low <= point.validation <= point.high for point in curve.points)
+
+
+def test_a_point_is_the_mean_of_fits_by_hand():
+    frame = noisy()
+    curve = lk.learning_curve(frame, "y", "logistic", of="l2", values=[7.0], folds=3, seed=5)
+    folds = curve.rows.folds(n_folds=3, repeats=1, seed=5)
+    train, held = [], []
+    for fold in folds:
+        model = Prepared(lk.LogisticRegression(l2=7.0)).fit(frame.iloc[fold.train], "y")
+        for rows, scores in ((fold.train, train), (fold.test, held)):
+            part = frame.iloc[rows]
+            scores.append(log_loss(part["y"], model.predict_proba(part.drop(columns="y"))))
+    assert curve.points[0].train == pytest.approx(np.mean(train), rel=1e-12)
+    assert curve.points[0].validation == pytest.approx(np.mean(held), rel=1e-12)
+
+
+def test_a_setting_is_followed_over_its_usual_range():
+    curve = lk.learning_curve(noisy(), "y", "logistic", of="l2", folds=3)
+    strengths = [point.x for point in curve.points]
+    assert strengths[0] == pytest.approx(1e-3)
+    assert strengths == sorted(strengths)
+    losses = [point.train for point in curve.points]
+    assert losses == sorted(losses)  # a stronger penalty fits the training rows less well
+    assert strengths[0] < curve.best.x < strengths[-1]
+
+
+def test_values_without_an_order_are_named():
+    curve = lk.learning_curve(noisy(), "y", "naive-bayes", of="discretize", folds=2)
+    assert [point.x for point in curve.points] == [None, "quantile", "entropy"]
+    assert list(curve.to_frame()["discretize"]) == ["None", "quantile", "entropy"]
+    ticks = [text.get_text() for text in figure_of(curve).axes[0].get_xticklabels()]
+    assert ticks == ["None", "quantile", "entropy"]
+
+
+def test_more_steps_fit_the_training_rows_better_and_the_last_is_the_whole_fit():
+    frame = noisy()
+    curve = lk.learning_curve(frame, "y", "logistic", of="iterations", folds=3)
+    assert [point.x for point in curve.points][:2] == [1, 2]
+    losses = [point.train for point in curve.points]
+    assert all(np.diff(losses) <= 1e-4)  # the penalised loss falls; this is its first part
+    whole = lk.learning_curve(frame, "y", "logistic", values=[1.0], folds=3)
+    assert losses[-1] == pytest.approx(whole.points[0].train, rel=1e-12)
+
+
+def test_a_value_that_cannot_be_fitted_is_a_point_without_a_score():
+    curve = lk.learning_curve(noisy(), "y", "logistic", of="l2", values=[-1.0, 1.0], folds=2)
+    assert np.isnan(curve.points[0].validation)
+    assert "l2" in curve.points[0].problem
+    assert curve.best.x == 1.0
+    assert "failed" in str(curve)
+    nothing = lk.learning_curve(noisy(), "y", "logistic", of="l2", values=[-1.0], folds=2)
+    with pytest.raises(InvalidInput, match="No point of the curve of logistic has a score"):
+        _ = nothing.best
+
+
+def test_it_prints_as_a_table_a_frame_a_page_and_json():
+    curve = lk.learning_curve(noisy(), "y", "logistic", folds=3)
+    assert str(curve).startswith("table: log loss of logistic by rows learned from")
+    assert "best" in str(curve) and "▁" in str(curve)
+    assert list(curve.to_frame()["size"]) == [point.x for point in curve.points]
+    assert "<td" in curve._repr_html_()
+    assert json.loads(json.dumps(curve.facts()))["of"] == "size"
+
+
+def test_the_figure_has_a_line_and_a_band_for_each_part():
+    axes = figure_of(lk.learning_curve(noisy(), "y", "logistic", folds=3)).axes[0]
+    assert [line.get_label() for line in axes.lines] == ["training", "held out"]
+    assert len(axes.collections) == 2
+    assert axes.get_ylabel() == "log loss"
+    assert axes.get_xscale() == "log"
+
+
+def test_bars_rise_with_their_values():
+    assert sparkline([0.0, 1.0, float("nan"), 0.5]) == "▁█ ▅"
+    assert sparkline([2.0, 2.0]) == "▁▁"
+
+
+def test_mistakes_are_refused():
+    frame = noisy(60)
+    with pytest.raises(UnknownName, match="no setting 'l3'"):
+        lk.learning_curve(frame, "y", "logistic", of="l3")
+    with pytest.raises(InvalidInput, match="'tol' has no usual range"):
+        lk.learning_curve(frame, "y", "logistic", of="tol")
+    with pytest.raises(InvalidInput, match="shares of the training rows"):
+        lk.learning_curve(frame, "y", "logistic", values=[10])
+    with pytest.raises(InvalidInput, match="its fit takes no steps"):
+        lk.learning_curve(frame, "y", "constant", of="iterations")
+    with pytest.raises(InvalidInput, match="in one pass"):
+        lk.learning_curve(frame, "y", "naive-bayes", of="iterations")

@@ -1,0 +1,106 @@
+"""What kind of task a target column poses, and what it refuses."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from likely.errors import InvalidInput, UnknownName
+from likely.workbench.task import task_of
+
+MANY = 200
+
+
+def table(values, **more):
+    return pa.table({"x": np.arange(float(len(values))), "y": pa.array(values, **more)})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["no", "yes", None] * 20, "binary"),
+        ([True, False] * 20, "binary"),
+        (["a", "b", "c"] * 20, "classes"),
+        ([0, 1] * 20, "binary"),
+        ([0.0, 1.0, float("nan")] * 20, "binary"),
+        ([3, 1, 2] * 20, "classes"),
+        (list(range(MANY)), "count"),
+        (list(range(-1, MANY)), "real"),
+        ([0.5 + k for k in range(MANY)], "positive"),
+        ([0.5 * k for k in range(MANY)], "real"),
+        ([-0.5 + k for k in range(MANY)], "real"),
+        ([1.0 + k for k in range(MANY)], "positive"),  # floats that happen to be whole
+        ([5, 6, 7], "count"),  # few values, but no more rows than values
+    ],
+)
+def test_the_kind_follows_the_values(values, kind):
+    task = task_of(table(values), "y")
+    assert task.kind == kind
+    assert task.reason
+    assert task.has_classes == (kind in ("binary", "classes"))
+
+
+def test_an_ordered_category_is_ordinal_in_its_own_order():
+    codes = pa.array([0, 2, 1, 0, None], pa.int32())
+    column = pa.DictionaryArray.from_arrays(codes, ["low", "mid", "high"], ordered=True)
+    task = task_of(pa.table({"y": column}), "y")
+    assert (task.kind, task.order) == ("ordinal", ("low", "mid", "high"))
+    assert_array_equal(task.codes(pa.table({"y": column})), [0, 2, 1, 0, -1])
+    assert task_of(pa.table({"y": column}), "y", ordered=False).kind == "classes"
+
+
+def test_an_order_can_be_given_and_must_name_every_class():
+    given = table(["s", "m", "l"] * 9)
+    task = task_of(given, "y", ordered=["s", "m", "l", "xl"])
+    assert task.classes == task.order == ("s", "m", "l")
+    assert task_of(given, "y", ordered=True).order == ("l", "m", "s")
+    with pytest.raises(InvalidInput, match="lacks 'l'"):
+        task_of(given, "y", ordered=["s", "m"])
+
+
+def test_a_kind_that_is_told_overrules_and_is_checked():
+    counts = table([0, 1, 2] * 30)
+    assert task_of(counts, "y", kind="count").kind == "count"
+    assert task_of(counts, "y", kind="ordinal").order == (0, 1, 2)
+    with pytest.raises(InvalidInput, match="holds 0; numbers above 0"):
+        task_of(counts, "y", kind="positive")
+    with pytest.raises(InvalidInput, match="3 different values; two"):
+        task_of(counts, "y", kind="binary")
+    with pytest.raises(InvalidInput, match="labels such as 'a'"):
+        task_of(table(["a", "b"]), "y", kind="real")
+    with pytest.raises(UnknownName, match="Did you mean 'count'"):
+        task_of(counts, "y", kind="counts")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a"] * 9, "nothing but 'a'"),
+        ([None, None], "is empty|holds null"),
+        ([f"name {k}" for k in range(5000)], "5,000 different values in 5,000 rows"),
+        ([1.0, float("inf"), 2.5], "infinity"),
+        ([[1], [2]], "list"),
+    ],
+)
+def test_a_target_that_poses_no_task_is_refused_with_advice(values, message):
+    with pytest.raises(InvalidInput, match=message):
+        task_of(table(values), "y")
+
+
+def test_a_date_and_a_missing_column_are_refused():
+    dates = table([1, 2, 3], type=pa.date32())
+    with pytest.raises(InvalidInput, match="date32"):
+        task_of(dates, "y")
+    with pytest.raises(UnknownName, match="Did you mean 'y'"):
+        task_of(dates, "yy")
+
+
+def test_codes_and_numbers_mark_what_is_missing():
+    labels = table(["b", None, "a", "b"])
+    task = task_of(labels, "y")
+    assert_array_equal(task.codes(labels), [1, -1, 0, 1])
+    assert_array_equal(task.known(labels), [True, False, True, True])
+    numbers = table([1.5, None, float("nan"), 2.0])
+    task = task_of(numbers, "y")
+    assert_array_equal(task.numbers(numbers), [1.5, np.nan, np.nan, 2.0])
+    assert_array_equal(task.known(numbers), [True, False, False, True])
