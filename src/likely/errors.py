@@ -30,6 +30,30 @@ import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+__all__ = [
+    "BadCell",
+    "BrokenLedger",
+    "CannotWrite",
+    "CollapsedComponent",
+    "HonestyRefusal",
+    "InUse",
+    "InvalidFile",
+    "InvalidInput",
+    "LikelyError",
+    "LikelyWarning",
+    "MissingCells",
+    "NotConverged",
+    "NothingToCalibrate",
+    "OutsideLink",
+    "RedundantColumns",
+    "SealedData",
+    "Separation",
+    "SingularCovariance",
+    "UnknownName",
+    "UnseenCategories",
+    "UnsupportedAccess",
+]
+
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the user's line: the first outside this package."""

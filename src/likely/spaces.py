@@ -28,6 +28,16 @@ import numpy as np
 
 from likely.errors import InvalidInput, UnknownName
 
+__all__ = [
+    "DIMENSIONS",
+    "Choice",
+    "Conditional",
+    "Dimension",
+    "Integer",
+    "Real",
+    "Space",
+]
+
 Parameters = dict[str, Any]  # constructor arguments, by name
 
 LAST_BELOW_ONE = float(np.nextafter(1.0, 0.0))  # u = 1 belongs to the last value, not after it

@@ -160,7 +160,7 @@ def public_callables():
     for name in likely.__all__:
         thing = getattr(likely, name)
         if isinstance(thing, ModuleType):
-            for inner in getattr(thing, "__all__", dir(thing)):
+            for inner in dir(thing):  # also what is there without being public
                 value = getattr(thing, inner)
                 home = getattr(value, "__module__", "") or ""
                 if not inner.startswith("_") and callable(value) and home.startswith("likely"):
@@ -183,10 +183,17 @@ def _remember(event, arguments):
 sys.addaudithook(_remember)
 
 
-HANDS_BACK = {"special.identity", "information.lookup"}  # what it was given, unseen
+HANDS_BACK = {
+    "special.identity",
+    "information.lookup",
+    "metrics.metric_named",
+}  # what it was given, unseen
 ASKS_FOR_ANOTHER_KIND = {  # and Python says so before anything is looked at
     "distributions.best_smoothing": "not callable",
+    "errors.warn_user": "Warning subclass",
     "likelihood_ratio_test": "__dict__",
+    "searches.search_learning_rate": "not callable",
+    "teaching.canonical_update": "keyword-only arguments",
 }
 
 

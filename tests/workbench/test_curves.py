@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 import likely as lk
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.curve_text import figure_of, sparkline
+from likely.workbench.curve_text import sparkline
 from likely.workbench.curves import first_rows
 from likely.workbench.preparation.prepared import Prepared
 
@@ -71,7 +71,7 @@ def test_values_without_an_order_are_named():
     curve = lk.learning_curve(noisy(), "y", "naive-bayes", of="discretize", folds=2)
     assert [point.x for point in curve.points] == [None, "quantile", "entropy"]
     assert list(curve.to_frame()["discretize"]) == ["None", "quantile", "entropy"]
-    ticks = [text.get_text() for text in figure_of(curve).axes[0].get_xticklabels()]
+    ticks = [text.get_text() for text in curve.plot().axes[0].get_xticklabels()]
     assert ticks == ["None", "quantile", "entropy"]
 
 
@@ -106,7 +106,7 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():
-    axes = figure_of(lk.learning_curve(noisy(), "y", "logistic", folds=3)).axes[0]
+    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
     assert [line.get_label() for line in axes.lines] == ["training", "held out"]
     assert len(axes.collections) == 2
     assert axes.get_ylabel() == "log loss"

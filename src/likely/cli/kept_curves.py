@@ -43,7 +43,6 @@ def write_curve(found: "Curve", output: str) -> Path:
     from io import BytesIO
 
     from likely.files import write_atomically
-    from likely.workbench.curve_text import figure_of
 
     path = Path(output)
     kind = path.suffix.lower()
@@ -51,7 +50,7 @@ def write_curve(found: "Curve", output: str) -> Path:
         write_atomically(path, (as_json(found.facts()) + "\n").encode())
         return path
     drawn = BytesIO()
-    figure_of(found).savefig(drawn, format=kind[1:], metadata=_undated(kind))
+    found.plot().savefig(drawn, format=kind[1:], metadata=_undated(kind))
     write_atomically(path, drawn.getvalue())
     return path
 

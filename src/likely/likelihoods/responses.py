@@ -60,6 +60,7 @@ def fits(response: Response, link: Link) -> bool:
 
 
 def fitting_links(response: Response) -> list[str]:
+    """The names of the links that fit the means of a response."""
     return [name for name, link in LINKS.items() if fits(response, link)]
 
 

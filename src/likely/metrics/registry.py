@@ -1,6 +1,7 @@
 """``METRICS``, the list of metrics by name, and those that suit a task, the main one first."""
 
-from likely.kinds import TargetKind
+from likely.errors import UnknownName
+from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.classes import Brier, LogLoss
@@ -49,6 +50,7 @@ METRICS: dict[str, Metric] = {  # those of one task in the order in which tables
 
 
 def metric_named(name: str | Metric) -> Metric:
+    """The metric of that name; a metric is returned as it is."""
     return lookup("metric", name, METRICS)
 
 
@@ -57,6 +59,8 @@ def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
 
     ``in_memory=False`` takes the approximate form where the exact one keeps every row.
     """
+    if kind not in TARGET_KINDS:
+        raise UnknownName("kind of target", kind, TARGET_KINDS)
     replaced = {
         metric.name.removesuffix("-approximate")
         for metric in METRICS.values()

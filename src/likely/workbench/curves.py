@@ -29,7 +29,7 @@ from likely.kinds import TargetKind
 from likely.metrics import Metric, metric_named, metrics_for
 from likely.progress import report
 from likely.workbench.contest import Arena
-from likely.workbench.curve_text import html_of, text_of
+from likely.workbench.curve_text import figure_of, html_of, text_of
 from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.objective import CrossValidated, prepared, strata_of
 from likely.workbench.predictions import truth_of
@@ -112,6 +112,10 @@ class Curve:
             columns[name] = np.array([getattr(point, name) for point in self.points])
         columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
+
+    def plot(self, *, width: float = 6.4, height: float = 4.0) -> Any:
+        """A matplotlib figure of training and held-out scores with their bands, in inches."""
+        return figure_of(self, width=width, height=height)
 
     def facts(self) -> dict[str, Any]:
         """Everything, in the types that JSON has."""

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely.differences import check_gradient
 from likely.errors import InvalidInput
 from likely.likelihoods import likelihood_of
-from likely.linear.cascade import Cascade, CascadeObjective
 from likely.linear.separability import separability
 from likely.special import expit
+from likely.teaching.cascade import Cascade, CascadeObjective
 
 XOR, LABEL = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0.0, 1, 1, 0])
 GIVEN = Cascade([[20, 20], [-20, -20]], [-10, 30], coef=[20, 20], intercept=-30)

@@ -12,10 +12,11 @@ from scipy.optimize import brentq
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
-from likely.likelihoods import MARGIN_LOSSES, SquareErrorLogistic, likelihood_of
+from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L2
 from likely.solvers import LBFGS, minimise
+from likely.teaching import MARGIN_LOSSES, SquareErrorLogistic
 
 GRID = np.linspace(-50, 50, 10_001)
 every_loss = pytest.mark.parametrize("loss", MARGIN_LOSSES.values(), ids=MARGIN_LOSSES)

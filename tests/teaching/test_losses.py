@@ -8,10 +8,10 @@ from likely.differences import check_gradient
 from likely.errors import InvalidInput, UnknownName
 from likely.features.basis import BasisFunctions
 from likely.features.polynomial import PolynomialFeatures
-from likely.linear.losses import LOSSES, loss_objective
 from likely.linear.separability import separability
 from likely.solvers import LBFGS, Newton, minimise
 from likely.special import expit
+from likely.teaching.losses import LOSSES, loss_objective
 
 XOR, LABEL = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 

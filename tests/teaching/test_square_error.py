@@ -9,10 +9,11 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.differences import check_gradient, check_hessian
-from likely.likelihoods import SquareErrorLogistic, likelihood_of
+from likely.likelihoods import likelihood_of
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty
 from likely.solvers import FixedStep, Newton, minimise
+from likely.teaching import SquareErrorLogistic
 
 SQUARE, CROSS = SquareErrorLogistic(), likelihood_of("bernoulli")
 

@@ -12,7 +12,7 @@ zero-one loss.  For hinge and square the scale is 1.  The logistic loss needs ln
 below 1 for m > −ln(e − 1) = −0.5413, although there m < 0 is an error.
 
 To add a loss, write one class and list it in ``MARGIN_LOSSES``: the laws in
-``tests/likelihoods/test_margin.py`` read that list.
+``tests/teaching/test_margin.py`` read that list.
 
 References
 ----------

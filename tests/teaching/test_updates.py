@@ -10,11 +10,11 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.likelihoods import likelihood_of
-from likely.linear.updates import canonical_update
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty
 from likely.solvers import FixedStep, minimise
 from likely.special import exp, expit, identity
+from likely.teaching.updates import canonical_update
 
 MEANS = {"gaussian": identity, "bernoulli": expit, "poisson": exp}
 
