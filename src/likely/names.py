@@ -8,7 +8,6 @@ from likely.errors import UnknownName
 T = TypeVar("T")
 
 MOST_NAMED = 5  # in one message
-MODEL_FILE = "model.likely"  # of a RUN
 
 
 def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:

@@ -12,8 +12,8 @@ from likely.cli.settings import Settings, global_options
 from likely.cli.show import count, heading, number, shortened, table, width, wrapped
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
     from likely.cli.telling import Telling
+    from likely.runs import Run
 
 MOST_COLUMNS = 10  # shown; JSON has all
 MOST_PER_CLASS = 4  # where there are too many classes for a table
@@ -48,7 +48,7 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
     The telling columns of each class or component, or the coefficients of a linear model with
     their standard errors.
     """
-    from likely.cli.runs import open_run
+    from likely.runs import open_run
 
     opened = open_run(run)
     data = str(opened.facts.get("data", {}).get("name", "DATA"))
@@ -65,7 +65,7 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
 def _next(opened: "Run", name: str, data: str) -> str:
     """Of a sealed run the look that it leads to, then the report; of others a prediction."""
     if opened.facts.get("seal") and opened.facts.get("target") is not None:
-        verb = "report" if (opened.path / "final.json").is_file() else "final"
+        verb = "report" if opened.folder.is_scored else "final"
         return shlex.join(["likely", verb, name])
     return shlex.join(["likely", "predict", name, data, *_proba(opened.model), *OUTPUT])
 

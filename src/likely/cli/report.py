@@ -11,7 +11,8 @@ from likely.cli.settings import Settings, global_options
 from likely.cli.show import count, wrapped
 
 if TYPE_CHECKING:
-    from likely.report import Report, RunFacts
+    from likely.report import Report
+    from likely.runs import RunFacts
 
 OUTPUT = "report.html"
 EXPLAINED = ("coding_", "components_", "estimators_", "penalties_")  # what explain looks at
@@ -61,8 +62,7 @@ def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
 
 
 def _facts(settings: Settings, name: str) -> "RunFacts":
-    from likely.cli.runs import open_run
-    from likely.report import read_run
+    from likely.runs import open_run, read_run
 
     run = open_run(name)
     page = _page(run.model, settings.seed)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.cli.tables import Data
-    from likely.report.validation import Validation
     from likely.workbench.folds import Folds
+    from likely.workbench.validation import Validation
 
 FEWEST_ROWS = 20  # below this nothing is held out
 FOLDS = 5
@@ -86,9 +86,9 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.report.validation import validate
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.rows import Rows
+    from likely.workbench.validation import validate
 
     known = rows.filter(task.known(rows))
     whole = model if isinstance(model, Prepared) else Prepared(model)
@@ -267,7 +267,7 @@ def _gain(
 
     The constant of a row is that of the other folds; of one fold alone, that of its rows.
     """
-    from likely.report.validation import row_losses
+    from likely.workbench.validation import row_losses
 
     truth, said = validation.truth, validation.prediction
     difference = -np.minimum(row_losses(truth, said), LARGEST_LOSS)

@@ -5,10 +5,10 @@ import pyarrow as pa
 
 from likely import LinearRegression, LogisticRegression, NaiveBayes
 from likely.metrics import Prediction, Truth
-from likely.report import read_run
 from likely.report.sections.mistakes import mistakes
 from likely.report.sections.scores import metrics_table
-from likely.report.validation import Validation
+from likely.runs import read_run
+from likely.workbench.validation import Validation
 from tests.report.runs_by_hand import churn, flowers, write_run
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.metrics import METRICS
-from likely.report.comparisons import models_in
 from likely.report.interval_chart import intervals_drawn
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
 from likely.report.wording import beside_each_other, capitalised, count, from_to
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record, models_in
 from likely.workbench.folds import parted_by
 from likely.workbench.models import BASELINE
 

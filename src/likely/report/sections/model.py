@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.report.figures import ACCENT, INK, MUTED, picture
-from likely.report.run_files import RunFacts
 from likely.report.section import (
     Block,
     Gallery,
@@ -17,6 +16,7 @@ from likely.report.section import (
     Text,
 )
 from likely.report.wording import MINUS, capitalised, count, interval, number, shortened
+from likely.runs.facts import RunFacts
 
 TITLE = "The model"
 MOST_TERMS = 25  # coefficients in a table

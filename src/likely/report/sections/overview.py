@@ -9,12 +9,12 @@ from math import nan
 
 from likely.metrics import METRICS
 from likely.metrics.base import Estimate
-from likely.report.run_files import RunFacts
 from likely.report.section import Table
 from likely.report.sections.broken_ledger import warning_of
 from likely.report.sections.scores import estimate_of, folds_of
 from likely.report.sections.verdict import held_out_verdict, verdict_of
 from likely.report.wording import capitalised, count, number, percent_level, with_interval
+from likely.runs.facts import RunFacts
 
 NOTHING = number(None)
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss

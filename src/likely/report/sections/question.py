@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from likely.report.run_files import RunFacts
 from likely.report.section import Facts, LeftOut, Section
 from likely.report.wording import count, listed, setting
+from likely.runs.facts import RunFacts
 from likely.workbench.folds import parted_by
 from likely.workbench.models import CANDIDATES
 

@@ -5,9 +5,7 @@ from typing import Any
 
 from likely.metrics import METRICS, Metric, metrics_for
 from likely.metrics.base import Estimate
-from likely.report.run_files import Record
 from likely.report.section import Table
-from likely.report.validation import Validation
 from likely.report.wording import (
     beside_each_other,
     capitalised,
@@ -16,7 +14,9 @@ from likely.report.wording import (
     number,
     percent_level,
 )
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
+from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
 DASH = number(None)

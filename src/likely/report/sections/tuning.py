@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.metrics import METRICS
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
 from likely.report.wording import beside_each_other, count, from_to, number, setting, with_interval
+from likely.runs.facts import RunFacts
 from likely.workbench.models import CANDIDATES
 
 TITLE = "Tuning"

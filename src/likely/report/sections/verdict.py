@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 
 from likely.metrics import METRICS, metrics_for
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.sections.scores import estimate_of, metrics_table, rows_held, scores_table
-from likely.report.validation import Validation
 from likely.report.wording import (
     capitalised,
     count,
@@ -17,6 +15,8 @@ from likely.report.wording import (
     percent_level,
     with_interval,
 )
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
