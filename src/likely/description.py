@@ -1,8 +1,8 @@
 """What a fitted model says about itself: a title, how well it fits, tables and notes.
 
-An estimator has a method ``describe()`` that returns a ``Description``.  It prints as text, ``likely
-explain`` shows it, and the report draws it; a new model needs no more than this method to be
-explained and reported.  An estimator without it is described by its settings.
+An estimator has a method ``describe()`` that returns a ``Description``.  It prints as text,
+``likely explain`` shows it, and the report draws it; a new model needs no more than this method to
+be explained and reported.  An estimator without it is described by its settings.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -240,9 +240,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return dependence(self.distribution_, design.stored(), codes, feature_names(self))
 
     def logistic_form(self) -> NamedForm:
-        """The equivalent (softmax) logistic model, whatever event models are mixed.
-
-            log p(x, k) = b_k + w_kᵀ T(x) + (a term that all classes share)
+        """The equivalent logistic model, log p(x, k) = b_k + w_kᵀ T(x) + (a shared term).
 
         T(x) is x for Bernoulli, count and waiting-time columns, (x, x²) for Gaussian ones, and an
         indicator per value for categories; a Laplace column has no such form.
