@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 import likely as lk
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import log_mass
-from likely.sealing.scoring import LOG_FLOOR
+from likely.special import LOG_FLOOR
 from likely.workbench.predictions import predict_for, predictive_family, truth_of
 from likely.workbench.task import Task, task_of
 

@@ -58,7 +58,7 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
     from likely.cli.kinds import said_in_run, said_or_sealed
-    from likely.sealing.evaluation import final_look
+    from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import promised_by, scorer_of
     from likely.workbench.task_for_models import suits_of, task_for_models
 
@@ -67,7 +67,7 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
     task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
     scorer = scorer_of(task, run.model, manifest.judge)
     try:
-        return final_look(
+        return final_score_of_fit(
             seal,
             run.model,
             trained_on=str(run.facts["data"]["sha256"]),

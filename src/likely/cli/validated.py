@@ -19,10 +19,9 @@ from likely.cli.measures import MEDIAN
 from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
 from likely.cli.show import beside_each_other, count, number, table, wrapped
-from likely.intervals import n_groups_of
+from likely.intervals import mean_interval, n_groups_of
 from likely.metrics import Metric, metrics_for
 from likely.metrics.base import Estimate, constant_prediction
-from likely.sealing.scoring import mean_interval
 from likely.workbench.models import CANDIDATES
 from likely.workbench.task import Task
 
@@ -279,4 +278,4 @@ def _gain(
         if said.log_density is None and not truth.classes:
             constant = type(constant).of_numbers(constant.means)  # squared errors on both sides
         difference[here] += np.minimum(row_losses(rows, constant), LARGEST_LOSS)
-    return mean_interval(difference, LEVEL, groups=groups)
+    return (float(difference.mean()), *mean_interval(difference, LEVEL, groups))
