@@ -237,8 +237,12 @@ def test_a_softmax_is_explained_class_by_class(likely, file):
     model = lk.load("runs/001-softmax/model.likely")
     result = likely("explain", "@last", "--json").json["result"]
     assert result["groups"] == ["high", "low", "mid"]
-    for j, row in enumerate(result["terms"]):
+    *terms, last = result["terms"]
+    for row in terms:
+        j = model.terms_.index(row["term"])
         assert list(row["coef"].values()) == pytest.approx(model.coef_[:, j].tolist())
+    assert last["term"] == "intercept"
+    assert list(last["coef"].values()) == pytest.approx(model.intercept_.tolist())
     assert "town[Ulm]" in likely("explain", "@last", "--top", "50").out
     assert "more coefficients" in likely("explain", "@last", "--top", "1").out
 

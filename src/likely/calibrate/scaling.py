@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.calibrate.scores import Scores, folds_of, out_of_fold, scores_of
 from likely.calibrate.wrapped import countable, fitted_copy, take_columns
+from likely.description import Description, Fact, NamedTable, describe
 from likely.opening import own_columns, refuse_file, required
 from likely.validate import check_labels, check_weight, codes_among, label_array, refuse_one_class
 
@@ -70,6 +71,30 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         self.estimator_ = learn(present)  # first: a complaint about a row counts the caller's rows
         scores, scored = out_of_fold(learn, X, folds=folds, n_classes=len(self.classes_))
         self._calibrate(scores, codes[scored], _weights_of(scored, weight))
+
+    def describe(self) -> Description:
+        """The map from scores to probabilities, then the classifier that has the scores."""
+        check_is_fitted(self)
+        inner = describe(self.estimator_)
+        return Description(
+            f"{type(self).__name__} of {type(self.estimator_).__name__}",
+            fit=self._facts(),
+            tables=self._curves(),
+            parts=(inner,),
+        )
+
+    def _facts(self) -> tuple[Fact, ...]:
+        """Numbers that the map consists of."""
+        return ()
+
+    def _curves(self) -> tuple[NamedTable, ...]:
+        """A map of each class."""
+        return ()
+
+    def _curved_classes(self) -> list[str]:
+        """The classes that have a map of their own: of two, the second."""
+        labels = [str(label) for label in self.classes_.tolist()]
+        return labels[1:] if len(labels) == 2 else labels
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""

@@ -17,7 +17,7 @@ from likely.cli.roles import Roles
 from likely.cli.tables import table_source
 from likely.data.split import split_mask
 from likely.metrics import Prediction, Truth, metrics_for
-from likely.workbench.predictions import spread_of, truth_of
+from likely.workbench.predictions import predictive_family, truth_of
 from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def kept_rows(
         task,
         places=test[few],
         weight=None if truth.weight is None else truth.weight[few],
-        spread=None if task.has_classes else spread_of(model),
+        spread=None if task.has_classes else predictive_family(model),
         facts={
             "seed": seed,
             "held_out": len(test),
@@ -87,7 +87,7 @@ def _said(model: Any, table: "pa.Table", task: Task, roles: Roles) -> Prediction
         log_proba = np.asarray(model.predict_log_proba(asked, **given), dtype=np.float64)
         return Prediction.of_classes(log_proba[:, [own.index(label) for label in task.classes]])
     mean = np.asarray(model.predict(asked, **given), dtype=np.float64)
-    spread = spread_of(model)
+    spread = predictive_family(model)
     if spread is None:
         return Prediction.of_numbers(mean)
     counts = task.kind == "count"

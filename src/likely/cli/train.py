@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from likely.cli.scores import Told
     from likely.cli.tables import Data
     from likely.data.source import Source
+    from likely.description import ColumnsRead
     from likely.workbench.validation import Validation
 
 
@@ -242,7 +243,6 @@ def plain_parameters(model: Any) -> dict[str, Any]:
 def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Roles) -> Trained:
     """The columns as they are; a file may be larger than memory."""
     from likely.cli.evidence import task_and_held_rows
-    from likely.cli.reading import in_words, reading
     from likely.cli.suitable import Wish, check_suitable
 
     chosen = asked.model
@@ -253,7 +253,7 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
     given = arguments(chosen, (), settings.seed) | given
     scores, model = _scored_and_fitted(settings, source, chosen, given, roles, data.in_memory)
     task, kept = task_and_held_rows(scores.model, source, asked, roles, settings.seed)
-    read = reading(model, source.n_rows)
+    read: ColumnsRead = model.columns_read(source.n_rows)
     facts = {
         "model": chosen.name,
         "data": data.label,
@@ -263,12 +263,13 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
         "beside": roles.beside(),
         "classes": model.classes_.tolist() if _has_classes(chosen) else None,
         "task": None if task is None else task_facts(task),
-        "events": read.events,
+        "events": dict(read.kinds),
         "scores": scores.facts,
     }
     doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.findings + scores.findings + _about_parting(data)
-    said = " ".join(filter(None, [opening(facts), in_words(read.events)]))
+    findings += doubt + read.remarks + scores.findings + _about_parting(data)
+    columns = f"Columns are read as: {read}." if read.kinds else ""
+    said = " ".join(filter(None, [opening(facts), columns]))
     return Trained(model, facts, "\n\n".join([said, *scores.text]), findings, data, given, kept)
 
 

@@ -174,6 +174,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def intercept_(self) -> Array:
         return self._linear_form()[1]
 
+    def _linear_weights(self) -> Array | None:
+        return self.coef_ if self.covariance == "tied" else None
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.shrinkage != "auto"

@@ -23,8 +23,10 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import TableKinds
+from likely.description import ColumnsRead
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
+from likely.generative.description import columns_read
 from likely.generative.events import (
     Event,
     declared_categories,
@@ -35,10 +37,10 @@ from likely.generative.events import (
 )
 from likely.generative.given_starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.generative.mixture_prior import prior_statistics
-from likely.generative.mixture_surface import FittedMixture, with_variances
+from likely.generative.mixture_surface import FittedMixture
 from likely.generative.passes import Opened, open_rows
 from likely.objectives.components import Components, ComponentTotals
-from likely.opening import encode, refuse_files
+from likely.opening import encode, feature_names, refuse_files
 
 
 class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
@@ -153,6 +155,12 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     def _product(self, *, sketch: bool = False) -> Any:
         return product_family(self.plan_, self.schema_.sizes, floor=0.0, sketch=sketch)
 
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns each event model reads, and which of them deserve a look."""
+        check_is_fitted(self)
+        log_mixing = self.components_.log_mixing
+        return columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+
     def _widened(self, data: Opened) -> Opened:
         """A later batch may bring categories; the earlier totals and components make room."""
         wider = self.schema_ + data.schema
@@ -163,7 +171,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         strength = self.regularisation * self.n_rows_
         prior = prior_statistics(
             self.family_,
-            with_variances(statistics),
+            statistics.without_covariances(),
             len(self.totals_.count),
             self._alpha(),
             strength,

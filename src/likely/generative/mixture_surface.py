@@ -14,9 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.distributions.full_gaussian import FullMoments
-from likely.distributions.gaussian import DiagonalMoments
-from likely.distributions.product import ProductStatistics
 from likely.errors import CollapsedComponent, InvalidInput, warn_user
 from likely.generative.arguments import refuse_unless_number, refuse_unless_whole
 from likely.generative.clusters import (
@@ -106,11 +103,14 @@ class FittedMixture(FittedComponents):
             data = self._open(X, sample_weight, reset=False)
             problem = self._problem(data)
             self._move(self._expected(data))
-            scale = with_variances(self.totals_.statistics)
+            scale = self.totals_.statistics.without_covariances()
             problem = replace(problem, pooled=replace(self.totals_, statistics=scale))
             self.components_ = problem.maximised(self.totals_, self.n_rows_)
             self.online_steps_ += 1
         return self
+
+    def _n_steps(self) -> int | None:
+        return int(self.n_iter_)
 
     def predict(self, X: Any) -> Array:
         """The most probable component of each row."""
@@ -266,13 +266,3 @@ def online_share(earlier: float, weight: float, typical: float) -> float:
     g = (earlier / typical + 1) ** -FORGETTING
     odds = weight / typical * g / (1 - g)
     return odds / (1 + odds)
-
-
-def with_variances(statistics: Any) -> Any:
-    """Statistics that know their pooled variance, the scale of the prior."""
-    if isinstance(statistics, ProductStatistics):
-        return ProductStatistics(tuple(map(with_variances, statistics.parts)))
-    if not isinstance(statistics, FullMoments):
-        return statistics
-    scatter = np.diagonal(statistics.scatter, axis1=1, axis2=2)
-    return DiagonalMoments(statistics.weight, statistics.mean, scatter)

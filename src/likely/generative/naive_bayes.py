@@ -23,12 +23,14 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema, TableKinds
-from likely.distributions import Bernoulli
+from likely.description import ColumnsRead
+from likely.distributions import Bernoulli, NamedForm
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
-from likely.generative.bins import edges_are_given, fit_bins, joined_numbers
+from likely.generative.bins import bins_in_words, edges_are_given, fit_bins, joined_numbers
 from likely.generative.dependence import Dependence, dependence
+from likely.generative.description import columns_read
 from likely.generative.events import (
     Event,
     EventPlan,
@@ -38,7 +40,6 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.explanation import Explanation, explanation
-from likely.generative.logistic_form import LogisticForm, logistic_form
 from likely.generative.passes import Opened, log_score, open_rows
 from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.reading import Reading
@@ -238,15 +239,26 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         codes = codes_among(y, self.classes_, n_rows=design.n_rows)
         return dependence(self.distribution_, design.stored(), codes, feature_names(self))
 
-    def logistic_form(self) -> LogisticForm:
-        """The equivalent logistic model: linear in x, x² and indicators, whatever is mixed."""
+    def logistic_form(self) -> NamedForm:
+        """The equivalent logistic model, log p(x, k) = b_k + w_kᵀ T(x) + (a shared term).
+
+        T(x) is x for Bernoulli, count and waiting-time columns, (x, x²) for Gaussian ones, and an
+        indicator per value for categories; a Laplace column has no such form.
+        """
         check_is_fitted(self)
-        return logistic_form(
-            self.distribution_,
-            self.class_log_prior_,
-            feature_names(self),
-            self.schema_.categories,
-        )
+        form = self.distribution_.named_form(feature_names(self), self.schema_.categories)
+        return form._replace(intercept=self.class_log_prior_ + form.intercept)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns each event model reads, and which of them deserve a look."""
+        check_is_fitted(self)
+        return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
+
+    def _value_labels(self) -> list[list[str]]:
+        labels = super()._value_labels()
+        for column, intervals in bins_in_words(self.plan_, self.discretizer_).items():
+            labels[column] = intervals
+        return labels
 
     @property
     def class_coef_(self) -> Array:

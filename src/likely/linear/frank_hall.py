@@ -12,6 +12,7 @@ Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -21,7 +22,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.calibrate.wrapped import countable, fitted_copy, take_columns
+from likely.description import Description, describe
 from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.likelihoods.survival import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
 from likely.opening import own_columns, refuse_file, required
@@ -110,6 +113,20 @@ class FrankHall(ClassifierMixin, BaseEstimator):
     def crossings(self, X: Any) -> Array:
         """The rows where P(Y > j | x) rises with j, so that a probability was set to 0."""
         return self._differences(X).non_monotone
+
+    def describe(self) -> Description:
+        """One part for each cut between neighbouring classes."""
+        check_is_fitted(self)
+        labels = [str(label) for label in self.classes_.tolist()]
+        parts = [describe(model) for model in self.estimators_]
+        return Description(
+            f"{type(self).__name__}: {len(labels)} ordered classes, {count(len(parts), 'cut')}",
+            groups=tuple(labels),
+            parts=tuple(
+                replace(part, title=f"Above {label}: {part.title}")
+                for label, part in zip(labels, parts, strict=False)
+            ),
+        )
 
     def _differences(self, X: Any) -> SurvivalDifferences:
         check_is_fitted(self)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.likelihoods.base import Response
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
@@ -163,6 +164,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """An interval for the mean of each row, (n, 2): how well E[y | x] itself is known."""
         check_is_fitted(self)
         return self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """The response, with the dispersion of the fit."""
+        check_is_fitted(self)
+        return PredictiveFamily.of(self.likelihood_.response, float(self.dispersion_))
 
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

@@ -190,6 +190,13 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         weight = check_weight(sample_weight, X, n_rows=len(codes))
         return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
 
+    def _predictors(self) -> list[str]:
+        return [str(self.classes_.tolist()[1])]
+
+    def _against(self) -> str:
+        low, high = self.classes_.tolist()
+        return f" for {high} against {low}"
+
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The share of labels that ``predict`` gets right."""
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)

@@ -25,9 +25,12 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
+from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
+from likely.formatting import count
 from likely.linear.class_surface import ClassProbabilities
+from likely.linear.coefficients import describe_coefficients
 from likely.linear.reading import new_rows
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.solving import check_search
@@ -141,6 +144,20 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
+    def describe(self) -> Description:
+        """The weight of each feature function, the largest first."""
+        check_is_fitted(self)
+        if self.softmax_ is not None:
+            return self.softmax_.describe()
+        return describe_coefficients(
+            f"{type(self).__name__}: {count(len(self.coef_), 'feature')} of x and y",
+            self._feature_names(),
+            self.coef_[None],
+            [],
+            ["weight"],
+            self.n_iter_,
+        )
+
     def feature_totals(self, X: Any, y: Any, sample_weight: Any = None) -> FeatureTotals:
         """Observed and expected totals of the features over rows X with labels y."""
         check_is_fitted(self)
@@ -204,6 +221,11 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
             )
         warn_unless_converged(self, solution)
         return Weights(solution.theta, replace(solution, passes=sum(counted.passes)))
+
+    def _feature_names(self) -> list[str]:
+        if self.features is None:  # an X of three axes
+            return [f"f{j}" for j in range(len(self.coef_))]
+        return [getattr(each, "__name__", f"f{j}") for j, each in enumerate(self.features)]
 
     def _features(self, X: Any) -> Array:
         """F[n, y, j] of checked rows."""

@@ -142,6 +142,11 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
         return 1 + self.survival(X).sum(axis=1)
 
+    def _constants(self) -> list[tuple[str, list[float]]]:
+        labels = self.classes_.tolist()[:-1]
+        pairs = zip(labels, self.thresholds_.tolist(), strict=True)
+        return [(f"Y > {label}", [threshold]) for label, threshold in pairs]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -28,7 +28,10 @@ from likely._typing import Array
 from likely.calibrate.wrapped import take_columns
 from likely.data.frames import frame_of, library_of
 from likely.data.source import Source
+from likely.description import Description
 from likely.errors import InvalidInput
+from likely.formatting import short_number
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_choice import check_folds, check_rule, choose, folds_of
 from likely.linear.path_fitting import Grid, Walked, fitted_at, walk, warn_of_unfinished
 from likely.linear.path_models import Rows, given, path_model
@@ -259,6 +262,21 @@ class PenaltyPath(BaseEstimator):
         """As the model scores itself: the share of right classes, R², or D² of a GLM."""
         moved = self._moved(offset, exposure)
         return float(self._chosen().score(X, y, sample_weight=sample_weight, **moved))
+
+    @available_if(_has("predictive_family"))
+    def predictive_family(self) -> PredictiveFamily | None:
+        """That of the model at the chosen penalty."""
+        found: PredictiveFamily | None = self._chosen().predictive_family()
+        return found
+
+    def describe(self) -> Description:
+        """The model at the chosen penalty, and how that was chosen."""
+        chosen: Description = self._chosen().describe()
+        note = (
+            f"The penalty along {self.along}, {short_number(self.penalty_)}, is one of "
+            f"{len(self.penalties_)}, chosen by cross-validation ({self.rule})."
+        )
+        return chosen.also(notes=(note,))
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """What the model's own methods are given beside the rows."""

@@ -24,6 +24,7 @@ from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.errors import InvalidInput
 from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.fitting import fit_linear
@@ -176,6 +177,11 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         reach = self._inference().quantile(level)
         spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
         return np.hstack([centre - reach * spread, centre + reach * spread])
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """A Gaussian with the variance of the residuals."""
+        check_is_fitted(self)
+        return PredictiveFamily.of(Gaussian(), float(self.variance_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """R², the share of the squares about the mean that is explained, net of any offset."""

@@ -25,10 +25,14 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.source import Source
+from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
+from likely.formatting import count
 from likely.linear.class_surface import ClassProbabilities
+from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.reading import Beside, LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
+from likely.opening import feature_names
 from likely.special import log_softmax
 from likely.validate import refuse_one_class
 
@@ -137,6 +141,26 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
     def terms_(self) -> tuple[str, ...]:
         """The name of each coefficient: its column, or column[category]."""
         return self.coding_.names()
+
+    def describe(self) -> Description:
+        """The coefficients of each class, the largest first."""
+        check_is_fitted(self)
+        labels = [str(label) for label in self.classes_.tolist()]
+        two = len(labels) == 2
+        whom = f"{labels[1]} against {labels[0]}" if two else f"each of {len(labels)} classes"
+        return describe_coefficients(
+            f"{type(self).__name__}: {count(len(self.terms_), 'coefficient')} for {whom}",
+            self.terms_,
+            self.coef_,
+            [("intercept", self.intercept_.tolist())],
+            labels[1:] if two else labels,
+            self.n_iter_,
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them deserve a look."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
 
     def decision_function(self, X: Any) -> Array:
         """η of each class, (n, n_classes); for two classes the log-odds of the second, (n,)."""

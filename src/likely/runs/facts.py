@@ -1,7 +1,6 @@
 """Everything that is known about a run, read from its folder and its seal, for the report."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -18,6 +17,7 @@ from likely.runs.records import (
 from likely.runs.seals import LedgerFacts, folder_of_seal, ledger_facts
 
 if TYPE_CHECKING:
+    from likely.description import Description
     from likely.workbench.validation import Validation
 
 PARTING = {"group": "--group", "by_time": "--by-time"}
@@ -38,9 +38,7 @@ class RunFacts:
     validation: "Validation | None" = None
     final: Record | None = None
     ledger: LedgerFacts | None = None
-    page: Record | None = None  # what ``likely explain --json`` says of the model
-    steps: tuple[tuple[str, str], ...] = ()  # how each column was prepared
-    n_iter: int | None = None  # the steps that the fit took
+    description: "Description | None" = None  # what its model says about itself
     path: str = "RUN"  # as a command names it
 
     def command(self, verb: str, *words: str) -> str:
@@ -58,14 +56,8 @@ class RunFacts:
         return shlex.join(["likely", verb, name, *words, *asked])
 
 
-def read_run(
-    folder: str | Path,
-    *,
-    page: Record | None = None,
-    steps: Sequence[tuple[str, str]] = (),
-    n_iter: int | None = None,
-) -> RunFacts:
-    """The facts in a RUN folder; the caller asks its model for ``page``, ``steps``, ``n_iter``."""
+def read_run(folder: str | Path, *, description: "Description | None" = None) -> RunFacts:
+    """The facts in a RUN folder; the caller asks its model for the description."""
     held = RunFolder(Path(folder))
     run = held.facts()
     if run is None:
@@ -86,8 +78,6 @@ def read_run(
         validation=held.validation(),
         final=held.final(),
         ledger=None if seal is None else ledger_facts(seal, run["seal"]),
-        page=page,
-        steps=tuple((str(name), str(what)) for name, what in steps),
-        n_iter=n_iter,
+        description=description,
         path=place.name if place.is_absolute() else str(place),
     )

@@ -10,6 +10,9 @@ from sklearn.utils.validation import _num_samples as n_rows_of
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.description import Description, Fact
+from likely.formatting import count
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.baseline import best_level, class_log_shares
 from likely.names import lookup
 from likely.opening import check_response, own_columns
@@ -90,6 +93,31 @@ class Constant(BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """The class shares, (n, n_classes)."""
         return np.exp(self.predict_log_proba(X))
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """Of numbers, the family about the mean; None of classes."""
+        check_is_fitted(self)
+        if _of_classes(self):
+            return None
+        return PredictiveFamily.of(self.response_, float(self.dispersion_))
+
+    def describe(self) -> Description:
+        """The class shares, or the mean with its family."""
+        check_is_fitted(self)
+        if not _of_classes(self):
+            return Description(
+                f"{type(self).__name__}: {self.response_.name} response",
+                fit=(
+                    Fact("mean", "mean", float(self.mean_)),
+                    Fact("dispersion", "dispersion", float(self.dispersion_)),
+                ),
+            )
+        labels = tuple(str(label) for label in self.classes_.tolist())
+        return Description(
+            f"{type(self).__name__}: {count(len(labels), 'class', 'classes')}",
+            groups=labels,
+            shares=tuple(np.exp(self.class_log_prior_).tolist()),
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right classes, or R²."""

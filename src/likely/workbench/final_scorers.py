@@ -21,6 +21,7 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.intervals import Ends, effective_rows, matched_interval, wilson
 from likely.kinds import TargetKind
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for
 from likely.metrics.baseline import class_log_shares
@@ -30,7 +31,7 @@ from likely.sealing.judges import JUDGES
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Predictions, Scorer
 from likely.special import LOG_FLOOR
-from likely.workbench.predictions import Spread, spread_of
+from likely.workbench.predictions import predictive_family
 from likely.workbench.task import Task, task_of
 from likely.workbench.task_for_models import suits_of, task_for_models
 
@@ -67,7 +68,7 @@ def scorer_of(task: Task, model: Any, judge: str) -> Scorer:
     """The scorer of a fitted model under a judge."""
     if task.has_classes:
         return LogLossScorer(task)
-    if spread_of(model) is None or not JUDGES[judge].exact:
+    if predictive_family(model) is None or not JUDGES[judge].exact:
         return SquaredErrorScorer(task)
     return DensityScorer(task)
 
@@ -247,7 +248,7 @@ class DensityScorer(NumberScorer):
         return 0.0 if self.task.kind == "count" else -inf
 
     def predictions(self, model: Any, X: Any) -> Predictions:
-        spread = spread_of(model)
+        spread = predictive_family(model)
         assert spread is not None, "scorer_of chose by it"
         mean = np.asarray(model.predict(X), dtype=np.float64).ravel()
         return {"mean": mean, "family": np.array([_written(spread)])}
@@ -338,7 +339,7 @@ def _measures(
     return found
 
 
-def _written(spread: Spread) -> str:
+def _written(spread: PredictiveFamily) -> str:
     response = spread.response
     own: dict[str, Any] = asdict(response) if is_dataclass(response) else {}
     return json.dumps(
@@ -346,7 +347,7 @@ def _written(spread: Spread) -> str:
     )
 
 
-def _read(text: str) -> Spread:
+def _read(text: str) -> PredictiveFamily:
     found = json.loads(text)
     response = type(RESPONSES[found["name"]])(**found["own"])
-    return Spread(response, found["dispersion"])
+    return PredictiveFamily(response, found["dispersion"])

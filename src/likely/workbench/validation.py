@@ -18,11 +18,12 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.kinds import CLASS_KINDS, TargetKind
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth
 from likely.workbench.folds import Folds
 from likely.workbench.identifiers import identifier_of
 from likely.workbench.objective import strata_of
-from likely.workbench.predictions import Spread, predict_for, spread_of, truth_of
+from likely.workbench.predictions import predict_for, predictive_family, truth_of
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def validate(
         held = table.take(test)
         fitted = clone(model).fit(table.take(train), task.target)
         said = predict_for(fitted, task, held)
-        spread = None if task.has_classes else spread_of(fitted)
+        spread = None if task.has_classes else predictive_family(fitted)
         parts.append((test, said, _pit(spread, task, held, said, rng)))
     return _joined(table, task, parts, places, {"folds": folds.n_folds, "seed": seed})
 
@@ -143,7 +144,7 @@ def of_held_out(
     *,
     places: Codes,
     weight: Array | None,
-    spread: Spread | None,
+    spread: PredictiveFamily | None,
     facts: Mapping[str, Any],
 ) -> Validation:
     """One part that was held out; ``places`` are those of its rows in the whole table.
@@ -195,7 +196,11 @@ def _stacked(parts: list[Array | None], order: Codes) -> Array | None:
 
 
 def _pit(
-    spread: Spread | None, task: Task, held: "pa.Table", said: Prediction, rng: np.random.Generator
+    spread: PredictiveFamily | None,
+    task: Task,
+    held: "pa.Table",
+    said: Prediction,
+    rng: np.random.Generator,
 ) -> Array | None:
     """Where each number lies among draws of what was predicted for it."""
     if spread is None:

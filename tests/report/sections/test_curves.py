@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from likely.description import Description
 from likely.report.sections.curves import curves
 from likely.runs import RunFacts
 from likely.runs.records import joined_curves
@@ -19,7 +20,9 @@ def curve(of, places, *, model="logistic", **more):
 
 
 def drawn(*found, n_iter=None):
-    section = curves(RunFacts("run", RUN, curves=found, n_iter=n_iter))
+    section = curves(
+        RunFacts("run", RUN, curves=found, description=Description("model", n_iter=n_iter))
+    )
     blocks = section.blocks[-1].blocks
     return [each for each in blocks if each.kind == "picture"]
 

@@ -116,7 +116,7 @@ def _chosen(curve: Record, facts: RunFacts) -> Any:
     if curve.get("model") != facts.run.get("model"):
         return None
     if curve["of"] == "iterations":
-        return facts.n_iter
+        return None if facts.description is None else facts.description.n_iter
     return (facts.run.get("parameters") or {}).get(curve["of"])
 
 

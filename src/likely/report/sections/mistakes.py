@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.description import Description
 from likely.intervals import wilson
 from likely.metrics.confusion import confusion_of
 from likely.report.figures import INK, picture, shade
@@ -32,7 +33,7 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held, _telling(facts.page))
+        blocks += _surprising(held, _telling(facts.description))
     if not blocks:
         return LeftOut(TITLE, "no surprising rows were kept")
     return Section("mistakes", TITLE, tuple(blocks))
@@ -117,18 +118,11 @@ def _pairs(held: Validation, counts: Array) -> Table:
     return Table(head, tuple(rows), caption=caption, left=2)
 
 
-def _telling(page: Mapping[str, Any] | None) -> list[str]:
-    """Names of columns or terms, those that count most in the model first."""
-    if page is None:
+def _telling(description: Description | None) -> list[str]:
+    """Names of columns, those that count most in the model first."""
+    if description is None:
         return []
-    if "columns" in page:
-        return [str(each["column"]) for each in page["columns"]]
-    terms: list[Mapping[str, Any]] = list(page.get("terms", ()))
-    if "fit" in page:
-        terms.sort(key=lambda each: -abs(each["z"] or 0.0))
-    else:
-        terms.sort(key=lambda each: -max(map(abs, each["coef"].values())))
-    return [str(each["term"]).partition("[")[0] for each in terms]
+    return [name.partition("[")[0] for name in description.most_important()]
 
 
 def _surprising(held: Validation, telling: list[str]) -> list[Block]:

@@ -20,9 +20,12 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
+from likely.description import Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.opening import feature_names, n_rows_of, own_columns, refuse_file, rows_of
 from likely.validate import check_table, check_weight
+from likely.workbench.predictions import predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
 
@@ -194,6 +197,32 @@ class Prepared(BaseEstimator):
             f"is what one standard deviation adds: {', '.join(scaled)}"
         )
         return replace(summary, remarks=(*summary.remarks, remark))
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """That of the model inside."""
+        return predictive_family(self._fitted_model())
+
+    def describe(self) -> Description:
+        """The model inside, and what was done to each column before it."""
+        inner = describe(self._fitted_model())
+        steps = NamedTable(
+            "steps",
+            (NamedColumn("column", "column"), NamedColumn("step", "prepared inside the fit")),
+            tuple(self.steps_),
+            noun="column",
+        )
+        return inner.also(tables=(steps,), notes=self._units())
+
+    def _units(self) -> tuple[str, ...]:
+        """What one unit of a column is, where its numbers were scaled."""
+        scaled = () if self.preparation_ is None else self.preparation_.scaled
+        if not scaled:
+            return ()
+        which, verb = ("Numbers", "were") if len(scaled) > 1 else (scaled[0], "was")
+        return (
+            f"{which} {verb} centred and divided by the standard deviation: one unit there is one "
+            "standard deviation.",
+        )
 
     def __str__(self) -> str:
         said = repr(self)
