@@ -135,7 +135,7 @@ def _of_components(model: Any, name: str, seed: int, top: int) -> tuple[str, dic
     import numpy as np
 
     from likely.cli.telling import tellings
-    from likely.opening import feature_names
+    from likely.inputs.estimators import feature_names
 
     log_prior = model.components_.log_mixing
     names = feature_names(model)

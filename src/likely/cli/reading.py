@@ -8,7 +8,7 @@ import numpy as np
 
 from likely.data.schema import Schema
 from likely.distributions import Categorical, DiagonalGaussian, Product
-from likely.opening import feature_names
+from likely.inputs.estimators import feature_names
 
 MANY_VALUES = 50  # of a text column, and at least a tenth of the rows: an identifier, or a slip
 MANY_SHARE = 0.1
