@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely._typing import Array
-from likely.data.frames import floats_of_arrow, kind_of_arrow
+from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
 from likely.data.split import mix
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
+from likely.inputs.numbers import finite_numbers
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.plain import finite_numbers
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
 from likely.penalties import L2

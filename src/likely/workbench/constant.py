@@ -6,17 +6,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples as n_rows_of
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.description import Description, Fact
 from likely.formatting import count
+from likely.inputs.labels import check_labels
+from likely.inputs.numbers import check_response, check_weight
+from likely.inputs.tables import check_table, own_columns
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.baseline import best_level, class_log_shares
 from likely.names import lookup
-from likely.opening import check_response, own_columns
-from likely.validate import check_labels, check_table, check_weight
 
 Target = Literal["classes", "count", "positive", "real"]
 TARGETS: dict[str, Target] = {name: name for name in ("classes", "count", "positive", "real")}
@@ -61,9 +61,8 @@ class Constant(BaseEstimator):
         """Learn from y; X, of which only the columns are remembered, may hold anything."""
         target = lookup("target of a constant", self.target, TARGETS)
         X, y, sample_weight = own_columns(X, y, sample_weight)
-        X = check_table(self, X, reset=True)
-        n_rows = n_rows_of(X)
-        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        n_rows = check_table(self, X, reset=True).n_rows
+        weight = check_weight(sample_weight, n_rows=n_rows)
         weight = np.ones(n_rows) if weight is None else weight
         if target == "classes":
             known = check_labels(y, n_rows=n_rows)
@@ -128,7 +127,7 @@ class Constant(BaseEstimator):
 
     def _n_rows(self, X: Any) -> int:
         check_is_fitted(self)
-        return int(n_rows_of(check_table(self, X, reset=False)))
+        return check_table(self, X, reset=False).n_rows
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from likely._typing import Array, Codes
 from likely.generative.held_out_fits import fits_without, is_of_totals
-from likely.opening import own_columns
-from likely.validate import check_table
+from likely.inputs.tables import check_table, own_columns
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import (
     FEWEST_IDENTIFIERS,
@@ -55,8 +54,7 @@ def _prepared(estimator: Prepared, table: "pa.Table", task: "Task", fold: Codes)
 
     whole = clone(estimator)
     X, _, _ = own_columns(table, task.target, None)
-    X = check_table(whole, X, reset=True)
-    columns = whole._columns(X)
+    columns = whole._columns(check_table(whole, X, reset=True))
     if not all(_same_without(cells, fold) for cells in columns):
         return None
     needs = needs_of(whole.model, impute=whole.impute, scale=whole.scale)

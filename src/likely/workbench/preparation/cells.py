@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from likely._typing import Array
+from likely.data.arrow_columns import floats_of_arrow
 from likely.data.categories import Factor
-from likely.data.frames import ArrayTable, FrameTable, Table, floats_of_arrow
+from likely.data.frames import ArrayTable, FrameTable, Table
 from likely.errors import InvalidInput
 
 CellKind = Literal["number", "boolean", "date", "category"]

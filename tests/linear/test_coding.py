@@ -8,12 +8,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 import likely
+from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.linear import reading
-from likely.linear.offsets import new_offset
-from likely.linear.reading import Coding
+from likely.inputs.numbers import check_offset
+from likely.linear import coding as module
+from likely.linear.coding import Coding
 
 FRAME = pd.DataFrame(
     {
@@ -135,9 +136,9 @@ def test_groups_and_offsets_are_one_per_row():
 
 
 def test_offsets_and_exposures_add_on_the_scale_of_the_predictor():
-    assert new_offset(None, None, 3) == 0.0
-    assert_allclose(new_offset([1, 2, 3], [1.0, np.e, 1.0], 3), [1, 3, 3])
-    assert_allclose(new_offset(2.0, None, 3), 2.0)
+    assert check_offset(None, None, n_rows=3) == 0.0
+    assert_allclose(check_offset([1, 2, 3], [1.0, np.e, 1.0], n_rows=3), [1, 3, 3])
+    assert_allclose(check_offset(2.0, None, n_rows=3), 2.0)
 
 
 def test_only_a_column_without_a_penalty_has_a_reference():
@@ -182,10 +183,10 @@ def test_a_group_that_is_missing_is_refused_as_a_group():
 def test_a_small_table_is_expanded_to_fit_and_a_large_one_keeps_its_codes(monkeypatch):
     schema, encoded = Schema.learn(FRAME, FLAGS)
     coding = Coding(schema, (True, True))
-    small = coding.to_fit(encoded)
+    small = coding.to_fit(ArrayBlocks(encoded)).X
     assert isinstance(small, Dense)
-    monkeypatch.setattr(reading, "CELLS_TO_EXPAND", 0)
-    large = coding.to_fit(encoded)
+    monkeypatch.setattr(module, "CELLS_TO_EXPAND", 0)
+    large = coding.to_fit(ArrayBlocks(encoded)).X
     assert isinstance(large, Mixed)
     assert_array_equal(small.values, large.matmat(np.eye(large.n_features)))
 
@@ -205,7 +206,7 @@ MODELS = {
 def test_codes_and_indicators_give_the_same_fit(name, monkeypatch):
     model, y = MODELS[name]
     expanded = clone(model).fit(FRAME, y)
-    monkeypatch.setattr(reading, "CELLS_TO_EXPAND", 0)
+    monkeypatch.setattr(module, "CELLS_TO_EXPAND", 0)
     coded = clone(model).fit(FRAME, y)
     assert_allclose(expanded.coef_, coded.coef_, atol=1e-5)  # both within tol of the optimum
     assert np.abs(coded.coef_).max() > 1e-3
