@@ -77,11 +77,11 @@ def explanation(
 
     ``scaled`` are the columns whose numbers were centred and divided before the fit.
     """
-    from likely.cli.registry import kebab
+    from likely.workbench.models import name_of
 
     if getattr(model, "preparation_", None) is not None:
         return _prepared(model, seed, top)
-    name = kebab(model)
+    name = name_of(model)
     if getattr(model, "penalties_", None) is not None:
         model = model.model_  # of a path, the one that was chosen
     if getattr(model, "estimators_", None) is not None:

@@ -9,9 +9,8 @@ import numpy as np
 from likely.data.schema import Schema
 from likely.distributions import Categorical, DiagonalGaussian, Product
 from likely.opening import feature_names
+from likely.workbench.identifiers import has_many_values
 
-MANY_VALUES = 50  # of a text column, and at least a tenth of the rows: an identifier, or a slip
-MANY_SHARE = 0.1
 HARDLY = 1e-6  # of a column's spread over all classes
 
 
@@ -61,9 +60,10 @@ def _event(part: Any) -> str:
 
 
 def _many_values(sizes: Sequence[int], names: list[str], n_rows: int | None) -> list[str]:
-    least = max(MANY_VALUES, MANY_SHARE * (n_rows or 0))
     pairs = zip(names, sizes, strict=True)
-    return [f"{name!r} ({size:,} values)" for name, size in pairs if size > least]
+    return [
+        f"{name!r} ({size:,} values)" for name, size in pairs if has_many_values(size, n_rows or 0)
+    ]
 
 
 def _hardly_varying(part: DiagonalGaussian, names: list[str], log_prior: Any) -> list[str]:

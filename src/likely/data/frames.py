@@ -17,8 +17,9 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.data.categories import Factor, factor_of, is_missing
 from likely.data.layouts.sparse import stores_twice
-from likely.data.source import ColumnKind, Source, TableKinds, column_label, refuse_others
+from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
 
@@ -238,7 +239,9 @@ def kind_of_arrow(type_: Any) -> ColumnKind:
     if types.is_null(type_):
         return "number"  # nothing but missing values
     texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    return "category" if any(is_text(type_) for is_text in texts) else "other"
+    if any(is_text(type_) for is_text in texts):
+        return "category"
+    return "date" if types.is_date(type_) or types.is_timestamp(type_) else "other"
 
 
 def kind_of_objects(column: Array) -> ColumnKind:
@@ -328,13 +331,8 @@ def _floats_of_objects(column: Array) -> Array:
     return np.array(values, dtype=np.float64)
 
 
-_KIND_OF_DTYPE: dict[str, ColumnKind] = {
-    "f": "number",
-    "i": "number",
-    "u": "number",
-    "b": "boolean",
-    "U": "category",
-}
+_NUMBERS: dict[str, ColumnKind] = dict.fromkeys("fiu", "number")
+_KIND_OF_DTYPE = _NUMBERS | {"b": "boolean", "U": "category", "M": "date"}
 
 
 def _arithmetic(values: Array) -> Array:

@@ -31,10 +31,11 @@ from likely.data.frames import (
     side_by_side,
 )
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.source import ColumnKind, TableKinds, column_index, column_label
+from likely.data.source import TableKinds, column_index, column_label
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
 
-__all__ = ["ColumnKind", "Encoded", "Schema", "TableKinds", "kinds_of", "library_of"]
+__all__ = ["Encoded", "Schema", "TableKinds", "kinds_of", "library_of"]
 
 
 class Encoded(NamedTuple):

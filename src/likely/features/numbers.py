@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
+from likely.kinds import FEATURE_KINDS
 from likely.opening import refuse_file
 from likely.validate import as_frame, is_frame
 
@@ -43,7 +44,7 @@ def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
     if is_frame(X):
         table = as_table(X)
         for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
-            if kind == "other":
+            if kind not in FEATURE_KINDS:
                 raise _not_numbers(f"Column {name!r}", "times or other values", [], category)
             if kind == "category":
                 values = table.factor(j).values

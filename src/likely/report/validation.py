@@ -23,8 +23,8 @@ from likely.errors import InvalidFile
 from likely.files import write_atomically
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics import Prediction, Truth
-from likely.report.identifiers import identifier_of
 from likely.workbench.folds import Folds
+from likely.workbench.identifiers import identifier_of
 from likely.workbench.objective import strata_of
 from likely.workbench.predictions import Spread, predict_for, spread_of, truth_of
 from likely.workbench.task import Task

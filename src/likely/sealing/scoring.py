@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.arrow import decoded
 from likely.errors import InvalidInput
 from likely.intervals import (
     about_clustered_mean,
@@ -259,8 +260,7 @@ def values_of(column: Any) -> Array:
     """An Arrow column as the array of labels that estimators take."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     return np.asarray(column.to_numpy(zero_copy_only=False))

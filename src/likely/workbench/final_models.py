@@ -13,10 +13,10 @@ from likely.kinds import TargetKind
 from likely.sealing.manifest import Manifest
 from likely.sealing.scoring import Scorer
 from likely.workbench.final_scorers import promised_by
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import model_and_name
 from likely.workbench.search.study import Study
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import task_for_models
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,10 +38,10 @@ def model_at_seal(given: Any, train: "pa.Table", manifest: Manifest) -> AtSeal:
     if isinstance(given, Study):
         return _of_study(given, manifest)
     kind = cast("TargetKind | None", manifest.kind)
-    suits = suits_of(given) if isinstance(given, str) else []
-    task = task_for_models(train, manifest.target, suits, kind=kind, order=manifest.order)
-    _, model = model_and_name(given, task, seed=0)
-    return AtSeal(Prepared(model) if isinstance(given, str) else model)
+    named = given if isinstance(given, str) else None
+    task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
+    model = entry_for(given).build(task)
+    return AtSeal(model if named is None else Prepared(model))
 
 
 def _of_study(study: Study, manifest: Manifest) -> AtSeal:

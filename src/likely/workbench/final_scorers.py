@@ -27,8 +27,7 @@ from likely.sealing.manifest import Manifest
 from likely.sealing.scoring import SCORERS, LogLoss, Predictions, Scorer, places
 from likely.special import LOG_FLOOR
 from likely.workbench.predictions import Spread, spread_of
-from likely.workbench.task import Task, task_of
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import Task, task_for_models, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +54,7 @@ def scorer_at_seal(simple: Scorer, model: Any, train: "pa.Table", manifest: Mani
     if simple.name == "error rate":
         return simple
     target, kind = manifest.target, cast("TargetKind | None", manifest.kind)
-    task = task_for_models(train, target, suits_of(model), kind=kind, order=manifest.order)
+    task = task_for_models(train, target, model, kind=kind, order=manifest.order)
     if simple.name == "log loss":
         task = _with_classes(task, model)
     elif task.has_classes:

@@ -6,8 +6,8 @@ import pytest
 
 from likely import LogisticRegression
 from likely.report import read_run
-from likely.report.identifiers import identifier_of
 from likely.report.sections.mistakes import mistakes
+from likely.workbench.identifiers import identifier_of
 from tests.report.runs_by_hand import churn, write_run
 
 N = 40
