@@ -83,6 +83,7 @@ def test_an_unseen_category_is_noted_and_carries_no_evidence(likely, trained, tm
 
 
 def test_missing_cells_are_summed_out(likely, trained, tmp_path):
+    likely("train", trained, "naive-bayes", "--target", "ill", "--set", "calibrate=null")
     (tmp_path / "new.csv").write_text("age,city,smoker,visits\n,,,\n70,,,\n")
     outcome = likely("predict", "@last", "new.csv", "--proba")
     first = outcome.out.splitlines()[1].split(",")

@@ -8,14 +8,18 @@ import pytest
 
 import likely as lk
 from likely.cli import tables
+from likely.cli.assignments import model_named, trainable
 from likely.cli.comparing import Mean
-from likely.cli.registry import MODELS
 from likely.cli.show import beside_each_other
 
-SUITED = {  # data, a column of them, and rows
-    "number": ("diabetes", "bmi", 442),
-    "two classes": ("breast-cancer", "mean_radius", 569),
-}
+
+def suited(model):
+    """Data for a model, a column of them, and their rows."""
+    if model.supervised and not model.has_classes:
+        return "diabetes", "bmi", 442
+    if model.suits == {"binary"}:
+        return "breast-cancer", "mean_radius", 569
+    return "iris", "petal_length", 150
 
 
 SLOW = {"logistic-lasso", "softmax-lasso"}  # a path of fits in each fold
@@ -23,10 +27,13 @@ SLOW = {"logistic-lasso", "softmax-lasso"}  # a path of fits in each fold
 
 @pytest.mark.parametrize(
     "model",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in MODELS],
+    [
+        pytest.param(entry.name, marks=[pytest.mark.slow] if entry.name in SLOW else [])
+        for entry in trainable()
+    ],
 )
 def test_every_model_trains_explains_and_predicts(likely, model):
-    data, column, n = SUITED.get(MODELS[model].target, ("iris", "petal_length", 150))
+    data, column, n = suited(model_named(model))
     trained = likely("train", data, model)
     assert trained.exit == 0
     assert "Next: likely explain @last" in trained.out
@@ -59,7 +66,9 @@ def test_the_saved_model_is_fitted_on_all_rows(likely, table):
     likely("train", table, "naive-bayes", "--target", "ill")
     saved = lk.load(table.parent / "runs/001-naive-bayes/model.likely")
     rows = pyarrow.csv.read_csv(table)
-    whole = lk.NaiveBayes().fit(rows.drop_columns(["ill"]), rows.column("ill"))
+    whole = lk.NaiveBayes(calibrate="temperature").fit(
+        rows.drop_columns(["ill"]), rows.column("ill")
+    )
     features = rows.drop_columns(["ill"])
     np.testing.assert_allclose(saved.predict_proba(features), whole.predict_proba(features))
 
@@ -77,7 +86,9 @@ def test_the_held_out_score_is_that_of_a_fit_on_the_other_rows(likely, table):
     rows = pyarrow.csv.read_csv(table)
     held = split_mask(0, rows.num_rows, 0, 0.2)
     seen, asked = rows.filter(pa.array(~held)), rows.filter(pa.array(held))
-    model = lk.NaiveBayes().fit(seen.drop_columns(["ill"]), seen.column("ill"))
+    model = lk.NaiveBayes(calibrate="temperature").fit(
+        seen.drop_columns(["ill"]), seen.column("ill")
+    )
     code = np.array([model.classes_.tolist().index(y) for y in asked.column("ill").to_pylist()])
     log_proba = model.predict_log_proba(asked.drop_columns(["ill"]))
     share = np.log(model.class_count_ / model.class_count_.sum())

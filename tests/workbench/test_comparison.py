@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
 from likely.workbench.fold_totals import merged_fits
-from likely.workbench.models import candidates_for
+from likely.workbench.models import entries_for
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.rows import rows_for
 
@@ -58,7 +58,7 @@ def by_hand(estimator, frame, folds):
 def test_every_kind_is_compared_with_its_models_and_the_baseline(kind):
     found = lk.compare(mixed(kind=kind), "y", folds=3, repeats=1)
     assert found.task.kind == kind
-    assert {each.name for each in found.entries} == {each.name for each in candidates_for(kind)}
+    assert {each.name for each in found.entries} == {each.name for each in entries_for(kind)}
     assert not found.failed
     assert found.best.name != "constant"
     assert found.best.against_best is None

@@ -1,18 +1,21 @@
 """``likely compare``: models side by side on the same folds, and the baseline with them."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.assignments import models_named, set_option, set_words
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parting_options
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 from likely.names import shortlist
+from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
@@ -32,6 +35,7 @@ NARROWEST = 60  # columns of text
 @parting_options
 @click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
 @kind_options
+@set_option
 @global_options
 @click.pass_obj
 def compare(
@@ -43,23 +47,26 @@ def compare(
     repeats: int,
     everything: bool,
     metric: str | None,
+    assignments: tuple[str, ...],
 ) -> Answer:
     """Cross-validate MODELs, or all that suit the target, on DATA or the training rows of a SEAL.
 
     Missing values, categories and scales are learned inside each fold. The best constant is always
-    in the table; p is of a paired test that knows that folds overlap.
+    in the table; p is of a paired test that knows that folds overlap. A MODEL is a name that likely
+    models lists, or the import path of a class of another library with scikit-learn's conventions;
+    --set goes to each MODEL that has the parameter.
     """
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.workbench.comparison import compare_rows
 
-    refuse_unknown_models(models)
+    named = models_named(models, assignments)
     refuse_unknown_metric(metric)
-    rows = rows_of(data, target, models=models, said=said(), parting=parted(), doing="compare")
+    rows = rows_of(data, target, models=named, said=said(), parting=parted(), doing="compare")
     with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
         found = compare_rows(
             rows,
-            list(models) or None,
+            named or None,
             folds=folds,
             repeats=repeats,
             seed=settings.seed,
@@ -67,10 +74,10 @@ def compare(
             metric=metric,
         )
     _refuse_failure(found, data)
-    return _answer(found, data)
+    return _answer(found, data, assignments)
 
 
-def _answer(found: "Comparison", data: str) -> Answer:
+def _answer(found: "Comparison", data: str, assignments: tuple[str, ...]) -> Answer:
     """The comparison, kept beside those before it."""
     from likely.cli.show import wrapped
     from likely.runs.records import keep_comparison
@@ -82,7 +89,7 @@ def _answer(found: "Comparison", data: str) -> Answer:
         result=found.facts(),
         findings=_findings(found),
         files=kept,
-        next=_next(data, found),
+        next=_next(data, found, assignments),
     )
 
 
@@ -112,17 +119,6 @@ def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     return f"Kept in {kept[0]}{also}, for the report."
 
 
-def refuse_unknown_models(names: tuple[str, ...]) -> None:
-    """A name that no model has is a mistake on the command line."""
-    from likely.workbench.models import candidate_named
-
-    try:
-        for name in names:
-            candidate_named(name)
-    except UnknownName as error:
-        raise Refusal(str(error), Exit.USAGE, "likely models") from None
-
-
 def refuse_unknown_metric(name: str | None) -> None:
     from likely.metrics import metric_named
 
@@ -137,7 +133,7 @@ def rows_of(
     name: str,
     target: str | None,
     *,
-    models: tuple[str, ...] = (),
+    models: Sequence[ModelEntry] = (),
     said: Said = UNSAID,
     parting: Parting = UNPARTED,
     doing: str,
@@ -212,12 +208,14 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-def _next(data: str, found: "Comparison") -> str:
-    """Tune the best; look again where nothing was learned; of plain data, say the target."""
-    from likely.workbench.models import BASELINE
+def _next(data: str, found: "Comparison", assignments: tuple[str, ...]) -> str:
+    """Tune the best; look again where nothing was learned; of plain data, give the target."""
+    from likely.workbench.models import BASELINE, MODELS
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{said().words}"
-    return f"likely tune {words} {found.best.name}{about}{said().words}{parted().words}"
+    verb = "tune" if found.best.name in MODELS else "curve"  # another library's has no usual space
+    given = set_words(found.best.name, assignments)
+    return f"likely {verb} {words} {found.best.name}{about}{said().words}{parted().words}{given}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.assignments import models_named, set_option, value_of
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import about_task, kind_options, said, said_in_run
 from likely.cli.parting import parted, parting_in_run, parting_options
@@ -29,7 +30,7 @@ class Asked(NamedTuple):
 
     rows: "Rows"
     name: str  # of the model
-    model: Any  # a name, or an estimator
+    model: Any  # its entry, or the estimator of a RUN
     home: Path | None  # a SEAL or a RUN
 
 
@@ -44,6 +45,7 @@ class Asked(NamedTuple):
 @kind_options
 @click.option("--values", metavar="A,B,…", help="Where to look: shares of the rows, steps, values.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
+@set_option
 @click.option("-o", "output", metavar="FILE", help="Also a picture (.svg, .png, .pdf) or .json.")
 @global_options
 @click.pass_obj
@@ -55,6 +57,7 @@ def curve(
     of: str,
     values: str | None,
     folds: int,
+    assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
@@ -69,7 +72,8 @@ def curve(
     from likely.workbench.curves import curve_of_rows
 
     _refuse_unknown_suffix(output)
-    asked = _of_run(data, model, target) if is_run(data) else _of_data(data, model, target)
+    of_run = is_run(data)
+    asked = (_of_run if of_run else _of_data)(data, model, target, assignments)
     with (
         using_jobs(settings.jobs),
         watched(settings, f"curve of {asked.name}", None, unit="fits"),
@@ -144,9 +148,11 @@ def _write(found: "Curve", path: Path) -> Path:
     return path
 
 
-def _of_data(data: str, model: str | None, target: str | None) -> Asked:
+def _of_data(
+    data: str, model: str | None, target: str | None, assignments: tuple[str, ...]
+) -> Asked:
     """A model by its name, on DATA or on the training rows of a SEAL."""
-    from likely.cli.compare import refuse_unknown_models, rows_of
+    from likely.cli.compare import rows_of
     from likely.cli.tables import open_data
     from likely.runs.catalogue import newest_run_on
 
@@ -155,32 +161,34 @@ def _of_data(data: str, model: str | None, target: str | None) -> Asked:
             f"No model was given for {data}; a RUN knows its own, other data do not. Add one of "
             "those that likely models names."
         )
-    refuse_unknown_models((model,))
-    rows = rows_of(data, target, models=(model,), said=said(), parting=parted(), doing="curve")
+    entry = models_named([model], assignments)[0]
+    rows = rows_of(data, target, models=[entry], said=said(), parting=parted(), doing="curve")
     column = rows.task.target
     if rows.sealed:
-        return Asked(rows, model, model, Path(data))
+        return Asked(rows, model, entry, Path(data))
     digest = "" if data == "-" else open_data(data, load=False).digest
-    return Asked(rows, model, model, newest_run_on(digest, column, model))
+    return Asked(rows, model, entry, newest_run_on(digest, column, model))
 
 
-def _of_run(name: str, model: str | None, target: str | None) -> Asked:
+def _of_run(
+    name: str, model: str | None, target: str | None, assignments: tuple[str, ...]
+) -> Asked:
     """The model of a RUN with its settings, on its rows, parted as they were for its score."""
     from likely.cli.compare import rows_of
     from likely.cli.kinds import task_for
-    from likely.cli.registry import MODELS
     from likely.runs import open_run
     from likely.runs.seals import seal_of
+    from likely.workbench.models import entry_for
 
     run = open_run(name)
     facts, given = run.facts, run.facts.get("parameters") or {}
     own, column = str(facts.get("model")), str(facts.get("target"))
     other = model not in (None, own) or target not in (None, column)
-    if other or said().anything or parted().anything:
+    if other or assignments or said().anything or parted().anything:
         raise click.UsageError(
-            f"{name} is a {own} for {column}, and something else was given. Leave MODEL, "
-            "--target, --kind, --order, --group and --by-time out, or give the data in place of "
-            "the run."
+            f"{name} is a {own} for {column}, and something else was given. Leave MODEL, --target, "
+            "--kind, --order, --group, --by-time and --set out, or give the data in place of the "
+            "run."
         )
     _refuse_roles(run, name)
     seal = seal_of(run)
@@ -190,7 +198,7 @@ def _of_run(name: str, model: str | None, target: str | None) -> Asked:
     told, parting = said_in_run(facts), parting_in_run(facts)
     rows = rows_of(data, column, said=told, parting=parting, doing="curve")
     if facts.get("task") is None:  # a file that was streamed
-        rows = rows._replace(task=task_for(rows.table, column, MODELS[own], given))
+        rows = rows._replace(task=task_for(rows.table, column, entry_for(own), given))
     return Asked(rows, own, run.model, run.path)
 
 
@@ -223,20 +231,7 @@ def _refuse_changed(run: "Run", name: str, data: str) -> None:
 
 
 def _parsed(values: str | None) -> list[Any] | None:
-    return None if values is None else [_value(word.strip()) for word in values.split(",")]
-
-
-def _value(word: str) -> Any:
-    """A number, True, False, None, or text."""
-    named = {"true": True, "false": False, "none": None}
-    if word.lower() in named:
-        return named[word.lower()]
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word
+    return None if values is None else [value_of(word.strip()) for word in values.split(",")]
 
 
 def _text(found: "Curve", asked: Asked, kept: tuple[Path, ...], drawn: tuple[Path, ...]) -> str:
@@ -260,4 +255,5 @@ def _next(data: str, asked: Asked) -> str:
         return f"likely report {shlex.quote(data)}"
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if asked.rows.sealed else f" --target {shlex.quote(asked.rows.task.target)}"
-    return f"likely tune {words} {asked.name}{about}{said().words}{parted().words}"
+    verb = "compare" if "." in asked.name else "tune"  # another library's has no usual space
+    return f"likely {verb} {words} {asked.name}{about}{said().words}{parted().words}"

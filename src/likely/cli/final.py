@@ -60,11 +60,11 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
     from likely.cli.kinds import said_in_run, said_or_sealed
     from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import promised_by, scorer_of
-    from likely.workbench.task_for_models import suits_of, task_for_models
+    from likely.workbench.task import task_for_models
 
     train, manifest = seal.train(), seal.manifest
     kind, order = said_or_sealed(said_in_run(run.facts), manifest)
-    task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
+    task = task_for_models(train, manifest.target, run.model, kind=kind, order=order)
     scorer = scorer_of(task, run.model, manifest.judge)
     try:
         return final_score_of_fit(

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 
 from likely.cli.roles import Roles
 from likely.cli.tables import TableSource, in_one_table
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.data.split import split_mask
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,11 +12,11 @@ from likely._typing import Array
 from likely.cli.held_out import FRACTION
 from likely.cli.kinds import Said, task_for
 from likely.cli.measures import best_constant
-from likely.cli.registry import Model
 from likely.cli.roles import Roles
 from likely.cli.tables import table_source
 from likely.data.split import split_mask
 from likely.metrics import Prediction, Truth, metrics_for
+from likely.workbench.model_entry import ModelEntry
 from likely.workbench.predictions import predictive_family, truth_of
 from likely.workbench.task import Task, task_of
 
@@ -26,19 +26,18 @@ if TYPE_CHECKING:
     from likely.workbench.validation import Validation
 
 MOST_KEPT = 20_000  # rows: pictures show no more
-CLASSES = ("class", "two classes")
 
 
 def task_of_fit(
-    rows: "pa.Table", target: str, chosen: Model, given: dict[str, Any], said: Said
+    rows: "pa.Table", target: str, chosen: ModelEntry, given: dict[str, Any], said: Said
 ) -> Task:
     """The task as the model takes it: a number that it tells apart as classes is a class."""
     task = task_for(rows, target, chosen, given, said)
     if said.anything:
         return task
-    if chosen.target in CLASSES and not task.has_classes:
+    if chosen.has_classes and not chosen.is_ordinal and not task.has_classes:
         return task_of(rows, target, kind="classes")
-    if chosen.target == "number" and given.get("response", "gaussian") == "gaussian":
+    if not chosen.has_classes and given.get("response", "gaussian") == "gaussian":
         return task_of(rows, target, kind="real")
     return task
 

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.errors import InvalidInput
-from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind
+from likely.kinds import TARGET_KINDS, TargetKind, kinds_in_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.cli.registry import Model
     from likely.cli.roles import Roles
     from likely.data.source import Source
+    from likely.workbench.model_entry import ModelEntry
     from likely.workbench.task import Task
-    from likely.workbench.task_for_models import Suits
 
 Command = Callable[..., Any]
 MOST_NAMED = 6  # classes in a sentence
@@ -111,36 +110,26 @@ def task_facts(task: "Task") -> dict[str, Any]:
 
 
 def task_for(
-    rows: "pa.Table", target: str, chosen: "Model", given: Mapping[str, Any], said: Said = UNSAID
+    rows: "pa.Table",
+    target: str,
+    chosen: "ModelEntry",
+    given: Mapping[str, Any],
+    said: Said = UNSAID,
 ) -> "Task":
     """The task of the target: as it was said, else as far as the model leaves a choice."""
-    from likely.workbench.models import kinds_in_order
-    from likely.workbench.task_for_models import task_for_models
+    from likely.workbench.task import task_for_models
 
     kind, order = said
     if order is None and given.get("order") is not None and kind in (None, "ordinal"):
         order = tuple(given["order"])
-    suits = suits_of_model(chosen, given)
-    task = task_for_models(rows, target, [suits], kind=kind, order=order)
-    if said.anything and task.kind not in suits.kinds:
+    task = task_for_models(rows, target, chosen.with_settings(given), kind=kind, order=order)
+    if said.anything and task.kind not in chosen.suits:
         raise InvalidInput(
-            f"{chosen.name} is for {', '.join(kinds_in_order(suits.kinds))} targets; "
-            f"{target!r} was said to be {task.kind}. Choose one of {_names_for(task.kind)}, or "
+            f"{chosen.name} is for {', '.join(kinds_in_order(chosen.suits))} targets; "
+            f"{target!r} was given as {task.kind}. Choose one of {_names_for(task.kind)}, or "
             "another kind."
         )
     return task
-
-
-def suits_of_model(chosen: "Model", given: Mapping[str, Any]) -> "Suits":
-    """The kinds of target that a model of the command line is for."""
-    from likely.workbench.models import CANDIDATES
-    from likely.workbench.task_for_models import Suits, kind_of_response
-
-    candidate = CANDIDATES.get(chosen.name)
-    if candidate is not None:
-        return Suits(chosen.name, candidate.suits)
-    kinds = NUMBER_KINDS if chosen.target == "number" else CLASS_KINDS
-    return Suits(chosen.name, kinds, kind_of_response(given.get("response")))
 
 
 def about_task(task: "Task") -> tuple[str, ...]:
@@ -148,9 +137,9 @@ def about_task(task: "Task") -> tuple[str, ...]:
     return (in_options(f"{task.target}: {_lowered(task.doubt)}"),) if task.doubt else ()
 
 
-def about_order(chosen: "Model", model: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
+def about_order(chosen: "ModelEntry", model: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Of a file that was streamed: words have no order of their own, so say which one was taken."""
-    if chosen.target != "ordered" or given.get("order") is not None:
+    if not chosen.is_ordinal or given.get("order") is not None:
         return ()
     classes = model.classes_.tolist()
     if not isinstance(classes[0], str) or classes != sorted(classes):  # the column's own order
@@ -173,13 +162,13 @@ def refuse_two_orders(said: Said, given: Mapping[str, Any]) -> None:
 
 
 def settings_with_order(
-    said: Said, chosen: "Model", given: dict[str, Any], source: "Source", roles: "Roles"
+    said: Said, chosen: "ModelEntry", given: dict[str, Any], source: "Source", roles: "Roles"
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.registry import value_of
+    from likely.cli.assignments import value_of
     from likely.data.source import column_index
 
-    if said.order is None or chosen.target != "ordered":
+    if said.order is None or not chosen.is_ordinal:
         return given
     text = source.kinds[column_index(source.names, str(roles.target))] == "category"
     return given | {"order": [word if text else value_of(word) for word in said.order]}
@@ -218,10 +207,9 @@ def _one_line(order: Sequence[Any]) -> str:
 
 
 def _names_for(kind: TargetKind) -> str:
-    from likely.cli.registry import MODELS
+    from likely.cli.assignments import trainable
 
-    found = [name for name, model in MODELS.items() if kind in suits_of_model(model, {}).kinds]
-    return ", ".join(name for name in found if MODELS[name].supervised)
+    return ", ".join(entry.name for entry in trainable() if kind in entry.suits)
 
 
 def _lowered(text: str) -> str:

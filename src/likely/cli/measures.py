@@ -25,7 +25,6 @@ from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
 from likely.metrics.baseline import best_rate, weighted_median
 from likely.metrics.ordinal import HALF
-from likely.workbench.task_for_models import kind_of_response
 
 LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
 LOG_LIKELIHOOD, DEVIANCE = "log-likelihood per row", "deviance"
@@ -116,7 +115,7 @@ def best_constant(model: Any, seen: Source, roles: Roles) -> Constant:
     link = "identity" if likelihood is None else likelihood.link.name
     y, weight, offset = _targets(seen, roles)
     own = _of_family(response, link, y, weight, offset)
-    kind = kind_of_response(response)
+    kind = response.target_kind
     median = None if roles.at_prediction() else weighted_median(y, weight)
     rate = link == "log" or not roles.at_prediction()  # offsets multiply, or there are none
     found = [own]

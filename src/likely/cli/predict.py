@@ -133,17 +133,16 @@ def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list
 
 def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
     """A column of numbers with a cell that is none: say which one, by its row of the table."""
-    import numpy as np
     import pyarrow as pa
 
-    from likely.workbench.preparation.cells import share_of_numbers
+    from likely.data.labels import are_written_numbers
 
     for name in _numbers(model):
         column = table.column(name)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
         for row, cell in enumerate(column.to_pylist(), start=start + 1):
-            if cell is not None and share_of_numbers(np.array([cell], dtype=object)) < 1:
+            if cell is not None and not are_written_numbers([cell])[0]:
                 raise Refusal(
                     f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
                     f"{row}. Correct the cell, or drop the row.",

@@ -5,12 +5,14 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from likely.cli.assignments import trainable
 from likely.cli.exits import Exit, Refusal
-from likely.cli.registry import MODELS, Model
 from likely.cli.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from likely.workbench.model_entry import ModelEntry
 
 ARGUMENTS = {  # option of the command line: argument of fit
     "weight": "sample_weight",
@@ -61,7 +63,9 @@ def roles_of(facts: Mapping[str, Any]) -> Roles:
     )
 
 
-def check_roles(settings: Settings, names: tuple[str, ...], chosen: Model, roles: Roles) -> None:
+def check_roles(
+    settings: Settings, names: tuple[str, ...], chosen: "ModelEntry", roles: Roles
+) -> None:
     """Refuse what the model cannot use, columns that are not there, and columns used twice."""
     _refuse_unused(chosen, roles)
     if roles.target is None and chosen.supervised:
@@ -90,12 +94,12 @@ def check_roles(settings: Settings, names: tuple[str, ...], chosen: Model, roles
         )
 
 
-def _refuse_unused(chosen: Model, roles: Roles) -> None:
+def _refuse_unused(chosen: "ModelEntry", roles: Roles) -> None:
     for role in roles.beside():
         if ARGUMENTS[role] not in inspect.signature(chosen.load().fit).parameters:
             able = [
                 model.name
-                for model in MODELS.values()
+                for model in trainable()
                 if ARGUMENTS[role] in inspect.signature(model.load().fit).parameters
             ]
             raise Refusal(

@@ -22,10 +22,10 @@ from likely.cli.measures import (
     density_scores,
     number_scores,
 )
-from likely.cli.registry import Target
 from likely.cli.roles import Roles
 from likely.cli.show import beside_each_other, count, table, wrapped
 from likely.data.source import Source
+from likely.workbench.model_entry import ModelEntry
 
 FEWEST_ROWS = 20  # below this nothing is held out
 
@@ -53,7 +53,7 @@ def held_out_scores(
     roles: Roles,
     seed: int,
     *,
-    target: Target,
+    chosen: ModelEntry,
     in_memory: bool,
 ) -> Told:
     """Fit on four fifths of the rows, score on the rest."""
@@ -64,17 +64,17 @@ def held_out_scores(
         return _no_score(source.n_rows)
     model = fitted(make(), seen, roles, in_memory=in_memory)
     tell: Callable[[Scores], Told]
-    if target == "none":
+    if not chosen.supervised:
         one = fitted(make().set_params(n_components=1), seen, roles, in_memory=in_memory)
         scores, tell = density_scores(model, one, held_out, roles), _told_density
-    elif target == "number":
+    elif not chosen.has_classes:
         constant = best_constant(model, seen, roles)
         scores = number_scores(model, held_out, roles, constant)
         explained = "R²" if constant.response.name == "gaussian" else "deviance explained"
         tell = partial(_told_number, explained=explained, about=_about_median(constant))
     else:
         share = class_shares(seen, roles, model.classes_.tolist())
-        scores = class_scores(model, held_out, roles, share, ordered=target == "ordered")
+        scores = class_scores(model, held_out, roles, share, ordered=chosen.is_ordinal)
         tell = _told_classes
     return _no_score(source.n_rows) if scores is None else tell(scores)._replace(model=model)
 

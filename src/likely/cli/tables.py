@@ -18,8 +18,9 @@ from likely.cli.builtin import BUILTIN, builtin_table
 from likely.data.formats.csv_files import delimiter_of
 from likely.data.formats.registry import read
 from likely.data.memory import in_one_table
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.errors import InvalidFile, InvalidInput, LikelyError
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa

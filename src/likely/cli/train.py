@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.assignments import assigned, model_named, set_option, trainable
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import (
     Said,
@@ -21,7 +22,6 @@ from likely.cli.kinds import (
     task_for,
 )
 from likely.cli.parting import UNPARTED, parted_or_sealed
-from likely.cli.registry import DIRECT, Model, arguments, assigned, model_named
 from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
 from likely.cli.weka import (
@@ -34,6 +34,7 @@ from likely.cli.weka import (
     weka_options,
     words_of,
 )
+from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.cli.scores import Told
@@ -50,13 +51,7 @@ if TYPE_CHECKING:
 @click.option("--offset", metavar="COL", help="Added to each row's linear predictor.")
 @click.option("--exposure", metavar="COL", help="Multiplies each row's mean, as time at risk does.")
 @click.option("--groups", metavar="COL", help="Rows that belong together, for clustered errors.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the model (see: likely models MODEL); event.age=poisson sets one column.",
-)
+@set_option
 @click.option("-o", "output", metavar="RUN", help="The folder to write; runs/NNN-MODEL if not set.")
 @kind_options
 @weka_options
@@ -86,6 +81,7 @@ def train(
         return score_loaded(settings, weka)
     data, model = words_of(words, weka)
     chosen = model_named(model)
+    _refuse_foreign(chosen, data, target)
     asked = Asked(chosen, assigned(chosen, assignments), weka, said())
     refuse_two_orders(asked.said, asked.given)
     roles = Roles(target, weight, offset, exposure, groups)
@@ -95,7 +91,7 @@ def train(
 class Asked(NamedTuple):
     """A model and how it is wanted."""
 
-    model: Model
+    model: ModelEntry
     given: dict[str, Any]  # by --set
     weka: Weka = Weka()
     said: Said = Said()  # of the target
@@ -111,6 +107,20 @@ class Trained(NamedTuple):
     data: "Data"
     parameters: dict[str, Any]
     validation: "Validation | None" = None
+
+
+def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
+    """A RUN holds its model, and a model file holds nothing that other code must rebuild."""
+    if chosen.is_foreign:
+        name = chosen.estimator.rpartition(".")[2]
+        option = [] if target is None else ["--target", target]
+        raise Refusal(
+            f"{chosen.name} belongs to another library; train saves its model, and a model file "
+            "holds models of likely alone. Score it with likely compare, search its settings with "
+            f"likely tune, or fit Prepared({name}()) in Python.",
+            Exit.USAGE,
+            shlex.join(["likely", "compare", data, chosen.name, *option]),
+        )
 
 
 def _trained_run(
@@ -187,7 +197,7 @@ def _wants_preparation(data: "Data", asked: Asked, roles: Roles) -> bool:
             raise Refusal(
                 f"{chosen.name} prepares its table inside the fit, which takes features and the "
                 f"target alone; --{next(iter(roles.beside()))} was given. Leave it out, or use "
-                f"one of {', '.join(DIRECT)}.",
+                f"one of {', '.join(entry.name for entry in trainable() if entry.streams)}.",
                 Exit.USAGE,
                 "likely models",
             )
@@ -196,7 +206,7 @@ def _wants_preparation(data: "Data", asked: Asked, roles: Roles) -> bool:
         return True
     if not data.in_memory:
         return False
-    if asked.said.anything or chosen.gaps:
+    if asked.said.anything or chosen.missing:
         return asked.said.anything
     from likely.cli.suitable import has_gaps_or_dates
 
@@ -208,7 +218,6 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
     from likely.cli.validated import (
         FOLDS,
         dropped_columns,
-        estimator_of,
         facts_of,
         fit_and_validate,
         score_facts,
@@ -220,7 +229,7 @@ def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> T
     rows, chosen = in_one_table(data.source), asked.model
     told = said_or_sealed(asked.said, None if data.seal is None else data.seal.manifest)
     task = task_for(rows, str(roles.target), chosen, asked.given, told)
-    model = estimator_of(chosen, task, asked.given, settings.seed)
+    model = chosen.build(task, asked.given, seed=settings.seed)
     n_folds = asked.weka.folds or FOLDS
     with watched(settings, f"cross-validating {chosen.name}", None):
         found = fit_and_validate(model, data, rows, task, n_folds=n_folds, seed=settings.seed)
@@ -250,7 +259,7 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
     check_suitable(source, Wish(name, chosen, roles))
     given = settings_with_order(asked.said, chosen, asked.given, source, roles)
     asked = asked._replace(given=given)
-    given = arguments(chosen, (), settings.seed) | given
+    given = chosen.arguments(None, seed=settings.seed) | given
     scores, model = _scored_and_fitted(settings, source, chosen, given, roles, data.in_memory)
     task, kept = task_and_held_rows(scores.model, source, asked, roles, settings.seed)
     read: ColumnsRead = model.columns_read(source.n_rows)
@@ -261,7 +270,7 @@ def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Ro
         "columns": [str(feature) for feature in model.feature_names_in_],
         "target": roles.target,
         "beside": roles.beside(),
-        "classes": model.classes_.tolist() if _has_classes(chosen) else None,
+        "classes": model.classes_.tolist() if chosen.has_classes else None,
         "task": None if task is None else task_facts(task),
         "events": dict(read.kinds),
         "scores": scores.facts,
@@ -289,7 +298,7 @@ def _about_parting(data: "Data") -> tuple[str, ...]:
 def _scored_and_fitted(
     settings: Settings,
     source: "Source",
-    chosen: Model,
+    chosen: ModelEntry,
     given: dict[str, Any],
     roles: Roles,
     in_memory: bool,
@@ -306,14 +315,16 @@ def _scored_and_fitted(
             source,
             roles,
             settings.seed,
-            target=chosen.target,
+            chosen=chosen,
             in_memory=in_memory,
         )
     with watched(settings, f"fitting {chosen.name}", source.n_rows):
         return scores, fitted(make(**given), source, roles, in_memory=in_memory)
 
 
-def _needed(data: "Data", roles: Roles, chosen: Model) -> "tuple[Source, Roles, tuple[str, ...]]":
+def _needed(
+    data: "Data", roles: Roles, chosen: ModelEntry
+) -> "tuple[Source, Roles, tuple[str, ...]]":
     """Without the group of a seal, which names rows; without the target, where none is needed."""
     source, group = data.source, parted_or_sealed(UNPARTED, data).group
     if group is not None and group not in roles.columns:
@@ -322,10 +333,6 @@ def _needed(data: "Data", roles: Roles, chosen: Model) -> "tuple[Source, Roles, 
         return source, roles, ()
     said = f"Column {roles.target!r} is left out: {chosen.name} needs no target."
     return source.drop([roles.target]), roles._replace(target=None), (said,)
-
-
-def _has_classes(chosen: Model) -> bool:
-    return chosen.target not in ("none", "number")
 
 
 def opening(facts: dict[str, Any]) -> str:

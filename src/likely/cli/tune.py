@@ -1,18 +1,27 @@
 """``likely tune``: the best settings of one model; a search that is kept, and goes on."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from likely.cli.answer import Answer
+from likely.cli.answer import Answer, as_json
+from likely.cli.assignments import (
+    assigned,
+    model_named,
+    set_option,
+    set_words,
+    settings_tried,
+    space_given,
+    trainable,
+)
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import Said, about_task, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
-from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
+from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
@@ -34,6 +43,7 @@ class Wanted(NamedTuple):
     parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
     said: Said = Said()  # of the target
+    space: Mapping[str, Any] | None = None  # what --space declares
 
 
 @click.command()
@@ -64,6 +74,14 @@ class Wanted(NamedTuple):
     metavar="NAME=VALUE,...",
     help="Settings of your own, tried before the search begins.",
 )
+@click.option(
+    "--space",
+    "declared",
+    multiple=True,
+    metavar="NAME=LOW:HIGH[:log]|A,B,...",
+    help="A setting to search, in place of the usual ones; may be repeated.",
+)
+@set_option
 @click.option("-o", "output", metavar="RUN", help="The folder to write, or to go on with.")
 @global_options
 @click.pass_obj
@@ -78,51 +96,66 @@ def tune(
     nested: int | None,
     folds: int,
     tries: tuple[str, ...],
+    declared: tuple[str, ...],
+    assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
 
-    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped.
+    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped. A MODEL
+    of another library, given by its import path, needs --space, and cannot be saved: the RUN holds
+    the search alone.
     """
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import open_data
     from likely.cli.using import using_jobs
     from likely.runs.catalogue import run_for_search
 
-    chosen = _searchable(model)
-    place = run_for_search(model, output)
+    space = space_given(declared)
+    chosen = _searchable(model, assignments, space)
+    place = run_for_search(model.rpartition(".")[2], output)
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
     parting = parted_or_sealed(parted(), opened)
-    wanted = Wanted(search, trials, minutes, nested, folds, parting, _by_hand(tries), said())
+    wanted = Wanted(search, trials, minutes, nested, folds, parting, settings_tried(tries), said())
+    wanted = wanted._replace(space=space)
     with using_jobs(settings.jobs):
         study = _searched(settings, opened, column, chosen, wanted, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
+        if chosen.is_foreign:
+            return _unsaved(study, data, chosen, place)
         trained = _trained(settings, opened, chosen, study)
         files = _write(settings, place, trained)
     return _answer(trained, study, place.path, output, files)
 
 
-def _searchable(name: str) -> Model:
-    """The model, if it has a space of settings."""
-    from likely.workbench.models import CANDIDATES
+def _searchable(
+    name: str, assignments: Sequence[str], space: Mapping[str, Any] | None
+) -> ModelEntry:
+    """The model with its fixed settings, if there is a space of others to search."""
+    entry = model_named(name)
+    entry = entry.with_settings(assigned(entry, assignments))
+    if not entry.supervised:
+        raise Refusal(
+            f"{name} needs no target; a search scores predictions of one. Train it: likely train.",
+            Exit.USAGE,
+            f"likely models {name}",
+        )
+    if entry.space is None and space is None:
+        near = [each.name for each in trainable() if each.name.startswith(f"{name}-")]
+        instead = f"Use one of {', '.join(near)}, or add" if near else "Add"
+        raise Refusal(
+            f"{name} has no usual space of settings; at least one --space was expected. {instead} "
+            "--space NAME=LOW:HIGH, or NAME=A,B,C, for each setting to search.",
+            Exit.USAGE,
+            f"likely models {near[0] if near else name}",
+        )
+    return entry
 
-    chosen = model_named(name)
-    if name in CANDIDATES:
-        return chosen
-    near = [each for each in CANDIDATES if each.startswith(name)]
-    instead = f"Use one of {', '.join(near)}." if near else "Train it: likely train."
-    raise Refusal(
-        f"{name} has no settings that a search can choose; a model with one kind of target was "
-        f"expected. {instead}",
-        Exit.USAGE,
-        f"likely models {near[0] if near else name}",
-    )
 
-
-def _target(settings: Settings, data: "Data", chosen: Model, target: str | None) -> str:
+def _target(settings: Settings, data: "Data", chosen: ModelEntry, target: str | None) -> str:
     from likely.cli.roles import Roles, check_roles
     from likely.cli.train import refuse_other_target
 
@@ -132,26 +165,13 @@ def _target(settings: Settings, data: "Data", chosen: Model, target: str | None)
     return str(roles.target)
 
 
-def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
-    """The model as it is, then the settings of each ``--try``; None where there is none."""
-    if not tries:
-        return None
-    found: list[Mapping[str, Any]] = [{}]
-    for text in tries:
-        pairs = [part.partition("=") for part in text.split(",")]
-        if not all(equals for _, equals, _ in pairs):
-            raise Refusal(
-                f"--try takes NAME=VALUE, several with commas; found {text!r}. Write --try "
-                "l2=0.1,l1=0, for instance.",
-                Exit.USAGE,
-                "likely tune --help",
-            )
-        found.append({name.strip(): value_of(value) for name, _, value in pairs})
-    return tuple(found)
-
-
 def _searched(
-    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: "RunFolder"
+    settings: Settings,
+    data: "Data",
+    target: str,
+    chosen: ModelEntry,
+    wanted: Wanted,
+    place: "RunFolder",
 ) -> "Study":
     from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
@@ -166,7 +186,8 @@ def _searched(
             return studies.tune(
                 in_one_table(data.source) if data.seal is None else data.seal.path,
                 target,
-                chosen.name,
+                chosen,
+                space=wanted.space,
                 search=wanted.search,
                 trials=wanted.trials,
                 minutes=wanted.minutes,
@@ -210,7 +231,7 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
     )
 
 
-def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
+def _trained(settings: Settings, data: "Data", chosen: ModelEntry, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.train import Trained, opening, plain_parameters
     from likely.cli.validated import (
@@ -293,6 +314,33 @@ def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[
     write_evidence(place, trained)
     study = place.write_study(trained.facts["study"])
     return (*place.write_model(trained.model, run_facts(settings, trained)), study)
+
+
+def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
+    """A model of another library: the search is kept, and the settings lead to a comparison."""
+    from likely.cli.show import wrapped
+
+    best = study.best_parameters_
+    words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
+    told = (
+        f"{chosen.name} belongs to another library, and a model file cannot hold it; the search is "
+        f"kept in {place.study}, without a model."
+    )
+    task = study.question.objective.task
+    again = ["likely", "compare", data, chosen.name, "--target", task.target]
+    return Answer(
+        text="\n\n".join([*_told(study), wrapped(told)]),
+        result={
+            "model": chosen.name,
+            "best_parameters": best,
+            "study": study_facts(study),
+            "run": None,
+            "kept": str(place.study),
+        },
+        findings=about_task(task),
+        files=(place.study,),
+        next=shlex.join(again) + set_words(chosen.name, words),
+    )
 
 
 def _answer(

@@ -17,12 +17,11 @@ from likely._typing import Codes
 from likely.cli.kinds import task_facts
 from likely.cli.measures import MEDIAN
 from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
-from likely.cli.registry import Model, arguments
 from likely.cli.show import beside_each_other, count, number, table, wrapped
 from likely.intervals import mean_interval, n_groups_of
 from likely.metrics import Metric, metrics_for
 from likely.metrics.base import Estimate, constant_prediction
-from likely.workbench.models import CANDIDATES
+from likely.workbench.model_entry import ModelEntry
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -56,14 +55,6 @@ class Fitted(NamedTuple):
     rows: "pa.Table"  # with a target
     validation: "Validation | None"
     parting: Parting  # how rows were held out
-
-
-def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) -> Any:
-    """The model with the settings that suit the task; what was given overrules them."""
-    candidate = CANDIDATES.get(chosen.name)
-    if candidate is None:
-        return chosen.load()(**(arguments(chosen, (), seed) | given))
-    return candidate.build(task, given, seed=seed)
 
 
 def fit_and_validate(
@@ -107,7 +98,7 @@ def fit_and_validate(
     return Fitted(fitted, task, known, validation, parting)
 
 
-def facts_of(found: Fitted, chosen: Model, data: "Data") -> dict[str, Any]:
+def facts_of(found: Fitted, chosen: ModelEntry, data: "Data") -> dict[str, Any]:
     """What ``run.json`` says of a model with its preparation inside."""
     task = found.task
     return {

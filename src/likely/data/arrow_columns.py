@@ -23,7 +23,9 @@ def kind_of_arrow(type_: Any) -> ColumnKind:
     if types.is_null(type_):
         return "number"  # nothing but missing values
     texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    return "category" if any(is_text(type_) for is_text in texts) else "other"
+    if any(is_text(type_) for is_text in texts):
+        return "category"
+    return "date" if types.is_date(type_) or types.is_timestamp(type_) else "other"
 
 
 def kind_of_objects(column: Array) -> ColumnKind:

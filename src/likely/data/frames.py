@@ -25,8 +25,9 @@ from likely.data.arrow_columns import (
 )
 from likely.data.categories import Factor, factor_of
 from likely.data.layouts.sparse import stores_twice
-from likely.data.source import ColumnKind, Source, TableKinds, column_label, refuse_others
+from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
 
@@ -274,13 +275,8 @@ def side_by_side(columns: Sequence[Array], n_rows: int, dtype: Any) -> Array:
     return out
 
 
-_KIND_OF_DTYPE: dict[str, ColumnKind] = {
-    "f": "number",
-    "i": "number",
-    "u": "number",
-    "b": "boolean",
-    "U": "category",
-}
+_NUMBERS: dict[str, ColumnKind] = dict.fromkeys("fiu", "number")
+_KIND_OF_DTYPE = _NUMBERS | {"b": "boolean", "U": "category", "M": "date"}
 
 
 def _arithmetic(values: Array) -> Array:

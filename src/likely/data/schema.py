@@ -31,8 +31,9 @@ from likely.data.frames import (
     side_by_side,
 )
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.source import ColumnKind, column_index, column_label
+from likely.data.source import column_index, column_label
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
 
 
 class Encoded(NamedTuple):

@@ -14,6 +14,7 @@ from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
 from likely.inputs.tables import as_frame, is_frame, refuse_file
+from likely.kinds import FEATURE_KINDS
 
 
 def required(y: Any, estimator: Any) -> Any:
@@ -189,7 +190,7 @@ def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
     if is_frame(X):
         table = as_table(X)
         for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
-            if kind == "other":
+            if kind not in FEATURE_KINDS:
                 raise _not_numbers(f"Column {name!r}", "times or other values", [], category)
             if kind == "category":
                 values = table.factor(j).values

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from likely.workbench.contest import Contestant
-from likely.workbench.models import BASELINE, CANDIDATES, candidates_for
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import model_and_name
 from likely.workbench.task import Task
 
 
@@ -16,26 +16,27 @@ def contestants_for(
     """The baseline and the models asked for, and the slow ones that were not."""
     left_out: tuple[str, ...] = ()
     if models is None:
-        chosen = candidates_for(task, everything=everything)
+        chosen = entries_for(task.kind, everything=everything)
         left_out = tuple(
-            each.name for each in candidates_for(task, everything=True) if each not in chosen
+            each.name for each in entries_for(task.kind, everything=True) if each not in chosen
         )
         named = {each.name: each.build(task, seed=seed) for each in chosen}
     else:
         named = _named(models, task, seed=seed)
-    named = {BASELINE: CANDIDATES[BASELINE].build(task), **named}
+    named = {BASELINE: MODELS[BASELINE].build(task), **named}
     return [Contestant(name, _with_preparation(name, one)) for name, one in named.items()], left_out
 
 
 def _named(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
-    """Estimators by name; a second of one class gets a number, a name said twice counts once."""
+    """Estimators by name; a second of one class gets a number, a name given twice counts once."""
     if isinstance(models, Mapping):
-        return {str(name): model_and_name(one, task, seed=seed)[1] for name, one in models.items()}
-    alone = isinstance(models, str) or not isinstance(models, Iterable)
+        return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
+    alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
     found: dict[str, Any] = {}
     for model in [models] if alone else models:
-        name, estimator = model_and_name(model, task, seed=seed)
-        if isinstance(model, str):
+        entry = entry_for(model)
+        name, estimator = entry.name, entry.build(task, seed=seed)
+        if entry.example is None:
             found[name] = estimator
             continue
         count = sum(known == name or known.startswith(f"{name} ") for known in found)

@@ -31,11 +31,13 @@ from likely.progress import report
 from likely.workbench.contest import Arena
 from likely.workbench.curve_text import figure_of, html_of, text_of
 from likely.workbench.fit_warnings import heard, routing
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import entry_for
 from likely.workbench.objective import CrossValidated, prepared, strata_of
 from likely.workbench.predictions import truth_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import model_and_name, space_for
+from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
 MOST_STEPS = 12  # points of a curve by iterations
@@ -207,14 +209,16 @@ def curve_of_rows(
     name: str | None = None,
 ) -> Curve:
     """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
-    usual, estimator = model_and_name(model, rows.task, seed=seed)
-    name = usual if name is None else name
+    entry = entry_for(model)
+    name = entry.name if name is None else name
     main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
     plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
     arena = Arena(rows.learned, rows.task, plan, (main,))
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
-        points = along(_Asked(arena, name, estimator, of, seed), values)
+        points = along(
+            _Asked(arena, name, entry, entry.build(rows.task, seed=seed), of, seed), values
+        )
     return Curve(of, points, main, name, rows, folds, seed)
 
 
@@ -223,6 +227,7 @@ class _Asked(NamedTuple):
 
     arena: Arena
     name: str
+    entry: ModelEntry
     estimator: Any
     of: str
     seed: int
@@ -270,7 +275,7 @@ def _by_setting(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...
     if values is None:
         arena = asked.arena
         whole = CrossValidated(asked.estimator, arena.table, arena.task, arena.metrics[0])
-        dimensions = space_for(None, asked.name, whole).dimensions
+        dimensions = space_for(None, asked.entry, whole).dimensions
         if asked.of not in dimensions:
             raise InvalidInput(
                 f"{asked.of!r} has no usual range; those of {asked.name} that have one are "

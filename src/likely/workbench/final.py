@@ -20,10 +20,10 @@ from likely.sealing.folder import TRAIN, SealFolder, as_library
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
 from likely.workbench.final_scorers import promised_by, scorer_from, usual_scorer
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import model_and_name
 from likely.workbench.search.study import Study
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import task_for_models
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,10 +98,10 @@ def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> _Chosen:
     if isinstance(given, Study):
         return _of_study(given, manifest)
     kind = cast("TargetKind | None", manifest.kind)
-    suits = suits_of(given) if isinstance(given, str) else []
-    task = task_for_models(train, manifest.target, suits, kind=kind, order=manifest.order)
-    _, model = model_and_name(given, task, seed=0)
-    return _Chosen(Prepared(model) if isinstance(given, str) else model)
+    named = given if isinstance(given, str) else None
+    task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
+    model = entry_for(given).build(task)
+    return _Chosen(model if named is None else Prepared(model))
 
 
 def _of_study(study: Study, manifest: Manifest) -> _Chosen:

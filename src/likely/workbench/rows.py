@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.data.arrow import with_target
+from likely.data.arrow import decoded, with_target
 from likely.data.finite import refuse_infinities
 from likely.data.frames import library_of
 from likely.errors import InvalidInput, UnknownName
@@ -22,8 +22,7 @@ from likely.workbench.folds import Folds
 from likely.workbench.objective import strata_of
 from likely.workbench.opened import MANIFEST, is_sealed, kind_and_order
 from likely.workbench.search.question import rows_and_target
-from likely.workbench.task import Task
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import Task, task_for_models
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +87,7 @@ def rows_for(
         place = data if isinstance(data, str | Path) else None
         refuse_sealed_rows_near(table, place, doing=doing)
     kind, order = kind_and_order(remembered, target, kind=kind, order=order)
-    task = task_for_models(table, target, suits_of(models), kind=kind, order=order)
+    task = task_for_models(table, target, models, kind=kind, order=order)
     refuse_infinities(table.to_batches())  # a fold would name another row
     known = task.known(table)
     if not known.all():
@@ -143,12 +142,10 @@ def time_of(table: "pa.Table", name: str) -> Array:
 
 def codes_of(table: "pa.Table", name: str) -> Array:
     """Whole numbers in the order of a column's values; each missing one is a value of its own."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     column = table.column(name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     rank = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
     codes = np.array(rank.to_numpy(), dtype=np.int64)
     gaps = np.asarray(pc.is_null(column).to_numpy())

@@ -223,7 +223,7 @@ def test_what_cannot_be_searched_is_refused(iris: Any, options: Any, message: st
 def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
     with pytest.raises(UnknownName, match="Did you mean 'discriminant'"):
         tune(iris, "target", "discriminent")
-    with pytest.raises(InvalidInput, match="expected a name or an estimator"):
+    with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         tune(iris, "target", NaiveBayes)
     with pytest.raises(InvalidInput, match="constant has no settings to tune"):
         tune(iris, "target", "constant")

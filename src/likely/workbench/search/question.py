@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from sklearn.base import clone
 
 from likely.compute.executor import SERIAL_BYTES, Executor
 from likely.data.arrow import refuse_twins
@@ -19,11 +18,10 @@ from likely.metrics import Metric, metric_named, metrics_for
 from likely.names import shortlist
 from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
-from likely.workbench.models import CANDIDATES, candidate_named, candidates_for
+from likely.workbench.model_entry import ModelEntry
 from likely.workbench.objective import CrossValidated
 from likely.workbench.opened import TRAINING, is_sealed, opened
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.default_spaces import space_of
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.study_folder import data_hash
 from likely.workbench.task import Task
@@ -39,7 +37,7 @@ PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 class Question:
     """Everything that decides the answer of a study, and its budget."""
 
-    model: str  # a candidate's name, or the name of a class
+    model: str  # its name in the registry, its import path, or the name of its class
     objective: CrossValidated
     space: Space
     search: Search
@@ -125,32 +123,14 @@ def metric_of(task: Task, metric: str | Metric | None) -> Metric:
     return found
 
 
-def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
-    """An estimator to put settings into, and what it is called."""
-    if isinstance(model, str):
-        return model, candidate_named(model).build(task, seed=seed)
-    if model is None:
-        raise InvalidInput(
-            f"No model was given for {task.target!r}; a name or an estimator was expected. Use "
-            f"model={candidates_for(task)[1].name!r}, for instance; compare says which are good."
-        )
-    if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
-        raise InvalidInput(
-            f"The model is {model!r}; expected a name or an estimator. "
-            f"Choose one of {', '.join(CANDIDATES)}, or pass NaiveBayes(), for instance."
-        )
-    inner = model.model if isinstance(model, Prepared) else model
-    return type(inner).__name__, clone(model)
-
-
-def space_for(declared: Any, name: str, objective: CrossValidated) -> Space:
-    """The space as declared, or the usual one at the scale of the table."""
+def space_for(declared: Any, entry: ModelEntry, objective: CrossValidated) -> Space:
+    """The space as declared, or the usual one of the model at the scale of the table."""
     known = list(_inner(objective.model).get_params())
     if declared is not None:
         return space_from(declared, known)
     task, table = objective.task, objective.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
-    return space_of(name, rows=table.num_rows, spread=spread)
+    return entry.space_for(rows=table.num_rows, spread=spread)
 
 
 def by_hand_of(

@@ -19,6 +19,7 @@ from likely.intervals import mean_of_independent
 from likely.kinds import TargetKind
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space
+from likely.workbench.models import entry_for
 from likely.workbench.objective import CrossValidated, prepared
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.rows import Rows, codes_of, rows_for, time_of
@@ -36,7 +37,6 @@ from likely.workbench.search.question import (
     check_budget,
     executor_of_trials,
     metric_of,
-    model_and_name,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -216,10 +216,10 @@ def tune(
     target : str, or one label for each row
         The column to predict; a seal remembers it.
     model : str or estimator
-        A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
-        inside each fold.
+        A name, such as ``"logistic"``, the import path of a class of another library, or an
+        estimator.  Its table is prepared inside each fold.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
-        What to search; None is the usual space of the model.
+        What to search; None is the usual space of the model, if it has one.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
         How many settings, 50 where no time is given; of halving, in its first round.
@@ -268,10 +268,11 @@ def tune(
         by_time=by_time,
         doing="tune",
     )
-    name, template = model_and_name(model, rows.task, seed=seed)
+    entry = entry_for(model)
+    template = entry.build(rows.task, seed=seed)
     chosen = metric_of(rows.task, metric)
     objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
-    searched = space_for(space, name, objective)
+    searched = space_for(space, entry, objective)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
@@ -280,7 +281,9 @@ def tune(
         by_hand = () if by.name == Grid.name else AS_IT_IS
     plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
     grouped = {"group": rows.group, "by_time": rows.by_time}
-    question = Question(name, objective, searched, by, plan, minutes, nested, grouped, rows.library)
+    question = Question(
+        entry.name, objective, searched, by, plan, minutes, nested, grouped, rows.library
+    )
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
 
