@@ -1,21 +1,18 @@
 """What a linear model has learned: its summary, or its coefficients class by class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array
-from likely.cli.show import count, heading, shortened, significant, table, width, wrapped
+from likely.cli.show import heading, table, width, wrapped
+from likely.formatting import count, shortened, signed
 from likely.linear.summary import MOST_ROWS
 
 LONGEST_NAME = 30
 MOST_TERMS = 20  # of a summary, where --top says nothing
 MOST_PER_CLASS = 4  # where there are too many classes for a table
-RULE = "─"  # between the parts of a summary
-SMALLEST_P = 1e-4  # below this, p is said to be below it
-SMALLEST_FIXED, LARGEST_FIXED = 1e-3, 1e5  # outside of these: digits that count
-DIGITS = 4
 COLUMNS = ("coef", "se", "z", "p", "low", "high")
 
 
@@ -66,39 +63,18 @@ def _summary(model: Any, name: str, top: int) -> tuple[str, dict[str, Any]]:
             "bic": fit.bic,
             "dispersion": fit.dispersion,
             "covariance": fit.covariance_kind,
+            "distribution": fit.distribution,
         },
         "notes": list(told.notes),
     }
-    text, terms = str(told), result["terms"]
-    return text if len(terms) <= min(top, MOST_ROWS) else _cut(text, terms, top), result
-
-
-def _cut(text: str, terms: Sequence[Mapping[str, Any]], top: int) -> str:
-    """A summary with its most telling terms alone: those furthest from 0 in standard errors."""
-    lines = text.splitlines()
-    rules = [i for i, line in enumerate(lines) if line.startswith(RULE)]
-    order = sorted(
-        terms, key=lambda each: -abs(each["z"] or 0.0) if each["z"] == each["z"] else 0.0
+    if len(fit.names) <= min(top, MOST_ROWS):
+        return str(told), result
+    order = sorted(range(len(fit.names)), key=lambda j: -_size(result["terms"][j]["z"]))
+    left = len(fit.names) - top
+    more = (
+        f"… and {count(left, 'more term')} (--top {len(fit.names)} shows all)" if left > 0 else ""
     )
-    rows = [[shortened(each["term"], LONGEST_NAME), *_cells(each)] for each in order[:top]]
-    body = table(["term", *COLUMNS], rows, indent=0)
-    left = len(terms) - top
-    more = [f"… and {count(left, 'more term')} (--top {len(terms)} shows all)"] if left > 0 else []
-    return "\n".join([*lines[: rules[1] + 1], body, *more, *lines[rules[2] :]])
-
-
-def _cells(each: Mapping[str, Any]) -> list[str]:
-    known = {name: each[name] for name in COLUMNS if each[name] is not None}
-    told = {name: _fixed(value) for name, value in known.items() if value == value}
-    if "p" in told:
-        told["p"] = f"<{SMALLEST_P:.4f}" if known["p"] < SMALLEST_P else f"{known['p']:.4f}"
-    return [told.get(name, "–") for name in COLUMNS]
-
-
-def _fixed(value: float) -> str:
-    """Four digits after the point, so that columns line up; of the very small, four that count."""
-    fixed = value == 0 or SMALLEST_FIXED <= abs(value) < LARGEST_FIXED
-    return f"{value:.{DIGITS}f}" if fixed else significant(value, DIGITS)
+    return told.text(order[:top], more), result
 
 
 def _size(z: float | None) -> float:
@@ -157,10 +133,10 @@ def _table(
     terms: list[str], shown: list[int], groups: list[str], coef: Array, intercept: Array
 ) -> str:
     rows = [
-        [shortened(terms[j], LONGEST_NAME), *(_signed(value) for value in coef[:, j].tolist())]
+        [shortened(terms[j], LONGEST_NAME), *(signed(value) for value in coef[:, j].tolist())]
         for j in shown
     ]
-    rows.append(["intercept", *(_signed(value) for value in intercept.tolist())])
+    rows.append(["intercept", *(signed(value) for value in intercept.tolist())])
     return table(["term", *groups], rows)
 
 
@@ -170,10 +146,6 @@ def _lists(terms: list[str], groups: list[str], coef: Array, most: int) -> str:
     lines = []
     for group, row in zip(groups, coef, strict=True):
         best = np.argsort(-np.abs(row), kind="stable")[:most].tolist()
-        told = "; ".join(f"{terms[j]} {_signed(row[j])}" for j in best)
+        told = "; ".join(f"{terms[j]} {signed(row[j])}" for j in best)
         lines.append(f"  {group:<{wide}}  {wrapped(told, wide + 4)}")
     return "\n".join(lines)
-
-
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + significant(value)

@@ -9,7 +9,8 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import count, heading, number, shortened, table, width, wrapped
+from likely.cli.show import heading, table, width, wrapped
+from likely.formatting import count, number, shortened
 
 if TYPE_CHECKING:
     from likely.cli.runs import Run
@@ -99,7 +100,7 @@ def _prepared(model: Any, seed: int, top: int | None) -> tuple[str, dict[str, An
     steps, top = model.steps_, MOST_COLUMNS if top is None else top
     room = width() - max(len(name) for name, _ in steps[:top]) - 4  # beside the longest name
     rows = [line for name, what in steps[:top] for line in _lines(name, what, room)]
-    body = table(["column", "prepared inside the fit"], rows, left=2)
+    body = table(["column", "prepared inside the fit"], rows, words=range(2))
     if len(steps) > top:
         body += f"\n  … and {count(len(steps) - top, 'more column')} (--top {len(steps)} shows all)"
     steps_facts = [{"column": name, "step": what} for name, what in steps]

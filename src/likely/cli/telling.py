@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.cli.show import significant
 from likely.distributions import (
     Bernoulli,
     Categorical,
@@ -20,6 +19,7 @@ from likely.distributions import (
 )
 from likely.distributions.categorical import tables
 from likely.distributions.product import Product
+from likely.formatting import short_number
 from likely.generative.evidence import margins, part_evidence
 
 
@@ -80,7 +80,7 @@ def _of_part(
 def _spread(location: Array, scale: Array) -> list[list[str]]:
     pairs = zip(location.T, scale.T, strict=True)
     return [
-        [f"{significant(m)} ± {significant(s, 2)}" for m, s in zip(*pair, strict=True)]
+        [f"{short_number(m, 3)} ± {short_number(s, 2)}" for m, s in zip(*pair, strict=True)]
         for pair in pairs
     ]
 

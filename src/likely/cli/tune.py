@@ -229,7 +229,7 @@ def _has_scores(log: Path) -> bool:
 
 
 def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
-    from likely.cli.show import count
+    from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
     words = shlex.split(settings.command)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, final
 
+from likely.formatting import capitalised, count, number, setting
 from likely.metrics import METRICS
 from likely.report.figures import (
     ACCENT,
@@ -23,7 +24,6 @@ from likely.report.figures import (
 )
 from likely.report.run_files import Record, RunFacts
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.report.wording import capitalised, count, number, settled
 from likely.workbench.folds import parted_by
 
 TITLE = "Curves"
@@ -192,7 +192,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    return settled(value) if _is_number(value) else str(value)
+    return setting(value) if _is_number(value) else str(value)
 
 
 def _caption(shown: _Drawn) -> str:

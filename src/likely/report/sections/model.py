@@ -3,6 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from likely.formatting import (
+    capitalised,
+    coefficient_cells,
+    count,
+    fixed,
+    number,
+    p_value,
+    shortened,
+    statistic,
+)
 from likely.report.figures import ACCENT, INK, MUTED, picture
 from likely.report.run_files import RunFacts
 from likely.report.section import (
@@ -16,7 +26,6 @@ from likely.report.section import (
     Table,
     Text,
 )
-from likely.report.wording import MINUS, capitalised, count, interval, number, shortened
 
 TITLE = "The model"
 MOST_TERMS = 25  # coefficients in a table
@@ -28,10 +37,9 @@ MOST_PER_GROUP = 8
 LONGEST_NAME = 40
 LONGEST_CELL = 24
 LONGEST_DRAWN = 22  # letters of a name beside a picture
-SMALLEST_P = 1e-4
 SCALED = "divided by its standard deviation"  # in the words of a preparation
 NONE = number(None)
-Z_AND_P = frozenset({3, 4})  # heads that are symbols
+AS_WRITTEN = frozenset(range(1, 7))  # heads of a summary that are not capitalised
 
 
 def model_page(facts: RunFacts) -> Section | LeftOut:
@@ -79,24 +87,27 @@ def _summary(page: Mapping[str, Any], units: str) -> list[Block]:
     rows = tuple(
         (
             shortened(each["term"], LONGEST_NAME),
-            *(number(each[key]) for key in ("coef", "se")),
-            number(each["z"], 2),
-            _p(each["p"]),
-            interval(each["low"], each["high"]),
+            *cells[:2],
+            statistic(each["z"]),
+            p_value(each["p"]),
+            *cells[2:],
         )
         for each in terms[:MOST_TERMS]
+        for cells in [coefficient_cells(*(each[key] for key in ("coef", "se", "low", "high")))]
     )
     said = (
         f"{page['title']}: {count(int(fit['examples']), 'row')}, "
         f"{_parameters(float(fit['parameters']))}; log-likelihood "
-        f"{number(fit['log_likelihood'])} (without columns {number(fit['null_log_likelihood'])}), "
-        f"AIC {number(fit['aic'])}, standard errors: {fit['covariance']}. Coefficients: {units}."
+        f"{fixed(fit['log_likelihood'], 3)} (intercept only: "
+        f"{fixed(fit['null_log_likelihood'], 3)}), AIC {fixed(fit['aic'], 3)}, standard errors: "
+        f"{fit['covariance']}. Coefficients: {units}."
     )
-    head = ("term", "coefficient", "standard error", "z", "p", "95 % interval")
+    ratio = fit.get("distribution", "z")
+    head = ("term", "coef", "std err", ratio, f"P>|{ratio}|", "[0.025", "0.975]")
     notes = [Remark(capitalised(note), tone="note") for note in page["notes"]]
     zeros = f"{count(held, 'term')} at 0 not shown." if held else ""
     more = _more(len(terms), MOST_TERMS, "term")
-    table = Table(head, rows, caption=zeros, more=more, names=Z_AND_P)
+    table = Table(head, rows, caption=zeros, more=more, names=AS_WRITTEN)
     drawn: Block = Gallery((_forest(terms), table)) if rows else table
     return [Text(said), drawn, *notes]
 
@@ -187,8 +198,7 @@ def _components(page: Mapping[str, Any]) -> list[Block]:
 
 def _parameter(column: Mapping[str, Any], name: str) -> str:
     said = str(column["parameters"][name])
-    signed = said if column["event"] == "categorical" else said.replace("-", MINUS)
-    return shortened(signed, LONGEST_CELL)
+    return shortened(said, LONGEST_CELL)
 
 
 def _lists(names: Sequence[str], columns: Sequence[Mapping[str, Any]]) -> Table:
@@ -222,9 +232,3 @@ def _more(n: int, most: int, what: str) -> str:
     return (
         f"{count(n - most, f'more {what}')}; likely explain --top has them all" if n > most else ""
     )
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return f"< {SMALLEST_P:.4f}" if p < SMALLEST_P else f"{p:.4f}"
