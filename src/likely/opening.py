@@ -20,7 +20,7 @@ from likely.data.layouts.intercept import Design
 from likely.data.schema import Encoded, Schema, TableKinds
 from likely.data.source import Source, column_index
 from likely.errors import BadCell, InvalidInput, UnseenCategories, warn_user
-from likely.names import shortlist
+from likely.formatting import listed
 from likely.validate import as_frame, check_table, is_frame, plain, refuse_other_length
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -55,7 +55,7 @@ def check_column(what: str, name: Any, source: Source) -> None:
     if not isinstance(name, str):
         raise InvalidInput(
             f"X is a file, so {what} must be the name of one of its columns; "
-            f"found {type(name).__name__}. Columns are {shortlist(source.names)}."
+            f"found {type(name).__name__}. Columns are {listed(source.names)}."
         )
     column_index(source.names, name)
 

@@ -23,7 +23,7 @@ from likely.data.source_blocks import SourceBlocks, find_schema_and_classes
 from likely.distributions.base import Family
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
-from likely.names import shortlist
+from likely.formatting import listed
 from likely.objectives.components import (
     Components,
     ComponentTotals,
@@ -155,7 +155,7 @@ def _open_source(
     if supervised and target is None:
         raise InvalidInput(
             "X is a file and y is None; y must name the target column. "
-            f"Columns are {shortlist(source.names)}."
+            f"Columns are {listed(source.names)}."
         )
     executor = executor_for(estimator.executor, source.nbytes)
     features = source.drop([name for name in (target, weight) if name is not None])
