@@ -7,19 +7,9 @@ be explained and reported.  An estimator without it is described by its settings
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import Any, Literal, Protocol, final, runtime_checkable
 
-from likely.formatting import (
-    DASH,
-    estimate_cells,
-    listed,
-    number,
-    p_value,
-    quoted,
-    signed,
-    statistic,
-)
+from likely.formatting import coefficient_cells, listed, number, p_value, quoted, signed, statistic
 
 Form = Literal["word", "number", "signed", "estimate", "error", "low", "high", "statistic", "p"]
 ENDS: tuple[Form, ...] = ("estimate", "error", "low", "high")  # written alike, and drawn
@@ -265,13 +255,7 @@ def remark_on_little_spread(names: Sequence[str]) -> tuple[str, ...]:
 
 def _ends(values: Mapping[str, Any]) -> dict[str, str]:
     """An estimate, its standard error and its interval: digits by the standard error."""
-    coef, error, low, high = (values.get(form) for form in ENDS)
-    if coef is None or error is None or not isfinite(error):
-        cells = [number(coef), DASH, number(low), number(high)]
-    else:
-        value, _, *others = estimate_cells(coef, coef - error, coef + error, error, low, high)
-        cells = [value, *others]
-    return dict(zip(ENDS, cells, strict=True))
+    return dict(zip(ENDS, coefficient_cells(*(values.get(form) for form in ENDS)), strict=True))
 
 
 def _written(form: Form, value: Any) -> str:

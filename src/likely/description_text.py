@@ -16,6 +16,7 @@ from likely.formatting import (
     html_paragraph,
     html_table,
     number,
+    paragraph,
     shortened,
     text_table,
 )
@@ -43,10 +44,10 @@ def text_of(
     if told.fit:
         blocks.append(_between_rules(told, first))
     else:
-        blocks += [["", *_wrapped(_shares(told), width)]] if told.shares else []
+        blocks += [["", *paragraph(_shares(told), width)]] if told.shares else []
         blocks += [["", *first]] if first else []
     wide = max(NARROWEST, *(len(line) for block in blocks for line in block))
-    notes = [_wrapped(f"Note: {note}", min(wide, width)) for note in told.notes]
+    notes = [paragraph(f"Note: {note}", min(wide, width)) for note in told.notes]
     blocks += [[""], *notes] if notes and not told.fit else notes
     blocks += [["", *table] for table in others]
     for part in told.parts:
@@ -130,7 +131,7 @@ def _lines(table: NamedTable, top: int, width: int, more: str) -> list[str]:
     if drawn is None:
         wide = max(map(len, table.groups))
         for group, told in by_group(table, min(top, MOST_PER_GROUP)):
-            first, *rest = _wrapped(told, width - wide - 4)
+            first, *rest = paragraph(told, width - wide - 4)
             title += [f"  {group:<{wide}}  {first}", *(f"{'':{wide + 4}}{line}" for line in rest)]
         return title
     return [*title, *drawn, *_left_out(table, top, more)]
@@ -165,10 +166,6 @@ def _broken(rows: list[list[str]], width: int) -> list[list[str]]:
         first, *rest = wrap(last, max(width - taken, LONGEST_CELL), break_on_hyphens=False) or [""]
         found += [[*cells, first], *([""] * len(cells) + [line] for line in rest)]
     return found
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(text, max(width, LONGEST_CELL), break_long_words=False, break_on_hyphens=False)
 
 
 def _left_out(table: NamedTable, top: int, more: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 The rule for digits:
 
-estimate    two significant digits of its interval's half-width, for the value, both ends and
-            whatever is compared with them (the baseline)
+estimate    two significant digits of its interval's half-width (a coefficient: of its standard
+            error), for the value, both ends and whatever is compared with them (the baseline)
 number      four significant digits, where there is no interval
 p, z and t  three decimals
 
@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from math import floor, isfinite, isnan, log10
 from numbers import Integral, Real
+from textwrap import wrap
 from typing import Any
 
 DASH = "–"  # where there is no value
@@ -88,6 +89,8 @@ def fixed(value: float, decimals: int) -> str:
     """
     if not isfinite(value):
         return str(_special(value))
+    if abs(value) >= LARGEST_FIXED:
+        return f"{value:.9g}"
     return f"{round(float(value), decimals) + 0.0:,.{decimals}f}"
 
 
@@ -123,6 +126,20 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
     else:
         written = [_to_place(each, half) for each in (value, low, high, *beside)]
     return [written[0], _range(*written[1:3]), *written[3:]]
+
+
+def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
+    """A coefficient, its standard error and the ends of its interval, a cell each.
+
+    All have two significant digits of the standard error.
+
+    >>> coefficient_cells(1.23456, 0.2345, 0.775, 1.694)
+    ['1.23', '0.23', '0.77', '1.69']
+    """
+    half = None if error is None else _half_width(error, -error, error)
+    return [
+        number(each) if half is None else _to_place(each, half) for each in (coef, error, low, high)
+    ]
 
 
 def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str:
@@ -168,12 +185,14 @@ def p_phrase(p: float | None) -> str:
     return f"p < {SMALLEST_P}" if written.startswith("<") else f"p = {written}"
 
 
-def statistic(value: float) -> str:
+def statistic(value: float | None) -> str:
     """The ratio z or t of an estimate to its standard error: three decimals.
 
     >>> statistic(-2.0), statistic(1.5e7)
     ('-2.000', '1.500e+07')
     """
+    if value is None:
+        return DASH
     return f"{value:.3e}" if isfinite(value) and abs(value) >= 1e6 else fixed(value, 3)
 
 
@@ -231,6 +250,15 @@ def short_hash(digest: Any) -> str:
     """The first letters of a SHA-256."""
     text = str(digest)
     return text if len(text) <= HASH_LETTERS else f"{text[:HASH_LETTERS]}…"
+
+
+def paragraph(text: str, width: int = WIDEST) -> list[str]:
+    """The lines of a text that is at most ``width`` columns wide; words are not broken."""
+    return [
+        line
+        for part in text.splitlines()
+        for line in wrap(part, width, break_long_words=False, break_on_hyphens=False)
+    ]
 
 
 def printable(text: str) -> str:
@@ -333,7 +361,7 @@ def _to_place(value: Any, half_width: float) -> str:
     size = abs(float(value))
     if size >= LARGEST_FIXED or (place > MOST_DECIMALS and size < SMALLEST_FIXED):
         digits = place + floor(log10(size)) if size >= ROUNDING else -1
-        return "0" if digits < 0 else f"{value:.{digits}e}"
+        return "0" if digits < 0 else f"{value:.{min(digits, MOST_DECIMALS)}e}"
     return fixed(value, min(max(place, 0), MOST_DECIMALS))
 
 

@@ -33,7 +33,7 @@ def test_a_later_comparison_does_not_replace_an_earlier_one(likely, seal, tmp_pa
     likely("train", seal, "logistic")
     assert likely("report", "@last").exit == 0
     page = (tmp_path / "report.html").read_text()
-    assert "3 models beside the constant were compared by likely compare" in page
+    assert "3 models were compared with the baseline by likely compare" in page
     assert page.count(">discriminant</th>") == 1
 
 
@@ -62,7 +62,7 @@ def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_p
     assert "Kept in runs/001-naive-bayes/comparison.json" in " ".join(said.out.split())
     assert likely("report", "runs/001-naive-bayes").exit == 0
     assert (
-        "1 model beside the constant was compared by likely compare"
+        "1 model was compared with the baseline by likely compare"
         in (tmp_path / "report.html").read_text()
     )
 

@@ -171,7 +171,9 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     assert time.perf_counter() - start < DEMO_SECONDS
     for verb in ("look", "seal", "compare", "tune", "final", "report"):
         assert f"$ likely {verb}" in outcome.out
-    assert "on 113 sealed rows, look 1 of 1; best constant" in outcome.out
+    assert "113 sealed rows; evaluation 1 of 1. Baseline (constant)" in " ".join(
+        outcome.out.split()
+    )
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())
     assert facts["high"] < facts["constant"] / 2
     report = tmp_path / "story" / "report.html"
@@ -180,3 +182,16 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["story"]
     next_command = outcome.out.rstrip().splitlines()[-1].removeprefix("Next: likely ")
     assert likely(*next_command.split()).exit == 0
+
+
+def test_names_and_values_of_the_data_cannot_steer_the_terminal(likely, tmp_path):
+    evil = "\x1b]52;c;aGk=\x07\x1b[2J\x9b1A\u202e"
+    rows = "".join(f"{k},{'a' if k % 2 else evil},{k % 3}\n" for k in range(60))
+    (tmp_path / "evil.csv").write_text(f"x,na{evil}me,y\n{rows}", encoding="utf-8")
+    for words in (("look",), ("train", "naive-bayes"), ("look", "--mute", evil)):
+        verb, *rest = words
+        said = likely(verb, "evil.csv", *rest, "--target", "y")
+        assert said.exit == (1 if evil in words else 0)
+        for character in ("\x07", "\x1b]", "\x1b[2J", "\x9b", "\u202e"):
+            assert character not in said.out + said.err
+    assert "\\x1b]52" in likely("look", "evil.csv", "--target", "y").out

@@ -78,7 +78,7 @@ def test_looks_beyond_the_budget_are_said(copied):
     rewritten(copied, "final.json", lambda f: f.update(look=3))
     html = report_of([read_run(copied)]).html
     assert "3 of 1 – more than were meant" in html
-    assert "look 3 where 1 was meant" in html
+    assert "evaluation 3, beyond the budget of 1" in html
 
 
 def test_validation_comes_back_as_it_was_written(whole):

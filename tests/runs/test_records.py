@@ -51,7 +51,7 @@ def test_a_small_comparison_after_a_large_one_hides_nothing(whole):
     assert set(models_in([found])) == set(MODELS)
     section = comparing(RunFacts("run", {}, comparisons=(found,)))
     assert section.blocks[0].text.startswith(
-        "3 models beside the constant were compared by likely compare."
+        "3 models were compared with the baseline by likely compare."
     )
 
 
@@ -74,7 +74,7 @@ def test_other_folds_and_other_metrics_are_listed_beside(whole):
     assert said == ["By log loss, in 3 folds, seed 7", "By accuracy, in 3 folds", said[-1]]
     assert said[-1] == "By log loss, in 3 folds"
     assert (
-        "3 models beside the constant were compared by likely compare, in 3 ways"
+        "3 models were compared with the baseline by likely compare, in 3 ways"
         in section.blocks[0].text
     )
 
@@ -94,8 +94,8 @@ def test_what_lies_outside_has_an_arrow_and_its_number(whole):
     worse["models"][-1]["interval"] = [20.0, 26.0]
     section = comparing(RunFacts("run", {}, comparisons=(worse,)))
     picture = section.blocks[1].blocks[1]
-    assert ">23.250</text>" in picture.svg.replace("\n", "")
-    assert "An arrow, with its number, is outside." in picture.caption
+    assert ">23.25</text>" in picture.svg.replace("\n", "")
+    assert "An arrow with a number stands for a score outside of the axis." in picture.caption
 
 
 def test_an_infinite_score_is_a_dash_that_is_explained(whole):
@@ -104,7 +104,7 @@ def test_an_infinite_score_is_a_dash_that_is_explained(whole):
     section = comparing(RunFacts("run", {}, comparisons=(odd,)))
     table = next(block for block in section.blocks if block.kind == "table")
     assert table.rows[1][4] == "–"
-    assert table.caption.startswith(f"– of {odd['models'][1]['model']}: infinite")
+    assert table.caption.startswith(f"– for {odd['models'][1]['model']}: infinite")
 
 
 def test_only_comparisons_of_the_same_classes_in_the_same_order_are_joined(whole):

@@ -100,7 +100,7 @@ def test_a_reason_allows_another_look_at_a_wider_interval(sealed):
     assert second.high - second.low > first.high - first.low
     assert events(sealed)[3:] == ["again", "commit", "score"]
     assert sealed.ledger()[3]["reason"] == REASON
-    assert "look 2 where 1 was meant" in str(second)
+    assert "evaluation 2, beyond the budget of 1" in str(second)
     assert sealed.final(likely.NaiveBayes(smoothing=3.0), again=REASON).level == 1 - 0.05 / 3
 
 

@@ -98,7 +98,7 @@ def test_a_value_that_cannot_be_fitted_is_a_point_without_a_score():
 
 def test_it_prints_as_a_table_a_frame_a_page_and_json():
     curve = lk.learning_curve(noisy(), "y", "logistic", folds=3)
-    assert str(curve).startswith("table: log loss of logistic by rows learned from")
+    assert str(curve).startswith("table: log loss of logistic by training rows")
     assert "best" in str(curve) and "▁" in str(curve)
     assert list(curve.to_frame()["size"]) == [point.x for point in curve.points]
     assert "<td" in curve._repr_html_()

@@ -14,6 +14,7 @@ import likely
 from likely.cli.exits import Exit
 from likely.cli.settings import Settings
 from likely.cli.show import wrapped
+from likely.formatting import printable
 from likely.json_files import as_json
 
 
@@ -35,26 +36,30 @@ def tell(answer: Answer, settings: Settings) -> None:
     if settings.json:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
         return
-    click.echo(answer.text, err=answer.aside, color=settings.color)
+    _write(answer.text, settings, err=answer.aside)
     if settings.quiet:  # beside the answer, so that it stays alone on the standard output
-        click.echo(f"Seed {settings.seed}.", err=True)
+        _write(f"Seed {settings.seed}.", settings, err=True)
         return
     for finding in answer.findings:
-        note = click.style("Note: ", fg="yellow") + wrapped(finding, 6)
-        click.echo(note, err=True, color=settings.color)
+        _write(click.style("Note: ", fg="yellow") + wrapped(finding, 6), settings, err=True)
     footer = click.style(f"Seed {settings.seed}, likely {likely.__version__}.", dim=True)
-    click.echo(f"\n{footer}\n{_next(answer.next)}", err=answer.aside, color=settings.color)
+    _write(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
 
 
 def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
-    """Say what went wrong and what to do."""
+    """Print what went wrong and what to do."""
     if settings.json:
         _tell_json(settings, exit, None, (message,), (), next)
         return
     word = "Stopped: " if exit == Exit.INTERRUPTED else "Error: "
     styled = click.style(word, fg="red", bold=True)
-    click.echo(styled + wrapped(message, len(word)), err=True, color=settings.color)
-    click.echo(_next(next), err=True, color=settings.color)
+    _write(styled + wrapped(message, len(word)), settings, err=True)
+    _write(_next(next), settings, err=True)
+
+
+def _write(text: str, settings: Settings, *, err: bool) -> None:
+    """Without control characters: names and values of the data must not steer the terminal."""
+    click.echo(printable(text), err=err, color=settings.color)
 
 
 def _next(command: str) -> str:

@@ -14,7 +14,7 @@ from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parting_options
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
-from likely.names import shortlist
+from likely.formatting import listed
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def rows_of(
     if column is None:
         raise Refusal(
             f"No target was given; the column to predict was expected. {data.label} has "
-            f"{shortlist(data.source.names)}.",
+            f"{listed(data.source.names)}.",
             Exit.USAGE,
             f"likely {doing} {shlex.quote(name)} --target COL{parting.words}",
         )

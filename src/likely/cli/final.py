@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
-GAIN = "gain over the constant"
+GAIN = "gain over the baseline"
 MOST_SHOWN = 6  # metrics beside the main one
 
 
@@ -137,6 +137,7 @@ def _facts(score: "FinalScore") -> dict[str, Any]:
 
 def _text(score: "FinalScore") -> str:
     from likely.cli.show import heading, table, wrapped
+    from likely.formatting import percent_level
     from likely.metrics import METRICS
 
     told = heading(wrapped(str(score)))
@@ -150,28 +151,26 @@ def _text(score: "FinalScore") -> str:
     ][:MOST_SHOWN]
     if not rows:
         return told
-    header = ["on the sealed rows", "", f"{100 * score.level:.4g} % interval", "best constant"]
+    header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
     return f"{told}\n\n{table(header, rows)}"
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    from likely.cli.show import beside_each_other
+    from likely.formatting import estimate_cells
 
     constant = [] if line.get("constant") is None else [line["constant"]]
-    value, low, high, *beside = beside_each_other(
-        line["value"], line["low"], line["high"], *constant
-    )
-    return [value, f"{low} to {high}", *(beside or [""])]
+    cells = estimate_cells(line["value"], line["low"], line["high"], *constant)
+    return cells if constant else [*cells, ""]
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:
     found = []
     if score.resumed:
-        found.append("These predictions had had their look before: no other was used.")
+        found.append("These predictions were evaluated before: no further evaluation was counted.")
     if not score.of_this_model:
-        found.append("Value and interval are of the best model so far, not of this one.")
+        found.append("Value and interval are those of the best model so far, not of this one.")
     elif not _is_better(score):
-        found.append("On the sealed rows the model is not shown to be better than the constant.")
+        found.append("On the sealed rows the model is not shown to be better than the baseline.")
     return tuple(found)
 
 

@@ -72,7 +72,7 @@ def _opened(name: str) -> "Opened":
 def _coloured(found: "Look") -> str:
     """The text with the title in bold and each code in the colour of its severity."""
     from likely.cli.show import heading, width
-    from likely.workbench.look.text import text_of
+    from likely.workbench.look.look_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
     coloured = re.sub(CODE, _styled, in_options(rest), flags=re.MULTILINE)

@@ -29,7 +29,7 @@ from likely.metrics.ordinal import HALF
 LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
 LOG_LIKELIHOOD, DEVIANCE = "log-likelihood per row", "deviance"
 ABSOLUTE, SQUARED = "mean absolute error", "mean squared error"
-MEDIAN = f"The best constant of the {ABSOLUTE} is the median; elsewhere it is the mean."
+MEDIAN = f"The baseline of the {ABSOLUTE} is the median; of the others it is the mean."
 
 
 def class_scores(

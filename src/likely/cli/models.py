@@ -33,7 +33,7 @@ def models(settings: Settings, name: str | None) -> Answer:
 def _all() -> Answer:
     rows = [[model.name, _target(model), model.summary] for model in trainable()]
     return Answer(
-        text=table(["model", "target", ""], rows, left=3, indent=0),
+        text=table(["model", "target", ""], rows, words=range(3), indent=0),
         result={"models": [_facts(model) for model in trainable()]},
         next="likely models naive-bayes",
     )
@@ -54,7 +54,7 @@ def _one(model: ModelEntry) -> Answer:
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
         f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
-        + table(["parameter", "default", ""], rows, left=3),
+        + table(["parameter", "default", ""], rows, words=range(3)),
         result={
             **_facts(model),
             "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],

@@ -9,7 +9,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
-from likely.names import shortlist
+from likely.formatting import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,11 +37,11 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
     """
     from likely.cli.guard import note_sealed_rows_in
-    from likely.cli.show import count
     from likely.cli.tables import HeaderAlone, open_data
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.cli.writers import write_table
+    from likely.formatting import count
     from likely.runs import open_run
 
     _refuse_two_voices(settings, output)
@@ -242,7 +242,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise Refusal(
         f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
-        f"columns are {shortlist(names)}.{hint}",
+        f"columns are {listed(names)}.{hint}",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )

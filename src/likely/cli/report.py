@@ -8,7 +8,8 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import count, wrapped
+from likely.cli.show import wrapped
+from likely.formatting import count
 
 if TYPE_CHECKING:
     from likely.report import Report

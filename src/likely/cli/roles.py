@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from likely.cli.assignments import trainable
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings
+from likely.formatting import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +72,7 @@ def check_roles(
     if roles.target is None and chosen.supervised:
         raise Refusal(
             "No target was given; this model needs to know which column to predict. Add --target "
-            f"with one of the columns {_listed(names)}.",
+            f"with one of the columns {listed(names)}.",
             Exit.DATA,
             f"{settings.command} --target {shlex.quote(names[-1])}",
         )
@@ -87,7 +88,7 @@ def check_roles(
         )
     if len(set(roles.columns)) == len(names):
         raise Refusal(
-            f"No column is left to learn from beside {_listed(tuple(roles.columns))}; a model "
+            f"No column is left to learn from beside {listed(roles.columns)}; a model "
             "needs at least one feature. Add columns to the table.",
             Exit.DATA,
             "likely train --help",
@@ -126,12 +127,7 @@ def refuse_unknown_column(settings: Settings, names: tuple[str, ...], wanted: st
         mended = word.startswith("--") and bool(equals) and value == wanted
         words.append(f"{option}={nearest}" if mended else nearest if word == wanted else word)
     raise Refusal(
-        f"There is no column {wanted!r}; the columns are {_listed(names)}.{hint}",
+        f"There is no column {wanted!r}; the columns are {listed(names)}.{hint}",
         Exit.DATA,
         shlex.join(words),
     )
-
-
-def _listed(names: tuple[str, ...], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -23,8 +23,9 @@ from likely.cli.measures import (
     number_scores,
 )
 from likely.cli.roles import Roles
-from likely.cli.show import beside_each_other, count, table, wrapped
+from likely.cli.show import table, wrapped
 from likely.data.source import Source
+from likely.formatting import count, estimate_cells
 from likely.workbench.model_entry import ModelEntry
 
 FEWEST_ROWS = 20  # below this nothing is held out
@@ -81,7 +82,7 @@ def held_out_scores(
 
 def _no_score(n_rows: int | None) -> Told:
     rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
-    finding = f"There are {rows}, too few to hold some out, so there is no honest score."
+    finding = f"There are {rows}, too few to hold some out, so there is no score."
     return Told(None, ["The model was fitted on all rows."], (finding,))
 
 
@@ -102,11 +103,11 @@ def _told_classes(scores: Scores) -> Told:
     }
     rows = [
         [LOG_LOSS, *_cells(lines[0].model)],
-        ["best constant", *_cells(_within(loss, of="baseline"))],
+        ["baseline", *_cells(_within(loss, of="baseline"))],
         ["gain", *_cells(gain)],
         *([line.name, *_cells(line.model)] for line in lines[1:]),
     ]
-    text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
+    text = [table(["held-out rows, in nats", "value", "95 % interval"], rows), _scored(scores.rows)]
     return Told(facts, text, _unseen(scores) + _no_gain(gain, "the class shares alone"))
 
 
@@ -127,7 +128,7 @@ def _told_number(scores: Scores, *, explained: str, about: str) -> Told:
     facts = {**_facts(scores.rows, lines, gain), "best_constant": likelihood.baseline.mean}
     rows = [[line.name, *_cells(line.model, line.constant or 0.0)] for line in lines]
     rows.append(["gain in nats per row", *_cells(gain), ""])
-    header = ["on held-out rows", "", "95 % interval", "best constant"]
+    header = ["held-out rows", "value", "95 % interval", "baseline"]
     text = [table(header, rows), _scored(scores.rows, about)]
     return Told(facts, text, _no_gain(gain, "a constant"))
 
@@ -142,7 +143,7 @@ def _told_density(scores: Scores) -> Told:
         ["one component", *_cells(_within(likelihood, of="baseline"))],
         ["gain", *_cells(gain)],
     ]
-    text = [table(["on held-out rows, in nats", "", "95 % interval"], rows), _scored(scores.rows)]
+    text = [table(["held-out rows, in nats", "value", "95 % interval"], rows), _scored(scores.rows)]
     return Told(facts, text, _no_gain(gain, "one component"))
 
 
@@ -170,7 +171,7 @@ def _facts(n: int, lines: Sequence[Line], gain: Estimate) -> dict[str, Any]:
 
 def _scored(n: int, about: str = "") -> str:
     return wrapped(
-        f"Scored on {count(n, 'row')} that this fit did not see. The model was then fitted "
+        f"Scored on {count(n, 'row')} that were not used for the fit. The model was then fitted "
         f"again on all rows.{about}"
     )
 
@@ -195,8 +196,7 @@ def _mirrored(interval: tuple[float, float]) -> tuple[float, float]:
 
 def _cells(estimate: Estimate, *beside: float) -> list[str]:
     """Value and interval, and what stands in the same line."""
-    value, low, high, *others = beside_each_other(estimate.value, *estimate.interval, *beside)
-    return [value, f"{low} to {high}", *others]
+    return estimate_cells(estimate.value, *estimate.interval, *beside)
 
 
 def _unseen(scores: Scores) -> tuple[str, ...]:

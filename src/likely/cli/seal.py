@@ -10,7 +10,7 @@ from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import kind_options, said
 from likely.cli.settings import Settings, global_options
-from likely.names import shortlist
+from likely.formatting import listed
 
 if TYPE_CHECKING:
     from likely.cli.tables import Data
@@ -90,7 +90,7 @@ def _target(settings: Settings, opened: "Data", target: str | None) -> str:
     if chosen is None:
         raise Refusal(
             "No target was given; a seal hides the labels of one column. Add --target with one of "
-            f"the columns {shortlist(names)}.",
+            f"the columns {listed(names)}.",
             Exit.DATA,
             f"{settings.command} --target {shlex.quote(names[-1])}",
         )
@@ -127,7 +127,8 @@ def _what(manifest: "Manifest") -> str:
 
 
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
-    from likely.cli.show import count, heading, wrapped
+    from likely.cli.show import heading, wrapped
+    from likely.formatting import count
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from likely.cli.builtin import BUILTIN
 from likely.cli.exits import Exit, Refusal
 from likely.cli.roles import Roles
-from likely.cli.show import count
 from likely.data.finite import refuse_infinities
 from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.kinds import TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import MODELS

@@ -336,7 +336,8 @@ def _needed(
 
 
 def opening(facts: dict[str, Any]) -> str:
-    from likely.cli.show import count, heading
+    from likely.cli.show import heading
+    from likely.formatting import count
 
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:

@@ -17,7 +17,8 @@ from likely._typing import Codes
 from likely.cli.kinds import task_facts
 from likely.cli.measures import MEDIAN
 from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
-from likely.cli.show import beside_each_other, count, number, table, wrapped
+from likely.cli.show import table, wrapped
+from likely.formatting import DASH, count, estimate_cells, listed
 from likely.intervals import mean_interval, n_groups_of
 from likely.metrics import Metric, metrics_for
 from likely.metrics.base import Estimate, constant_prediction
@@ -178,17 +179,17 @@ def score_facts(validation: "Validation | None", n_folds: int) -> dict[str, Any]
 
 
 def score_text(scores: Mapping[str, Any] | None) -> list[str]:
-    """The same for a person."""
+    """The scores as a table, with how they were measured."""
     if scores is None:
         return ["The model was fitted on all rows."]
     lines = sorted(scores["measures"], key=lambda line: line["metric"] not in SHOWN)[:MOST_SHOWN]
     rows = [[line["name"], *_cells(line)] for line in lines]
     told = (
-        f"Each of {count(scores['rows'], 'row')} was predicted by a fit that had not seen it "
-        f"({scores['how']}); intervals are of these rows together{_in_groups(scores)}. "
+        f"Each of {count(scores['rows'], 'row')} was predicted by a fit without it "
+        f"({scores['how']}); intervals are for these rows together{_in_groups(scores)}. "
         f"The model was then fitted on all rows.{_why_dashes(lines)}{_about_median(lines)}"
     )
-    header = ["by cross-validation", "", "95 % interval", "best constant"]
+    header = ["cross-validation", "value", "95 % interval", "baseline"]
     return [table(header, rows), wrapped(told)]
 
 
@@ -199,12 +200,10 @@ def _in_groups(scores: Mapping[str, Any]) -> str:
 
 
 def _cells(line: Mapping[str, Any]) -> list[str]:
-    """Value, interval and constant; a dash in place of what is not finite."""
-    constant = line["best_constant"]
+    """Value, interval and baseline; a dash in place of what is not finite."""
     if not np.isfinite(line["value"]):
-        return ["–", "–", number(constant)]
-    value, low, high, beside = beside_each_other(line["value"], *line["interval"], constant)
-    return [value, f"{low} to {high}", beside]
+        return estimate_cells(None, None, None, line["best_constant"])
+    return estimate_cells(line["value"], *line["interval"], line["best_constant"])
 
 
 def _about_median(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -216,18 +215,18 @@ def _why_dashes(lines: Sequence[Mapping[str, Any]]) -> str:
     if not gone:
         return ""
     return (
-        f" – {', '.join(gone)}: infinite, for the model predicts means at or below 0, or denies a "
-        "value that occurs."
+        f" {DASH} {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a value "
+        "that occurs was given probability 0."
     )
 
 
 def score_findings(scores: Mapping[str, Any] | None, n_rows: int) -> tuple[str, ...]:
     if scores is None:
         rows = count(n_rows, "row")
-        return (f"There are only {rows}, too few to hold some out, so there is no honest score.",)
+        return (f"There are only {rows}, too few to hold some out, so there is no score.",)
     if scores["gain_interval"][0] > 0:
         return ()
-    return ("On these rows the model is not shown to be better than the best constant.",)
+    return ("On these rows the model is not shown to be better than the baseline (constant).",)
 
 
 def dropped_columns(model: Any) -> tuple[str, ...]:
@@ -235,10 +234,7 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
     gone = [name for name, what in model.steps_ if what.startswith("dropped")]
     if not gone:
         return ()
-    more = f" and {len(gone) - 6} more" if len(gone) > 6 else ""
-    return (
-        f"Left out, for they tell nothing: {', '.join(gone[:6])}{more}. likely explain says why.",
-    )
+    return (f"Dropped as uninformative: {listed(gone, 6)}. likely explain gives the reasons.",)
 
 
 def _measure(metric: Metric, estimate: Estimate) -> dict[str, Any]:

@@ -152,12 +152,12 @@ def _unguarded(
     metric: "Metric", found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score in words, and for a program."""
-    from likely.cli.show import count, number
+    from likely.formatting import capitalised, count, estimate_cells
 
-    title = metric.title[0].upper() + metric.title[1:]
+    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
     text = (
-        f"{title} {number(found.value)} ({number(found.low)} to {number(found.high)}) on "
-        f"{count(n_rows, 'row')} of {test}; best constant {number(found.constant)}; {UNGUARDED}"
+        f"{capitalised(metric.title)} {value} (95 % interval {ends}) on {count(n_rows, 'row')} of "
+        f"{test}. Baseline (constant): {constant}; {UNGUARDED}"
     )
     facts = {
         "data": test,

@@ -25,10 +25,10 @@ from likely.data.schema import Encoded, Schema
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, UnseenCategories, warn_user
+from likely.formatting import listed
 from likely.inputs.labels import classes_of, known_classes, label_array
 from likely.inputs.numbers import check_offset, check_response, check_weight, required
 from likely.inputs.tables import check_table, own_columns, refuse_file, remember_names
-from likely.names import shortlist
 
 TargetForm = Literal["class", "number", "numbers", "none"]  # how y is read; "none": it is not
 
@@ -209,7 +209,7 @@ def _check_file(
     if target != "none" and y is None:
         raise InvalidInput(
             f"{type(estimator).__name__} requires y to be passed, but X is a file and y is None; y "
-            f"must name the target column. Columns are {shortlist(source.names)}."
+            f"must name the target column. Columns are {listed(source.names)}."
         )
     arguments = ("y", "sample_weight", "offset", "exposure", "groups")
     for argument, name in zip(arguments, (y, *extras), strict=True):
@@ -232,7 +232,7 @@ def _check_column(argument: str, name: Any, source: Source) -> None:
     if not isinstance(name, str):
         raise InvalidInput(
             f"X is a file, so {argument} must be the name of one of its columns; "
-            f"found {type(name).__name__}. Columns are {shortlist(source.names)}."
+            f"found {type(name).__name__}. Columns are {listed(source.names)}."
         )
     column_index(source.names, name)
 

@@ -16,8 +16,8 @@ def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     folder = write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(), "logistic")
     facts = read_run(folder)
     table = metrics_table(facts.validation, None)
-    assert "F₁ is of yes, which is said where its probability is above 0.5" in table.caption
-    assert "says yes of every row, that of accuracy the more common class" in table.caption
+    assert "F₁ is that of yes, predicted if its probability is above 0.5" in table.caption
+    assert "predicts yes for every row, that of accuracy the more common class" in table.caption
     picture = mistakes(facts).blocks[0].blocks[0]
     assert "yes is the positive class, said where its probability is above 0.5" in picture.caption
 
@@ -26,7 +26,7 @@ def test_several_classes_have_no_positive_one(tmp_path):
     folder = write_run(tmp_path / "run", flowers(), "species", NaiveBayes(), "naive-bayes")
     facts = read_run(folder)
     assert "0.5" not in metrics_table(facts.validation, None).caption
-    assert "The most probable class is said." in mistakes(facts).blocks[0].blocks[0].caption
+    assert "The most probable class is predicted." in mistakes(facts).blocks[0].blocks[0].caption
 
 
 def test_an_infinite_deviance_is_a_dash_with_a_reason():
@@ -63,7 +63,7 @@ def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
     assert (
         cells["Mean absolute error ↓"][3] == "2.500"
     )  # of 0, the median; the mean would have 3.75
-    assert "mean absolute error is the median; elsewhere it is the mean" in table.caption
+    assert "mean absolute error is the median; of the others it is the mean" in table.caption
     moved = metrics_table(_of_numbers(y, facts={"moved": True}), None)
     assert "median" not in moved.caption
 

@@ -133,9 +133,9 @@ def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
         assert each.parameters["covariance"] in text
         assert OuterFold.from_line(each.to_line()) == each
     assert "Nested: Log loss" in text
-    assert "What each outer fold chose" in html
+    assert "Chosen by each outer fold" in html
     plain = tune(iris, "target", "discriminant", trials=2, folds=2)
-    assert "that score is too good; nested=5 gives an honest one" in str(plain)
+    assert "has an optimistic score; nested=5 gives an unbiased one" in str(plain)
     assert np.isnan(plain.nested_score_)
 
 

@@ -95,7 +95,7 @@ def test_a_best_by_hand_is_said(iris: Any) -> None:
     bad = {"space": {"shrinkage": [1.0]}, "by_hand": (), "search": "grid"}
     study = tune(iris, "target", "discriminant", folds=2, nested=2, **bad).add({"shrinkage": 0.0})
     assert study.best_trial_.number == -1
-    assert "added by hand. The nested score is of the search without them." in str(study)
+    assert "added by hand. The nested score is that of the search without them." in str(study)
 
 
 def test_a_grid_has_the_product_of_its_lists(iris: Any) -> None:
@@ -151,7 +151,7 @@ def test_warnings_of_fits_are_kept_with_their_trials(iris: Any) -> None:
     assert second is not None
     assert any(text.startswith("Separation: ") for text in first.warnings)
     assert second.warnings == ()
-    assert "Fits that warned: 1." in str(study)
+    assert "Trials with warnings: 1." in str(study)
 
 
 def test_settings_that_repeat_are_not_fitted_again(iris: Any) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, final
 
+from likely.formatting import capitalised, count, number, setting
 from likely.metrics import METRICS
 from likely.report.figures import (
     ACCENT,
@@ -22,7 +23,6 @@ from likely.report.figures import (
     thousands,
 )
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.report.wording import capitalised, count, number, settled
 from likely.runs.facts import RunFacts
 from likely.runs.records import Record
 from likely.workbench.folds import parted_by
@@ -193,7 +193,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    return settled(value) if _is_number(value) else str(value)
+    return setting(value) if _is_number(value) else str(value)
 
 
 def _caption(shown: _Drawn) -> str:

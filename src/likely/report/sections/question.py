@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from likely.formatting import count, listed, setting
 from likely.report.section import Facts, LeftOut, Section
-from likely.report.wording import count, listed, setting
 from likely.runs.facts import RunFacts
 from likely.workbench.folds import parted_by
 from likely.workbench.models import MODELS
@@ -111,7 +111,7 @@ def _model(run: Any) -> str:
     told = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
     )
-    return f"{name} with {told}" if told else f"{name}, as it comes"
+    return f"{name} with {told}" if told else f"{name}, default settings"
 
 
 def _usual(name: str) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.formatting import number, percent
 from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
 from likely.report.section import Block, Gallery, Picture, Section, Table, Text
-from likely.report.wording import number, percent
 from likely.runs.facts import RunFacts
 from likely.workbench.validation import Validation
 

@@ -3,23 +3,15 @@
 from math import inf, isfinite, nan
 from typing import Any
 
+from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Metric, metrics_for
 from likely.metrics.base import Estimate
 from likely.report.section import Table
-from likely.report.wording import (
-    beside_each_other,
-    capitalised,
-    count,
-    from_to,
-    number,
-    percent_level,
-)
 from likely.runs.records import Record
 from likely.workbench.folds import parted_by
 from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
-DASH = number(None)
 OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
 
 
@@ -35,7 +27,7 @@ def rows_held(validation: Validation) -> str:
     """``960 rows, each held out once in 5 folds``."""
     part = validation.facts.get("held_out")
     if part:
-        return f"{count(int(part), 'row')} that the scored fit did not see"
+        return f"{count(int(part), 'row')} not used for the scored fit"
     n_groups, group = (validation.facts.get(name) for name in ("groups", "group"))
     parts = f" in {count(int(n_groups), 'group')} of {group}" if n_groups else ""
     rows = f"{count(len(validation.row), 'row')}{parts}"
@@ -65,8 +57,8 @@ def metrics_table(validation: Validation, final: Record | None) -> Table:
         arrow = "↓" if metric.better == "lower" else "↑"
         rows.append((f"{capitalised(metric.title)} {arrow}", *cells))
     level = percent_level((final or {}).get("level", 0.95))
-    first = (SEALED, f"{level} interval", "best constant") if sealed else ()
-    head = ("metric", *first, HELD, "95 % interval", "best constant")
+    first = (SEALED, f"{level} interval", "baseline") if sealed else ()
+    head = ("metric", *first, HELD, "95 % interval", "baseline")
     said = [_held(validation), "↓ lower is better, ↑ higher is better."]
     said += [*_about_two(validation), *_about_median(validation), *_about_infinite(infinite)]
     return Table(head, tuple(rows), caption=" ".join(said))
@@ -88,41 +80,37 @@ def scores_table(scores: Any) -> Table:
         )
         for line in scores["measures"]
     )
-    caption = f"On {count(scores['rows'], 'row')} that the scored fit did not see."
-    return Table(("metric", "value", "95 % interval", "best constant"), rows, caption=caption)
+    caption = f"On {count(scores['rows'], 'row')} not used for the scored fit."
+    return Table(("metric", "value", "95 % interval", "baseline"), rows, caption=caption)
 
 
 def _cells(found: Record) -> list[str]:
-    value = found.get("value")
-    if value is None or not isfinite(value):
-        return [DASH, DASH, _finite(found.get("constant"))]
+    """Value, interval and baseline; a dash in place of what is not finite."""
     constant = found.get("constant")
     known = constant if constant is not None and isfinite(constant) else None
-    told, low, high, beside = beside_each_other((value, found["low"], found["high"], known))
-    return [told, from_to(low, high), beside]
-
-
-def _finite(value: Any) -> str:
-    return number(value) if value is not None and isfinite(value) else DASH
+    value = found.get("value")
+    if value is None or not isfinite(value):
+        return estimate_cells(None, None, None, known)
+    return estimate_cells(value, found["low"], found["high"], known)
 
 
 def _held(validation: Validation) -> str:
     part = validation.facts.get("held_out")
     if part:
-        return f"Held out: {count(int(part), 'row')} that the scored fit did not see."
+        return f"Held out: {count(int(part), 'row')} not used for the scored fit."
     return (
-        f"Held out: training rows, in {folds_of(validation)}; intervals are of these rows taken "
+        f"Held out: training rows, in {folds_of(validation)}; intervals are for these rows taken "
         "together."
     )
 
 
 def _about_two(validation: Validation) -> list[str]:
-    """F₁ and accuracy have different constants, and one of two classes is the positive one."""
+    """F₁ and accuracy have different baselines, and one of two classes is the positive one."""
     if validation.kind != "binary":
         return []
     return [
-        f"F₁ is of {validation.labels[1]}, which is said where its probability is above 0.5; its "
-        f"best constant says {validation.labels[1]} of every row, that of accuracy the more common "
+        f"F₁ is that of {validation.labels[1]}, predicted if its probability is above 0.5; its "
+        f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
         "class."
     ]
 
@@ -132,13 +120,13 @@ def _about_median(validation: Validation) -> list[str]:
     if validation.has_classes or validation.facts.get("moved"):
         return []
     title = METRICS["mae"].title
-    return [f"The best constant of the {title} is the median; elsewhere it is the mean."]
+    return [f"The baseline of the {title} is the median; of the others it is the mean."]
 
 
 def _about_infinite(titles: list[str]) -> list[str]:
     if not titles:
         return []
     return [
-        f"{DASH} {', '.join(titles)}: infinite, for the model predicts means at or below 0, or "
-        "denies a value that occurs."
+        f"{DASH} {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or a value "
+        "that occurs was given probability 0."
     ]

@@ -18,9 +18,9 @@ from likely.kinds import TargetKind
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leak_checks import LEAK_CHECKS, suspicion_of
+from likely.workbench.look.look_text import html_of, text_of
 from likely.workbench.look.profile import Column, Profile, profile_of
 from likely.workbench.look.table_checks import TABLE_CHECKS
-from likely.workbench.look.text import html_of, text_of
 from likely.workbench.opened import Opened, kind_and_order, opened
 from likely.workbench.task import Task, task_of
 

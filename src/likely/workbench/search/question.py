@@ -14,8 +14,8 @@ from likely.data.formats.registry import read
 from likely.data.memory import in_one_table
 from likely.data.source import Source
 from likely.errors import InvalidInput
+from likely.formatting import listed
 from likely.metrics import Metric, metric_named, metrics_for
-from likely.names import shortlist
 from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
 from likely.workbench.model_entry import ModelEntry
@@ -104,7 +104,7 @@ def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
     if target is None:
         raise InvalidInput(
             "No target was given; the column to predict was expected. Choose one of "
-            f"{shortlist(table.column_names)}."
+            f"{listed(table.column_names)}."
         )
     return table, target
 
