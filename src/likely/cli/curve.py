@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
+from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import about_task, kind_options, said, said_in_run
 from likely.cli.parting import parted, parting_in_run, parting_options
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
 @kind_options
 @click.option("--values", metavar="A,B,…", help="Where to look: shares of the rows, steps, values.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
+@metric_option
 @click.option("-o", "output", metavar="FILE", help="Also a picture (.svg, .png, .pdf) or .json.")
 @global_options
 @click.pass_obj
@@ -52,6 +54,7 @@ def curve(
     of: str,
     values: str | None,
     folds: int,
+    metric: str | None,
     output: str | None,
 ) -> Answer:
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
@@ -66,6 +69,7 @@ def curve(
     from likely.workbench.curves import curve_of_rows
 
     refuse_unknown_suffix(output)
+    refuse_unknown_metric(metric, "curve")
     asked = _of_run(data, model, target) if _is_run(data) else _of_data(data, model, target)
     with (
         using_jobs(settings.jobs),
@@ -79,6 +83,7 @@ def curve(
             values=_parsed(values),
             folds=folds,
             seed=settings.seed,
+            metric=metric,
             name=asked.name,
         )
     if all(point.problem for point in found.points):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer, as_json
+from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import Said, about_task, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
@@ -16,8 +17,8 @@ from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
 
 if TYPE_CHECKING:
+    from likely.cli.fits import Trained
     from likely.cli.tables import Data
-    from likely.cli.train import Trained
     from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
@@ -35,6 +36,7 @@ class Wanted(NamedTuple):
     parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
     said: Said = Said()  # of the target
+    metric: str | None = None
 
 
 @click.command()
@@ -56,6 +58,7 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
+@metric_option
 @parting_options
 @kind_options
 @click.option(
@@ -78,6 +81,7 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
+    metric: str | None,
     tries: tuple[str, ...],
     output: str | None,
 ) -> Answer:
@@ -90,12 +94,15 @@ def tune(
     from likely.cli.using import using_jobs
 
     chosen = _searchable(model)
+    refuse_unknown_metric(metric, "tune")
     place = _place(model, output)
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
     parting = parted_or_sealed(parted(), opened)
-    wanted = Wanted(search, trials, minutes, nested, folds, parting, _by_hand(tries), said())
+    wanted = Wanted(
+        search, trials, minutes, nested, folds, parting, _by_hand(tries), said(), metric
+    )
     with using_jobs(settings.jobs):
         study = _searched(settings, opened, column, chosen, wanted, place)
         if study.stopped == "interrupted":
@@ -204,6 +211,7 @@ def _searched(
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
+                metric=wanted.metric,
                 group=wanted.parting.group,
                 by_time=wanted.parting.by_time,
                 kind=wanted.said.kind,
@@ -246,36 +254,33 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
 
 def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
-    from likely.cli.train import Trained, opening, plain_parameters
-    from likely.cli.validated import (
+    from likely.cli.fits import (
+        Trained,
         dropped_columns,
-        facts_of,
         fit_and_validate,
-        score_facts,
-        score_text,
+        opening,
+        plain_parameters,
+        prepared_facts,
     )
+    from likely.cli.score_table import score_text
     from likely.cli.watch import watched
+    from likely.workbench.one_part import FEWEST_ROWS
 
     objective = study.question.objective
-    task, best = objective.task, study.best_model()
-    n_folds = objective.n_folds
+    rows, best = objective.rows, study.best_model()
+    folds = objective.folds if rows.table.num_rows >= FEWEST_ROWS else None
     with watched(settings, f"fitting {chosen.name}", None):
-        found = fit_and_validate(
-            best,
-            data,
-            objective.table,
-            task,
-            n_folds=n_folds,
-            seed=settings.seed,
-            folds=objective.folds,
-            parting=Parting(**study.question.kept_together),
-        )
-    scores = score_facts(found.validation, n_folds)
-    findings = about_task(task) + dropped_columns(found.model)
+        found = fit_and_validate(best, rows, folds, seed=settings.seed)
+    scores = None if found.score is None else found.score.to_json()
+    findings = about_task(rows.task) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
-    facts = {**facts_of(found, chosen, data), "scores": scores, "study": study_facts(study)}
-    text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
+    facts = {
+        **prepared_facts(found, rows, chosen, data),
+        "scores": scores,
+        "study": study_facts(study),
+    }
+    text = "\n\n".join([opening(facts), *_told(study), score_text(found.score)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
     return Trained(found.model, facts, text, findings, data, shown, found.validation)
 
@@ -322,8 +327,8 @@ def study_facts(study: "Study") -> dict[str, Any]:
 
 def _write(settings: Settings, place: Path, trained: "Trained", study: "Study") -> None:
     """The model last: a folder with it is a whole RUN."""
-    from likely.cli.evidence import run_facts, write_evidence
     from likely.cli.runs import write_run
+    from likely.cli.train import run_facts, write_evidence
     from likely.files import write_atomically
 
     write_evidence(place, trained)

@@ -64,7 +64,7 @@ def _ranked(entries: Sequence[Record], about: Record) -> list[Record]:
     failed = [each for each in entries if each.get("problem")]
     scored = sorted(
         (each for each in entries if not each.get("problem")),
-        key=lambda each: sign * _known(each["averaged"], sign * inf),
+        key=lambda each: sign * _known(each["value"], sign * inf),
     )
     constant = next((each for each in scored if each["model"] == BASELINE), None)
     ratio = float(about.get("test_per_train") or 1 / (int(about["folds"]) - 1))

@@ -3,7 +3,7 @@
 run.json            written by ``train``, ``tune`` and whatever else leaves a model:
     command, seed, time, model, parameters, target, columns, classes, versions
     data            {name, sha256, rows}
-    scores          of the rows that ``train`` held out, or null
+    scores          ``Score.to_json()`` of the rows that were held out, or null
     task            {kind, reason}                                          (optional)
     group, by_time  the column by which rows were held out, or null         (optional)
     seal            {path, name, looks, budget, judge, rows, count, head}   (optional) of the sealed
@@ -27,12 +27,11 @@ validation.parquet  one row per row of the training data that was held out once:
     log_density     of numbers: log p(y | x); absent where a model has none
     pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
     weight          how much the row counts; absent where all count the same
-validation.json     kind, target, classes, folds, seed, group, by_time, rows, and
+validation.json     kind, target, classes, seed, by_time, rows, and
+    score           ``Score.to_json()`` of all rows held out, as in run.json
     surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
-    held_out        where one part was held out, in place of folds: how many rows it has
-    measures        of that part, by metric: {value, low, high, constant}
-    moved           whether offsets move its best constant                  (optional)
-    identifier      the column that names rows, or null                     (optional)
+    moved           whether offsets move the best constant
+    identifier      the column that names rows, or null
 
 ``validation.write`` writes the last two from training rows that were held out, so no sealed row can
 be among them.

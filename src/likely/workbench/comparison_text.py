@@ -62,16 +62,15 @@ def titles(found: "Comparison") -> list[str]:
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
-        "'mean' is averaged over folds, '95 %' is its interval, corrected for the rows that "
-        "training sets share, 'pooled' is of all held-out rows together; p is of the corrected "
-        "paired test.",
+        "'95 %' is the interval of the held-out rows; p is of the paired test over folds, "
+        "corrected for the rows that training sets share.",
     ]
 
 
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
     beside = [metric.title for metric in found.beside]
-    head = ["model", "mean", "95 %", "pooled", *beside, "fit s", "p: best", f"p: {BASELINE}"]
+    head = ["model", found.metric.title, "95 %", *beside, "fit s", "p: best", f"p: {BASELINE}"]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 
@@ -101,8 +100,7 @@ def _infinite(found: "Comparison") -> list[str]:
     gone = [
         each.name
         for each in found.entries
-        if not each.problem
-        and not all(map(isfinite, (each.averaged, each.pooled, *each.beside.values())))
+        if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
     ]
     if not gone:
         return []
@@ -126,7 +124,7 @@ def _verdict(found: "Comparison") -> str:
     best, test = found.best, found.best.against_baseline
     if found.all_failed:
         return "No model could be scored but the best constant."
-    if not isfinite(best.averaged):
+    if not isfinite(best.value):
         return f"No model has a finite {found.metric.title}, so that none can be called the best."
     if best.name == BASELINE and found.metric is not metrics_for(found.task.kind)[0]:
         return f"No model has a better {found.metric.title} than the best constant."
@@ -160,9 +158,8 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     ]
     return [
         each.name,
-        score_text(each.averaged),
-        interval_text(each.low, each.high),
-        score_text(each.pooled),
+        score_text(each.value),
+        interval_text(each.main.low, each.main.high),
         *beside,
         f"{each.seconds:.3f}",
         "best" if each is found.best else p_text(each.against_best),

@@ -45,7 +45,7 @@ def model_at_seal(given: Any, train: "pa.Table", manifest: Manifest) -> AtSeal:
 
 
 def _of_study(study: Study, manifest: Manifest) -> AtSeal:
-    target = study.question.objective.task.target
+    target = study.question.objective.rows.task.target
     if target != manifest.target:
         raise InvalidInput(
             f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "

@@ -20,8 +20,8 @@ from likely._typing import Array, Codes
 from likely.kinds import TargetKind
 from likely.likelihoods.responses import RESPONSES
 from likely.metrics import metrics_for
-from likely.metrics.base import Prediction, Truth
 from likely.metrics.baseline import best_level
+from likely.metrics.prediction import Prediction, Truth
 from likely.sealing.judges import JUDGES
 from likely.sealing.manifest import Manifest
 from likely.sealing.scoring import SCORERS, LogLoss, Predictions, Scorer, places

@@ -8,7 +8,9 @@ For counts a log p(y | x) is of the count itself: a Gaussian model is given the 
 between y − ½ and y + ½, since a density is no rival of a probability.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -18,13 +20,14 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
-from likely.metrics.base import Prediction, Truth
+from likely.metrics.prediction import Prediction, Truth
 from likely.special import LOG_FLOOR
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a prediction
 INSIDE = ("model_", "estimator_", "best_estimator_")  # where wrappers keep what they fitted
 
 
@@ -59,12 +62,17 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
     return Truth(y, weight, task.classes, task.kind)
 
 
-def predict_for(model: Any, task: Task, table: "pa.Table") -> Prediction:
-    """What the model says of the table's rows; the density needs the target's column in it."""
+def predict_for(
+    model: Any, task: Task, table: "pa.Table", given: Mapping[str, Any] = NOTHING
+) -> Prediction:
+    """What the model says of the table's rows; the density needs the target's column in it.
+
+    ``given`` are further arguments of its prediction: the offset or exposure of each row.
+    """
     features = features_of(model, task, table)
     if task.has_classes:
-        return _classes(model, task, features)
-    mean = np.asarray(model.predict(features), dtype=np.float64)
+        return _classes(model, task, features, given)
+    mean = np.asarray(model.predict(features, **given), dtype=np.float64)
     spread = spread_of(model)
     if spread is None or task.target not in table.column_names:
         return Prediction.of_numbers(mean)
@@ -99,6 +107,19 @@ def spread_of(model: Any) -> Spread | None:
     return spread_of(steps[-1][1]) if isinstance(steps, list) and steps else None
 
 
+def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
+    """The truth of rows whose means are moved by offsets on the scale of the model's link.
+
+    They multiply the mean under the log link and are added to it under the identity; under other
+    links a constant cannot follow them.
+    """
+    likelihood = getattr(model, "likelihood_", None)
+    link = "identity" if likelihood is None else likelihood.link.name
+    if link == "log":
+        return replace(truth, exposure=np.exp(offset))
+    return replace(truth, offset=offset) if link == "identity" else truth
+
+
 def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:
     """log of what N(mean, deviation²) puts between y − ½ and y + ½."""
     low, high = (y - 0.5 - mean) / deviation, (y + 0.5 - mean) / deviation
@@ -112,8 +133,8 @@ def _usable(response: Response, dispersion: float) -> Spread | None:
     return Spread(response, dispersion) if 0 < dispersion < np.inf else None
 
 
-def _classes(model: Any, task: Task, features: "pa.Table") -> Prediction:
-    given = _log_proba(model, features)
+def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, Any]) -> Prediction:
+    given = _log_proba(model, features, beside)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
     strangers = [label for label in labels if label not in place]
@@ -129,10 +150,10 @@ def _classes(model: Any, task: Task, features: "pa.Table") -> Prediction:
     )
 
 
-def _log_proba(model: Any, features: "pa.Table") -> Array:
+def _log_proba(model: Any, features: "pa.Table", given: Mapping[str, Any]) -> Array:
     in_logs = getattr(model, "predict_log_proba", None)
     if in_logs is not None:
-        return np.asarray(in_logs(features), dtype=np.float64)
+        return np.asarray(in_logs(features, **given), dtype=np.float64)
     if getattr(model, "predict_proba", None) is None:
         name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
         raise InvalidInput(
@@ -140,4 +161,5 @@ def _log_proba(model: Any, features: "pa.Table") -> Array:
             f"PlattScaling({name}())."
         )
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.asarray(model.predict_proba(features), dtype=np.float64)))
+        proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
+        return np.asarray(np.log(proba))

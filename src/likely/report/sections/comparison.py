@@ -18,10 +18,9 @@ from likely.workbench.models import BASELINE
 TITLE = "Comparison"
 KNOWN = {  # keys of every entry; any other is a metric beside the main one
     "model",
-    "averaged",
+    "value",
     "interval",
-    "pooled",
-    "pooled_interval",
+    "best_constant",
     "folds",
     "fit_seconds",
     "against_best",
@@ -32,9 +31,9 @@ KNOWN = {  # keys of every entry; any other is a metric beside the main one
 SMALLEST_P = 0.001
 MOST_DRAWN = 20
 READING = (
-    "The mean is over folds, and its 95 % interval is corrected for the rows that their training "
-    "sets share; pooled is of all held-out rows together; p is of the corrected paired test of "
-    "Nadeau and Bengio. Chosen on these folds, the best score is a little too good."
+    "A score is of all held-out rows together, with their 95 % interval; p is of the paired test "
+    "over folds, corrected by Nadeau and Bengio for the rows that training sets share. Chosen on "
+    "these folds, the best score is a little too good."
 )
 
 
@@ -104,7 +103,7 @@ def _opening(found: Record, kind: str | None) -> str:
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> Table:
     beside = [key for key in (entries[0] if entries else {}) if key not in KNOWN]
-    head = ("model", "mean", "95 % interval", "pooled", *map(_title, beside))
+    head = ("model", _title(found["metric"]), "95 % interval", *map(_title, beside))
     rows = tuple(
         (
             str(each["model"]),
@@ -129,7 +128,7 @@ def _columns(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> lis
 
     low, high = (beside_each_other([each["interval"][end] for each in entries]) for end in (0, 1))
     ends = [from_to(*pair) for pair in zip(low, high, strict=True)]
-    return [written("averaged"), ends, *map(written, ("pooled", *beside, "fit_seconds"))]
+    return [written("value"), ends, *map(written, (*beside, "fit_seconds"))]
 
 
 def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> str:
@@ -137,7 +136,7 @@ def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> st
     gone = [
         str(each["model"])
         for each in entries
-        if any(each.get(key, 0.0) is None for key in ("averaged", "pooled", *beside))
+        if any(each.get(key, 0.0) is None for key in ("value", *beside))
     ]
     if not gone:
         return ""

@@ -1,7 +1,7 @@
 """What a study asks, put together from what the user said: rows, task, model, space and plan."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -15,12 +15,10 @@ from likely.data.formats.registry import read
 from likely.data.memory import in_one_table
 from likely.data.source import Source
 from likely.errors import InvalidInput
-from likely.metrics import Metric, metric_named, metrics_for
 from likely.names import shortlist
 from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
 from likely.workbench.models import CANDIDATES, candidate_named, candidates_for
-from likely.workbench.objective import CrossValidated
 from likely.workbench.opened import TRAINING, is_sealed, opened
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.default_spaces import space_of
@@ -31,6 +29,8 @@ from likely.workbench.task import Task
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.workbench.search.objective import CrossValidated
+
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
 
@@ -40,21 +40,19 @@ class Question:
     """Everything that decides the answer of a study, and its budget."""
 
     model: str  # a candidate's name, or the name of a class
-    objective: CrossValidated
+    objective: "CrossValidated"
     space: Space
     search: Search
     plan: Plan
     minutes: float | None = None
     nested: int | None = None
-    kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
-    library: str | None = None  # of the frame that was given
 
     @cached_property
     def data(self) -> str:
         """A hash of the rows, and of the groups that they belong to."""
         import pyarrow as pa
 
-        table, groups = self.objective.table, self.objective.groups
+        table, groups = self.objective.rows.learned, self.objective.folds.groups
         if groups is not None:
             table = table.append_column("", pa.array(groups))
         return data_hash(table)
@@ -66,7 +64,8 @@ class Question:
 
     def to_json(self) -> dict[str, Any]:
         """What must not change from one sitting to the next; what may is under ``budget``."""
-        objective, task = self.objective, self.objective.task
+        objective, rows = self.objective, self.objective.rows
+        task = rows.task
         budget = {"minutes": self.minutes}
         trials = {"trials": self.plan.trials}
         return {
@@ -80,9 +79,10 @@ class Question:
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
             "nested": self.nested,
-            **self.kept_together,
+            "group": rows.group,
+            "by_time": rows.by_time,
             "seed": self.plan.seed,
-            "rows": objective.table.num_rows,
+            "rows": rows.table.num_rows,
             "data": self.data,
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
@@ -111,20 +111,6 @@ def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
     return table, target
 
 
-def metric_of(task: Task, metric: str | Metric | None) -> Metric:
-    """The metric of that name, if it suits the task; the main one if there is no name."""
-    suited = metrics_for(task.kind)
-    if metric is None:
-        return suited[0]
-    found = metric_named(metric)
-    if task.kind not in found.tasks:
-        raise InvalidInput(
-            f"{found.name} is no metric of {task.kind} targets. Choose one of "
-            f"{', '.join(each.name for each in suited)}."
-        )
-    return found
-
-
 def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
     """An estimator to put settings into, and what it is called."""
     if isinstance(model, str):
@@ -143,12 +129,27 @@ def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
     return type(inner).__name__, clone(model)
 
 
-def space_for(declared: Any, name: str, objective: CrossValidated) -> Space:
+def estimators_by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
+    """Estimators by name; a second of one class gets a number, a name given twice counts once."""
+    if isinstance(models, Mapping):
+        return {str(name): model_and_name(one, task, seed=seed)[1] for name, one in models.items()}
+    alone = isinstance(models, str) or not isinstance(models, Iterable)
+    found: dict[str, Any] = {}
+    for model in [models] if alone else models:
+        name, estimator = model_and_name(model, task, seed=seed)
+        if isinstance(model, str):
+            found[name] = estimator
+            continue
+        count = sum(known == name or known.startswith(f"{name} ") for known in found)
+        found[name if not count else f"{name} {count + 1}"] = estimator
+    return found
+
+
+def space_for(declared: Any, name: str, model: Any, task: Task, table: "pa.Table") -> Space:
     """The space as declared, or the usual one at the scale of the table."""
-    known = list(_inner(objective.model).get_params())
+    known = list(_inner(model).get_params())
     if declared is not None:
         return space_from(declared, known)
-    task, table = objective.task, objective.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
     return space_of(name, rows=table.num_rows, spread=spread)
 

@@ -43,8 +43,8 @@ def sentences(study: "Study") -> list[str]:
     found = [
         f"{question.model}: {title} {_score(study.best_score_, study.best_interval_)} by "
         f"{question.objective.n_folds}-fold cross-validation on "
-        f"{question.objective.table.num_rows:,} rows; best constant {score_text(study.constant)}. "
-        "Its interval is of the held-out rows alone.",
+        f"{question.objective.rows.table.num_rows:,} rows; best constant "
+        f"{score_text(study.constant)}. Its interval is of the held-out rows alone.",
         f"Best of {len(scored)} trials ({question.search.name}, seed {question.plan.seed}): "
         f"{settings_of(best.parameters)}.",
     ]
