@@ -24,8 +24,8 @@ from likely.spaces import (
     Space,
     space_from,
 )
+from likely.workbench.held_out import with_settings
 from likely.workbench.models import BASELINE, MODELS, space_of
-from likely.workbench.objective import prepared
 from likely.workbench.predictions import predict_for
 from likely.workbench.search.study import tune
 from likely.workbench.task import Task, task_of
@@ -222,7 +222,7 @@ def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a weak penalty may separate the classes
         for chosen in [*ends, *(space.sample(np.random.default_rng(seed)) for seed in range(3))]:
-            model = prepared(template, chosen).fit(table, "y")
+            model = with_settings(template, chosen).fit(table, "y")
             said = predict_for(model, task, table)
             values = said.log_proba if task.has_classes else said.mean
             assert values is not None

@@ -11,7 +11,7 @@ def test_it_shows_the_models_the_baseline_and_the_next_command(likely, table):
     outcome = likely("compare", table, "--target", "ill", "--folds", "3", "--repeats", "1")
     assert outcome.exit == 0
     assert f"{table}: 200 rows, target ill (binary)." in outcome.out
-    assert all(name in outcome.out for name in ("logistic", "naive-bayes", "constant", "pooled"))
+    assert all(name in outcome.out for name in ("logistic", "naive-bayes", "constant", "95 %"))
     assert f"Next: likely tune {table} " in outcome.out
     assert outcome.out.rstrip().endswith("--target ill")
     assert list(table.parent.iterdir()) == [table]  # nothing is written
@@ -23,8 +23,8 @@ def test_json_is_what_python_gives(likely, table):
     expected = lk.compare(table, "ill", ["logistic"], folds=3, repeats=1, seed=4)
     assert said["seed"] == said["result"]["seed"] == 4
     assert said["result"]["best"] == expected.best.name
-    scores = [each["averaged"] for each in said["result"]["models"]]
-    assert scores == pytest.approx([each.averaged for each in expected.entries])
+    scores = [each["value"] for each in said["result"]["models"]]
+    assert scores == pytest.approx([each.value for each in expected.entries])
     assert [each["model"] for each in said["result"]["models"]] == ["logistic", "constant"]
 
 

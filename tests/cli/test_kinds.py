@@ -77,12 +77,12 @@ def test_python_takes_the_kind_from_models_too(tables):
     tuned = lk.tune(pa.table({"x": X, "y": SIZES}), "y", "ordinal", trials=1, folds=3)
     assert (
         "alphabetical order: large < medium < small; order=[…]"
-        in tuned.question.objective.task.doubt
+        in tuned.question.objective.rows.task.doubt
     )
     order = ["small", "medium", "large"]
     told = lk.tune(pa.table({"x": X, "y": SIZES}), "y", "ordinal", order=order, trials=1, folds=3)
-    assert told.question.objective.task.order == tuple(order)
-    assert told.question.objective.task.doubt == ""
+    assert told.question.objective.rows.task.order == tuple(order)
+    assert told.question.objective.rows.task.doubt == ""
 
 
 def test_numbers_with_fractions_are_never_made_classes_for_a_model(likely, tables):

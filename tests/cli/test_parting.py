@@ -99,8 +99,8 @@ def test_comparisons_and_curves_can_be_parted_and_say_so_and_so_does_the_next_co
     found = likely("compare", "shops.csv", "discriminant", *about, "--json").json["result"]
     same = lk.compare(str(shops), "y", ["discriminant"], folds=3, **option)
     assert found[key] == words[1]
-    assert [each["averaged"] for each in found["models"]] == pytest.approx(
-        [each.averaged for each in same.entries]
+    assert [each["value"] for each in found["models"]] == pytest.approx(
+        [each.value for each in same.entries]
     )
     outcome = likely("curve", "shops.csv", "discriminant", *about, "--values", "1")
     assert f"3 folds, {said}." in told(outcome.out)

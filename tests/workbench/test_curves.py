@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 import likely as lk
-from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput, UnknownName
 from likely.workbench.curve_text import sparkline
-from likely.workbench.curves import first_rows
+from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
 
 
@@ -27,8 +26,8 @@ def noisy(n=240, seed=0):
 
 @given(st.integers(0, 50), st.floats(0.05, 1), st.floats(0.05, 1))
 def test_a_larger_share_holds_every_row_of_a_smaller_one(seed, one, other):
-    order, labels = hashed_uniforms(0, 80, seed), np.arange(80) % 3
-    small, large = (first_rows(np.arange(80), s, order, labels) for s in sorted((one, other)))
+    rows, labels = np.arange(80), np.arange(80) % 3
+    small, large = (share_of_rows(rows, s, labels, seed) for s in sorted((one, other)))
     assert set(small) <= set(large)
     assert set(labels[small]) == {0, 1, 2}
 

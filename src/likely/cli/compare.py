@@ -1,6 +1,7 @@
 """``likely compare``: models side by side on the same folds, and the baseline with them."""
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parting_options
 from likely.cli.settings import Settings, global_options
-from likely.errors import UnknownName
+from likely.errors import InvalidInput
 from likely.formatting import listed
 from likely.workbench.model_entry import ModelEntry
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 NARROWEST = 60  # columns of text
 
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="The score: a metric, or the import path of a function (package.module.function) "
+    "[default: log loss, or log-likelihood].",
+)
+
 
 @click.command()
 @click.argument("data")
@@ -33,7 +41,7 @@ NARROWEST = 60  # columns of text
 @click.option("--repeats", type=click.IntRange(min=1), default=2, help="Deals of the rows; 2.")
 @click.option("--all", "everything", is_flag=True, help="The slow models too.")
 @parting_options
-@click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
+@metric_option
 @kind_options
 @set_option
 @global_options
@@ -119,14 +127,17 @@ def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
     return f"Kept in {kept[0]}{also}, for the report."
 
 
-def refuse_unknown_metric(name: str | None) -> None:
+def refuse_unknown_metric(name: str | None, verb: str = "compare") -> None:
+    """A name that no metric has, or a path that leads to no function, is a mistake on the line."""
     from likely.metrics import metric_named
 
+    if "" not in sys.path:
+        sys.path.append("")  # so that a function of a module in this folder is found
     try:
         if name is not None:
             metric_named(name)
-    except UnknownName as error:
-        raise Refusal(str(error), Exit.USAGE, "likely compare --help") from None
+    except InvalidInput as error:
+        raise Refusal(str(error), Exit.USAGE, f"likely {verb} --help") from None
 
 
 def rows_of(

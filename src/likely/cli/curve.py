@@ -10,6 +10,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.assignments import models_named, set_option, value_of
+from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import about_task, kind_options, said, said_in_run
 from likely.cli.parting import parted, parting_in_run, parting_options
@@ -46,6 +47,7 @@ class Asked(NamedTuple):
 @click.option("--values", metavar="A,B,…", help="Where to look: shares of the rows, steps, values.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
 @set_option
+@metric_option
 @click.option("-o", "output", metavar="FILE", help="Also a picture (.svg, .png, .pdf) or .json.")
 @global_options
 @click.pass_obj
@@ -58,6 +60,7 @@ def curve(
     values: str | None,
     folds: int,
     assignments: tuple[str, ...],
+    metric: str | None,
     output: str | None,
 ) -> Answer:
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
@@ -72,8 +75,8 @@ def curve(
     from likely.workbench.curves import curve_of_rows
 
     _refuse_unknown_suffix(output)
-    of_run = is_run(data)
-    asked = (_of_run if of_run else _of_data)(data, model, target, assignments)
+    refuse_unknown_metric(metric, "curve")
+    asked = (_of_run if is_run(data) else _of_data)(data, model, target, assignments)
     with (
         using_jobs(settings.jobs),
         watched(settings, f"curve of {asked.name}", None, unit="fits"),
@@ -86,6 +89,7 @@ def curve(
             values=_parsed(values),
             folds=folds,
             seed=settings.seed,
+            metric=metric,
             name=asked.name,
         )
     if all(point.problem for point in found.points):

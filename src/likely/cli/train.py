@@ -1,31 +1,23 @@
 """``likely train``: one model on one table, with a score on rows that the fit did not see."""
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.assignments import assigned, model_named, set_option, trainable
 from likely.cli.exits import Exit, Refusal
+from likely.cli.fits import Asked, Trained, fit_direct, fit_prepared
 from likely.cli.kinds import (
-    Said,
-    about_order,
-    about_task,
     kind_options,
     refuse_two_orders,
     said,
     said_in_run,
-    said_or_sealed,
-    settings_with_order,
-    task_facts,
-    task_for,
 )
-from likely.cli.parting import UNPARTED, parted_or_sealed
 from likely.cli.roles import Roles, check_roles
 from likely.cli.settings import Settings, global_options
 from likely.cli.weka import (
-    Weka,
     save_copy,
     score_loaded,
     scored_elsewhere,
@@ -37,11 +29,8 @@ from likely.cli.weka import (
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
-    from likely.cli.scores import Told
     from likely.cli.tables import Data
-    from likely.data.source import Source
-    from likely.description import ColumnsRead
-    from likely.workbench.validation import Validation
+    from likely.runs import RunFolder
 
 
 @click.command()
@@ -88,27 +77,6 @@ def train(
     return _trained_run(settings, data, asked, roles, output)
 
 
-class Asked(NamedTuple):
-    """A model and how it is wanted."""
-
-    model: ModelEntry
-    given: dict[str, Any]  # by --set
-    weka: Weka = Weka()
-    said: Said = Said()  # of the target
-
-
-class Trained(NamedTuple):
-    """A model fitted on all rows, and what is known about it."""
-
-    model: Any
-    facts: dict[str, Any]
-    text: str
-    findings: tuple[str, ...]
-    data: "Data"
-    parameters: dict[str, Any]
-    validation: "Validation | None" = None
-
-
 def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
     """A RUN holds its model, and a model file holds nothing that other code must rebuild."""
     if chosen.is_foreign:
@@ -126,7 +94,6 @@ def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
 def _trained_run(
     settings: Settings, name: str, asked: Asked, roles: Roles, output: str | None
 ) -> Answer:
-    from likely.cli.evidence import run_facts, write_evidence
     from likely.cli.using import using_jobs
     from likely.runs import RunFolder, new_run
 
@@ -165,9 +132,9 @@ def train_on(settings: Settings, name: str, asked: Asked, roles: Roles) -> Train
     refuse_sealed_rows_in(data, name, doing="train")
     with naming_rows(data.source, roles.target):
         if _wants_preparation(data, asked, roles):
-            trained = _prepared(settings, data, asked, roles)
+            trained = fit_prepared(settings, data, asked, roles)
         else:
-            trained = _direct(settings, name, data, asked, roles)
+            trained = fit_direct(settings, name, data, asked, roles)
     if weka.test is None or roles.target is None:
         return trained
     about = said_in_run(trained.facts)
@@ -213,136 +180,54 @@ def _wants_preparation(data: "Data", asked: Asked, roles: Roles) -> bool:
     return has_gaps_or_dates(data.source.table, roles)  # type: ignore[attr-defined]  # in memory
 
 
-def _prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> Trained:
-    from likely.cli.tables import in_one_table
-    from likely.cli.validated import (
-        FOLDS,
-        dropped_columns,
-        facts_of,
-        fit_and_validate,
-        score_facts,
-        score_findings,
-        score_text,
-    )
-    from likely.cli.watch import watched
+def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
+    """What ``run.json`` keeps."""
+    from datetime import UTC, datetime
 
-    rows, chosen = in_one_table(data.source), asked.model
-    told = said_or_sealed(asked.said, None if data.seal is None else data.seal.manifest)
-    task = task_for(rows, str(roles.target), chosen, asked.given, told)
-    model = chosen.build(task, asked.given, seed=settings.seed)
-    n_folds = asked.weka.folds or FOLDS
-    with watched(settings, f"cross-validating {chosen.name}", None):
-        found = fit_and_validate(model, data, rows, task, n_folds=n_folds, seed=settings.seed)
-    scores = score_facts(found.validation, n_folds)
-    facts = {**facts_of(found, chosen, data), "events": {}, "scores": scores}
-    findings = about_task(task) + dropped_columns(found.model)
-    findings += score_findings(scores, found.rows.num_rows)
-    text = "\n\n".join([opening(facts), *score_text(scores)])
-    shown = plain_parameters(model)
-    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+    from likely.runs.seals import seal_facts
 
-
-def plain_parameters(model: Any) -> dict[str, Any]:
-    """The settings of an estimator that JSON has."""
-    plain = (str, int, float, bool, list, dict)
-    found = model.get_params(deep=True).items()
-    return {name: value for name, value in found if isinstance(value, plain)}
-
-
-def _direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Roles) -> Trained:
-    """The columns as they are; a file may be larger than memory."""
-    from likely.cli.evidence import task_and_held_rows
-    from likely.cli.suitable import Wish, check_suitable
-
-    chosen = asked.model
-    source, roles, findings = _needed(data, roles, chosen)
-    check_suitable(source, Wish(name, chosen, roles))
-    given = settings_with_order(asked.said, chosen, asked.given, source, roles)
-    asked = asked._replace(given=given)
-    given = chosen.arguments(None, seed=settings.seed) | given
-    scores, model = _scored_and_fitted(settings, source, chosen, given, roles, data.in_memory)
-    task, kept = task_and_held_rows(scores.model, source, asked, roles, settings.seed)
-    read: ColumnsRead = model.columns_read(source.n_rows)
-    facts = {
-        "model": chosen.name,
-        "data": data.label,
-        "rows": source.n_rows,
-        "columns": [str(feature) for feature in model.feature_names_in_],
-        "target": roles.target,
-        "beside": roles.beside(),
-        "classes": model.classes_.tolist() if chosen.has_classes else None,
-        "task": None if task is None else task_facts(task),
-        "events": dict(read.kinds),
-        "scores": scores.facts,
+    facts, data = trained.facts, trained.data
+    return {
+        "command": settings.command,
+        "seed": settings.seed,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": facts["model"],
+        "parameters": {name: _written(value) for name, value in trained.parameters.items()},
+        "target": facts["target"],
+        "task": facts.get("task"),
+        "group": facts.get("group"),
+        "by_time": facts.get("by_time"),
+        "beside": facts["beside"],
+        "columns": facts["columns"],
+        "classes": facts["classes"],
+        "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},
+        "seal": None if data.seal is None else seal_facts(data.seal),
+        "scores": facts["scores"],
     }
-    doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.remarks + scores.findings + _about_parting(data)
-    columns = f"Columns are read as: {read}." if read.kinds else ""
-    said = " ".join(filter(None, [opening(facts), columns]))
-    return Trained(model, facts, "\n\n".join([said, *scores.text]), findings, data, given, kept)
 
 
-def _about_parting(data: "Data") -> tuple[str, ...]:
-    """A seal by group or time, and a score on rows that were held out by neither."""
-    manifest = None if data.seal is None else data.seal.manifest
-    column = None if manifest is None else manifest.group or manifest.by_time
-    if column is None:
-        return ()
-    return (
-        f"The rows of this score were held out one by one, not by {column} as the sealed rows "
-        "are, so that it may be too good. Without a column beside the features it is by "
-        f"{column}.",
+def write_evidence(run: "RunFolder", trained: Trained) -> None:
+    """What the report reads beside the model and its facts: held-out rows, a look at the data."""
+    if trained.validation is not None:
+        run.write_validation(trained.validation)
+    data = trained.data
+    if data.seal is None and not data.in_memory:
+        return
+    from likely.workbench.look.look import look
+
+    rows = data.source.table if data.seal is None else data.seal.path  # type: ignore[attr-defined]  # in memory
+    task = trained.facts.get("task") or {}
+    found = look(
+        rows,
+        None if data.seal is not None else trained.facts["target"],
+        kind=task.get("kind"),
+        order=task.get("order"),
     )
+    run.write_look(found.facts())
+    if data.seal is not None:
+        run.write_kept_by(data.seal)
 
 
-def _scored_and_fitted(
-    settings: Settings,
-    source: "Source",
-    chosen: ModelEntry,
-    given: dict[str, Any],
-    roles: Roles,
-    in_memory: bool,
-) -> "tuple[Told, Any]":
-    """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.held_out import fitted
-    from likely.cli.scores import held_out_scores
-    from likely.cli.watch import watched
-
-    make = chosen.load()
-    with watched(settings, f"scoring {chosen.name}", source.n_rows):
-        scores = held_out_scores(
-            lambda: make(**given),
-            source,
-            roles,
-            settings.seed,
-            chosen=chosen,
-            in_memory=in_memory,
-        )
-    with watched(settings, f"fitting {chosen.name}", source.n_rows):
-        return scores, fitted(make(**given), source, roles, in_memory=in_memory)
-
-
-def _needed(
-    data: "Data", roles: Roles, chosen: ModelEntry
-) -> "tuple[Source, Roles, tuple[str, ...]]":
-    """Without the group of a seal, which names rows; without the target, where none is needed."""
-    source, group = data.source, parted_or_sealed(UNPARTED, data).group
-    if group is not None and group not in roles.columns:
-        source = source.drop([group])
-    if chosen.supervised or roles.target is None:
-        return source, roles, ()
-    said = f"Column {roles.target!r} is left out: {chosen.name} needs no target."
-    return source.drop([roles.target]), roles._replace(target=None), (said,)
-
-
-def opening(facts: dict[str, Any]) -> str:
-    from likely.cli.show import heading
-    from likely.formatting import count
-
-    text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
-    if facts["target"] is not None:
-        classes = facts["classes"]
-        what = "a number" if classes is None else count(len(classes), "class", "classes")
-        text += f", target {facts['target']} ({what})"
-    text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
-    return f"{heading(facts['model'])} on {facts['data']}: {text}."
+def _written(value: Any) -> Any:
+    """NaN as it was given, for JSON has none."""
+    return "nan" if isinstance(value, float) and value != value else value

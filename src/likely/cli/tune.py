@@ -17,6 +17,7 @@ from likely.cli.assignments import (
     space_given,
     trainable,
 )
+from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import Said, about_task, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
@@ -24,8 +25,8 @@ from likely.cli.settings import Settings, global_options
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
+    from likely.cli.fits import Trained
     from likely.cli.tables import Data
-    from likely.cli.train import Trained
     from likely.runs import RunFolder
     from likely.workbench.search.study import Study
 
@@ -44,6 +45,7 @@ class Wanted(NamedTuple):
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
     said: Said = Said()  # of the target
     space: Mapping[str, Any] | None = None  # what --space declares
+    metric: str | None = None
 
 
 @click.command()
@@ -65,6 +67,7 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
+@metric_option
 @parting_options
 @kind_options
 @click.option(
@@ -95,6 +98,7 @@ def tune(
     minutes: float | None,
     nested: int | None,
     folds: int,
+    metric: str | None,
     tries: tuple[str, ...],
     declared: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -113,13 +117,14 @@ def tune(
 
     space = space_given(declared)
     chosen = _searchable(model, assignments, space)
+    refuse_unknown_metric(metric, "tune")
     place = run_for_search(model.rpartition(".")[2], output)
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
     parting = parted_or_sealed(parted(), opened)
     wanted = Wanted(search, trials, minutes, nested, folds, parting, settings_tried(tries), said())
-    wanted = wanted._replace(space=space)
+    wanted = wanted._replace(space=space, metric=metric)
     with using_jobs(settings.jobs):
         study = _searched(settings, opened, column, chosen, wanted, place)
         if study.stopped == "interrupted":
@@ -193,6 +198,7 @@ def _searched(
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
+                metric=wanted.metric,
                 group=wanted.parting.group,
                 by_time=wanted.parting.by_time,
                 kind=wanted.said.kind,
@@ -233,36 +239,33 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
 
 def _trained(settings: Settings, data: "Data", chosen: ModelEntry, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
-    from likely.cli.train import Trained, opening, plain_parameters
-    from likely.cli.validated import (
+    from likely.cli.fits import (
+        Trained,
         dropped_columns,
-        facts_of,
         fit_and_validate,
-        score_facts,
-        score_text,
+        opening,
+        plain_parameters,
+        prepared_facts,
     )
+    from likely.cli.score_table import score_text
     from likely.cli.watch import watched
+    from likely.workbench.one_part import FEWEST_ROWS
 
     objective = study.question.objective
-    task, best = objective.task, study.best_model()
-    n_folds = objective.n_folds
+    rows, best = objective.rows, study.best_model()
+    folds = objective.folds if rows.table.num_rows >= FEWEST_ROWS else None
     with watched(settings, f"fitting {chosen.name}", None):
-        found = fit_and_validate(
-            best,
-            data,
-            objective.table,
-            task,
-            n_folds=n_folds,
-            seed=settings.seed,
-            folds=objective.folds,
-            parting=Parting(**study.question.kept_together),
-        )
-    scores = score_facts(found.validation, n_folds)
-    findings = about_task(task) + dropped_columns(found.model)
+        found = fit_and_validate(best, rows, folds, seed=settings.seed)
+    scores = None if found.score is None else found.score.to_json()
+    findings = about_task(rows.task) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
-    facts = {**facts_of(found, chosen, data), "scores": scores, "study": study_facts(study)}
-    text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
+    facts = {
+        **prepared_facts(found, rows, chosen, data),
+        "scores": scores,
+        "study": study_facts(study),
+    }
+    text = "\n\n".join([opening(facts), *_told(study), score_text(found.score)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
     return Trained(found.model, facts, text, findings, data, shown, found.validation)
 
@@ -309,7 +312,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
 
 def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[Path, ...]:
     """The model last: a folder with it is a whole RUN."""
-    from likely.cli.evidence import run_facts, write_evidence
+    from likely.cli.train import run_facts, write_evidence
 
     write_evidence(place, trained)
     study = place.write_study(trained.facts["study"])
@@ -326,7 +329,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
         f"{chosen.name} belongs to another library, and a model file cannot hold it; the search is "
         f"kept in {place.study}, without a model."
     )
-    task = study.question.objective.task
+    task = study.question.objective.rows.task
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
         text="\n\n".join([*_told(study), wrapped(told)]),

@@ -123,7 +123,7 @@ def scored_elsewhere(
     """
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import in_one_table, open_data
-    from likely.metrics import metrics_for
+    from likely.metrics import constant_prediction, metrics_for, score_of
     from likely.workbench.predictions import predict_for, truth_of
 
     data = open_data(test)
@@ -144,7 +144,7 @@ def scored_elsewhere(
     seen = (
         truth if training is None else truth_of(task, _known(in_one_table(training.source), task))
     )
-    found = metric.estimate(seen, truth, said)
+    found = score_of([metric], truth, said, constant_prediction(seen, truth)).main
     return _unguarded(metric, found, known.num_rows, test)
 
 

@@ -105,7 +105,7 @@ def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> _Chosen:
 
 
 def _of_study(study: Study, manifest: Manifest) -> _Chosen:
-    target = study.question.objective.task.target
+    target = study.question.objective.rows.task.target
     if target != manifest.target:
         raise InvalidInput(
             f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "

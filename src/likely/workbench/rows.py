@@ -19,7 +19,6 @@ from likely.kinds import TargetKind
 from likely.sealing.recognition import refuse_sealed_rows_near
 from likely.sealing.split import times_of
 from likely.workbench.folds import Folds
-from likely.workbench.objective import strata_of
 from likely.workbench.opened import MANIFEST, is_sealed, kind_and_order
 from likely.workbench.search.question import rows_and_target
 from likely.workbench.task import Task, task_for_models
@@ -47,6 +46,10 @@ class Rows(NamedTuple):
         apart = {self.group, self.sealed_group} - {None}
         return self.table.drop_columns([name for name in self.table.column_names if name in apart])
 
+    def take(self, rows: Array) -> "Rows":
+        """Some of the rows."""
+        return self._replace(table=self.table.take(rows))
+
     def folds(self, *, n_folds: int, repeats: int, seed: int) -> Folds:
         """Stratified where there are classes, by group or by time where that was said."""
         n_rows = self.table.num_rows
@@ -58,7 +61,7 @@ class Rows(NamedTuple):
             n_folds=n_folds,
             repeats=repeats,
             seed=seed,
-            stratify=strata_of(self.table, self.task) if self.task.has_classes else None,
+            stratify=self.task.strata(self.table) if self.task.has_classes else None,
             groups=None if self.group is None else codes_of(self.table, self.group),
         )
 

@@ -75,6 +75,15 @@ class Task:
         column = pc.cast(decoded(table.column(self.target)), pa.float64())
         return np.asarray(pc.fill_null(column, float("nan")).to_numpy())
 
+    def strata(self, table: "pa.Table") -> Codes:
+        """The class of each row, one stratum for numbers: folds and shares keep their sizes.
+
+        Codes are of the sorted labels, so that folds do not depend on the order of the classes.
+        """
+        if not self.has_classes:
+            return np.zeros(table.num_rows, dtype=np.int64)
+        return replace(self, classes=tuple(sorted(self.classes))).codes(table)
+
     def known(self, table: "pa.Table") -> Array:
         """Which rows have a target."""
         if self.has_classes:

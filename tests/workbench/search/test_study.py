@@ -129,7 +129,7 @@ def test_the_folds_of_numbers_are_plain_and_of_classes_stratified(iris: Any) -> 
     assert max(sizes) - min(sizes) <= 1
     objective = tune(iris, "target", "discriminant", trials=1, folds=4).question.objective
     for fold in objective.folds:
-        counts = np.bincount(objective.task.codes(objective.table)[fold.test])
+        counts = np.bincount(objective.rows.task.codes(objective.rows.table)[fold.test])
         assert counts.max() - counts.min() <= 1
 
 
@@ -183,14 +183,14 @@ def test_rows_without_a_target_are_left_out() -> None:
     rng = np.random.default_rng(1)
     y = [None if k % 7 == 0 else "ab"[k % 2] for k in range(70)]
     study = tune(pa.table({"x": rng.normal(size=70), "y": y}), "y", "logistic", trials=2, folds=2)
-    assert study.question.objective.table.num_rows == 60
+    assert study.question.objective.rows.learned.num_rows == 60
 
 
 def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"target": "target"}))
     pq.write_table(pa.Table.from_pandas(iris), tmp_path / "train.parquet")
     study = tune(tmp_path, None, "discriminant", trials=2, folds=2)
-    assert study.question.objective.task.target == "target"
+    assert study.question.objective.rows.task.target == "target"
     with pytest.raises(InvalidInput, match="No target was given"):
         tune(iris, None, "discriminant")
 

@@ -1,7 +1,7 @@
 """What a study asks, put together from what the user said: rows, task, model, space and plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -15,11 +15,9 @@ from likely.data.memory import in_one_table
 from likely.data.source import Source
 from likely.errors import InvalidInput
 from likely.formatting import listed
-from likely.metrics import Metric, metric_named, metrics_for
 from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.objective import CrossValidated
 from likely.workbench.opened import TRAINING, is_sealed, opened
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.strategies import Plan, Search
@@ -28,6 +26,8 @@ from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from likely.workbench.search.objective import CrossValidated
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -38,21 +38,19 @@ class Question:
     """Everything that decides the answer of a study, and its budget."""
 
     model: str  # its name in the registry, its import path, or the name of its class
-    objective: CrossValidated
+    objective: "CrossValidated"
     space: Space
     search: Search
     plan: Plan
     minutes: float | None = None
     nested: int | None = None
-    kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
-    library: str | None = None  # of the frame that was given
 
     @cached_property
     def data(self) -> str:
         """A hash of the rows, and of the groups that they belong to."""
         import pyarrow as pa
 
-        table, groups = self.objective.table, self.objective.groups
+        table, groups = self.objective.rows.learned, self.objective.folds.groups
         if groups is not None:
             table = table.append_column("", pa.array(groups))
         return data_hash(table)
@@ -64,7 +62,8 @@ class Question:
 
     def to_json(self) -> dict[str, Any]:
         """What must not change from one sitting to the next; what may is under ``budget``."""
-        objective, task = self.objective, self.objective.task
+        objective, rows = self.objective, self.objective.rows
+        task = rows.task
         budget = {"minutes": self.minutes}
         trials = {"trials": self.plan.trials}
         return {
@@ -78,9 +77,10 @@ class Question:
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
             "nested": self.nested,
-            **self.kept_together,
+            "group": rows.group,
+            "by_time": rows.by_time,
             "seed": self.plan.seed,
-            "rows": objective.table.num_rows,
+            "rows": rows.table.num_rows,
             "data": self.data,
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
@@ -109,26 +109,11 @@ def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
     return table, target
 
 
-def metric_of(task: Task, metric: str | Metric | None) -> Metric:
-    """The metric of that name, if it suits the task; the main one if there is no name."""
-    suited = metrics_for(task.kind)
-    if metric is None:
-        return suited[0]
-    found = metric_named(metric)
-    if task.kind not in found.tasks:
-        raise InvalidInput(
-            f"{found.name} is no metric of {task.kind} targets. Choose one of "
-            f"{', '.join(each.name for each in suited)}."
-        )
-    return found
-
-
-def space_for(declared: Any, entry: ModelEntry, objective: CrossValidated) -> Space:
+def space_for(declared: Any, entry: ModelEntry, model: Any, task: Task, table: "pa.Table") -> Space:
     """The space as declared, or the usual one of the model at the scale of the table."""
-    known = list(_inner(objective.model).get_params())
+    known = list(_inner(model).get_params())
     if declared is not None:
         return space_from(declared, known)
-    task, table = objective.task, objective.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
     return entry.space_for(rows=table.num_rows, spread=spread)
 

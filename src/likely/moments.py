@@ -9,7 +9,6 @@ References
 Chan, Golub & LeVeque (1983), Algorithms for computing the sample variance, Am. Statistician 37.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from math import inf
 from typing import final
@@ -18,8 +17,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
-from likely.intervals import Ends, about_mean, clipped, clustered_scatter, n_groups_of
-from likely.metrics.base import Metric, Prediction, Truth
+from likely.intervals import Ends, about_mean, clustered_scatter, n_groups_of
 
 
 @final
@@ -74,29 +72,3 @@ class Moments(Additive):
     def ends(self, level: float) -> Ends:
         """Student's interval of the only value."""
         return about_mean(self.first, float(self.scatter[0, 0]), self.n, level)
-
-
-class MeanOfRows(Metric):
-    """A metric that is the mean of one number per row."""
-
-    lowest = 0.0  # no value lies below …
-    highest = inf  # … nor above
-
-    @abstractmethod
-    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        """The number of each row, (n,): what a paired comparison of two models subtracts."""
-
-    def summary(self, truth: Truth, prediction: Prediction) -> Moments:
-        return Moments.of(self.row_values(truth, prediction), truth.weights)
-
-    def clustered_interval(
-        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
-    ) -> Ends:
-        values = self.row_values(truth, prediction)
-        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
-
-    def value(self, statistics: Moments) -> float:
-        return statistics.first
-
-    def interval(self, statistics: Moments, level: float = 0.95) -> Ends:
-        return clipped(statistics.ends(level), self.lowest, self.highest)
