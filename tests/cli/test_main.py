@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli.builtin import BUILTIN, builtin_table
 from likely.cli.main import VERBS
 from likely.cli.registry import MODELS, parameters
+from likely.workbench.builtin import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]

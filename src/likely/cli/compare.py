@@ -1,22 +1,18 @@
 """``likely compare``: models side by side on the same folds, and the baseline with them."""
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import UNSAID, Said, in_options, kind_options, said
-from likely.cli.parting import UNPARTED, Parting, parted, parting_options
+from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
-from likely.names import shortlist
 
 if TYPE_CHECKING:
-    from likely.cli.tables import Data
     from likely.workbench.comparison import Comparison
-    from likely.workbench.rows import Rows
 
 NARROWEST = 60  # columns of text
 
@@ -24,20 +20,18 @@ NARROWEST = 60  # columns of text
 @click.command()
 @click.argument("data")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
 @click.option("--repeats", type=click.IntRange(min=1), default=2, help="Deals of the rows; 2.")
 @click.option("--all", "everything", is_flag=True, help="The slow models too.")
-@parting_options
 @click.option("--metric", metavar="NAME", help="That orders the models; log loss, or likelihood.")
-@kind_options
 @global_options
 @click.pass_obj
 def compare(
     settings: Settings,
     data: str,
     models: tuple[str, ...],
-    target: str | None,
+    options: DataOptions,
     folds: int,
     repeats: int,
     everything: bool,
@@ -50,15 +44,15 @@ def compare(
     """
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
-    from likely.workbench.comparison import compare_rows
+    from likely.workbench.comparison import compare as compare_models
 
     refuse_unknown_models(models)
     refuse_unknown_metric(metric)
-    rows = rows_of(data, target, models=models, said=said(), parting=parted(), doing="compare")
+    rows = open_with_target(settings, data, options)
     with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
-        found = compare_rows(
+        found = compare_models(
             rows,
-            list(models) or None,
+            models=list(models) or None,
             folds=folds,
             repeats=repeats,
             seed=settings.seed,
@@ -66,21 +60,21 @@ def compare(
             metric=metric,
         )
     _refuse_failure(found, data)
-    return _answer(found, data)
+    return _answer(found, data, options)
 
 
-def _answer(found: "Comparison", data: str) -> Answer:
+def _answer(found: "Comparison", data: str, options: DataOptions) -> Answer:
     """The comparison, kept beside those before it."""
     from likely.cli.kept_comparisons import keep_comparison, told_where
     from likely.cli.show import wrapped
 
-    kept = keep_comparison(found, data)
+    kept = keep_comparison(found)
     return Answer(
         text=f"{_text(found)}\n{wrapped(told_where(kept, found))}",
         result=found.facts(),
         findings=_findings(found),
         files=kept,
-        next=_next(data, found),
+        next=_next(data, found, options),
     )
 
 
@@ -105,56 +99,6 @@ def refuse_unknown_metric(name: str | None) -> None:
         raise Refusal(str(error), Exit.USAGE, "likely compare --help") from None
 
 
-def rows_of(
-    name: str,
-    target: str | None,
-    *,
-    models: tuple[str, ...] = (),
-    said: Said = UNSAID,
-    parting: Parting = UNPARTED,
-    doing: str,
-) -> "Rows":
-    """The rows of DATA with a target; of a SEAL its training rows, and what it remembers."""
-    from likely.cli.guard import refuse_sealed_rows_in
-    from likely.cli.tables import in_one_table, open_data
-    from likely.workbench.rows import rows_for
-
-    data = open_data(name)
-    column = data.target if target is None else target
-    if column is None:
-        raise Refusal(
-            f"No target was given; the column to predict was expected. {data.label} has "
-            f"{shortlist(data.source.names)}.",
-            Exit.USAGE,
-            f"likely {doing} {shlex.quote(name)} --target COL{parting.words}",
-        )
-    _refuse_other_target(data, column, name, parting, doing)
-    opened: Any = name
-    if data.seal is None:
-        refuse_sealed_rows_in(data, name, doing=doing)
-        opened = in_one_table(data.source)
-    found = rows_for(
-        opened,
-        column,
-        models=models or None,
-        **said._asdict(),
-        **parting._asdict(),
-    )
-    return found if data.seal is not None else found._replace(label=data.label)
-
-
-def _refuse_other_target(
-    data: "Data", column: str, name: str, parting: Parting, doing: str
-) -> None:
-    if data.seal is not None and column != data.target:
-        raise Refusal(
-            f"--target {column} was given; {data.label} was sealed for {data.target}. Leave "
-            "--target out, or seal the data again for another target.",
-            Exit.USAGE,
-            f"likely {doing} {shlex.quote(name)}{parting.words}",
-        )
-
-
 def _refuse_failure(found: "Comparison", name: str) -> None:
     """A table of nothing but the constant compares nothing."""
     if found.all_failed:
@@ -172,7 +116,7 @@ def _text(found: "Comparison") -> str:
     from likely.workbench.comparison_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
-    return f"{heading(title)}\n{in_options(rest)}"
+    return f"{heading(title)}\n{rest}"
 
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
@@ -184,12 +128,12 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-def _next(data: str, found: "Comparison") -> str:
+def _next(data: str, found: "Comparison", options: DataOptions) -> str:
     """Tune the best; look again where nothing was learned; of plain data, say the target."""
     from likely.workbench.models import BASELINE
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
-        return f"likely look {words}{about}{said().words}"
-    return f"likely tune {words} {found.best.name}{about}{said().words}{parted().words}"
+        return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
+    return f"likely tune {words} {found.best.name}{about}{options.words()}"

@@ -3,35 +3,33 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from likely.cli.roles import Roles
 from likely.cli.settings import Settings
 
 if TYPE_CHECKING:
     from likely.cli.train import Asked, Trained
-    from likely.data.source import Source
     from likely.report.validation import Validation
+    from likely.workbench.dataset import Dataset
     from likely.workbench.task import Task
 
 
 def task_and_held_rows(
-    model: Any, source: "Source", asked: "Asked", roles: Roles, seed: int
+    model: Any, data: "Dataset", asked: "Asked", seed: int
 ) -> "tuple[Task | None, Validation | None]":
     """The task, and what the scored fit said of held-out rows; of a streamed file neither."""
-    from likely.cli.tables import TableSource
-
-    if roles.target is None or not isinstance(source, TableSource):
+    if data.target is None or not data.in_memory:
         return None, None
     from likely.cli.kept_rows import kept_rows, task_of_fit
     from likely.errors import InvalidInput
 
-    rows = source.table
     try:
-        task = task_of_fit(rows, roles.target, asked.model, asked.given, asked.said)
+        task = task_of_fit(data, asked.model, asked.given)
     except InvalidInput:  # the model can do with targets that the report has no words for
-        if asked.said.anything:
+        if data.declared:
             raise
         return None, None
-    return task, None if model is None else kept_rows(model, rows, task, roles, seed=seed)
+    return task, None if model is None else kept_rows(
+        model, data.table, task, data.roles, seed=seed
+    )
 
 
 def run_facts(settings: Settings, trained: "Trained") -> dict[str, Any]:
@@ -51,6 +49,8 @@ def run_facts(settings: Settings, trained: "Trained") -> dict[str, Any]:
         "task": facts.get("task"),
         "group": facts.get("group"),
         "by_time": facts.get("by_time"),
+        "dropped": list(data.dropped),
+        "categories": list(data.categories),
         "beside": facts["beside"],
         "columns": facts["columns"],
         "classes": facts["classes"],
@@ -72,18 +72,12 @@ def write_evidence(folder: Path, trained: "Trained") -> None:
 
         write(folder, trained.validation)
     data = trained.data
-    if data.seal is None and not data.in_memory:
+    if not data.in_memory:
         return
     from likely.workbench.look.look import look
 
-    rows = data.source.table if data.seal is None else data.seal.path  # type: ignore[attr-defined]  # in memory
     task = trained.facts.get("task") or {}
-    found = look(
-        rows,
-        None if data.seal is not None else trained.facts["target"],
-        kind=task.get("kind"),
-        order=task.get("order"),
-    )
+    found = look(data, kind=task.get("kind"), order=task.get("order"))
     write_atomically(folder / "look.json", (as_json(found.facts()) + "\n").encode())
     if data.seal is not None:
         for name, content in kept_beside(data.seal).items():

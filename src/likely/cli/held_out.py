@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
-from likely.cli.roles import Roles
-from likely.cli.tables import TableSource, in_one_table
+from likely.data.memory import in_one_table
 from likely.data.source import ColumnKind, Source, column_index
 from likely.data.split import split_mask
+from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ def fitted(model: Any, rows: Source, roles: Roles, *, in_memory: bool) -> Any:
     beside = roles.to_fit()
     if not in_memory:
         return model.fit(rows, *([] if roles.target is None else [roles.target]), **beside)
-    table = rows.table if isinstance(rows, TableSource) else in_one_table(rows)
+    table = in_one_table(rows)
     arguments = {argument: table.column(name) for argument, name in beside.items()}
     target = [] if roles.target is None else [table.column(roles.target)]
     return model.fit(table.drop_columns(roles.columns), *target, **arguments)

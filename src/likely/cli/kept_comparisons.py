@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from likely.workbench.comparison import Comparison
 
 
-def keep_comparison(found: "Comparison", data: str) -> tuple[Path, ...]:
+def keep_comparison(found: "Comparison") -> tuple[Path, ...]:
     """In the SEAL; of other data, in the newest RUN on them, where there is one."""
     from likely.report.comparisons import joined_comparisons
     from likely.report.run_files import comparisons_in
 
-    home = Path(data) if found.rows.sealed else _run_on(data, found.task.target)
+    seal = found.rows.seal
+    home = run_of(found.rows.digest, found.task.target) if seal is None else seal.path
     if home is None:
         return ()
     facts = found.facts()
@@ -39,9 +40,3 @@ def told_where(kept: tuple[Path, ...], found: "Comparison") -> str:
     before = [name for name in tried if name not in now]
     also = f" beside {', '.join(before)}, compared before" if before else ""
     return f"Kept in {kept[0]}{also}, for the report."
-
-
-def _run_on(data: str, target: str) -> Path | None:
-    from likely.cli.tables import open_data
-
-    return None if data == "-" else run_of(open_data(data, load=False).digest, target)

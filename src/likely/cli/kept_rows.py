@@ -10,36 +10,35 @@ import numpy as np
 
 from likely._typing import Array
 from likely.cli.held_out import FRACTION
-from likely.cli.kinds import Said, task_for
+from likely.cli.kinds import task_for
 from likely.cli.measures import best_constant
 from likely.cli.registry import Model
-from likely.cli.roles import Roles
-from likely.cli.tables import table_source
+from likely.data.memory import TableSource
 from likely.data.split import split_mask
 from likely.metrics import Prediction, Truth, metrics_for
 from likely.workbench.predictions import spread_of, truth_of
+from likely.workbench.roles import Roles
 from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.report.validation import Validation
+    from likely.workbench.dataset import Dataset
 
 MOST_KEPT = 20_000  # rows: pictures show no more
 CLASSES = ("class", "two classes")
 
 
-def task_of_fit(
-    rows: "pa.Table", target: str, chosen: Model, given: dict[str, Any], said: Said
-) -> Task:
+def task_of_fit(data: "Dataset", chosen: Model, given: dict[str, Any]) -> Task:
     """The task as the model takes it: a number that it tells apart as classes is a class."""
-    task = task_for(rows, target, chosen, given, said)
-    if said.anything:
+    task = task_for(data, chosen, given)
+    if data.declared:
         return task
     if chosen.target in CLASSES and not task.has_classes:
-        return task_of(rows, target, kind="classes")
+        return task_of(data.table, task.target, kind="classes")
     if chosen.target == "number" and given.get("response", "gaussian") == "gaussian":
-        return task_of(rows, target, kind="real")
+        return task_of(data.table, task.target, kind="real")
     return task
 
 
@@ -112,7 +111,7 @@ def _beside_constant(
     measures: dict[str, Any],
 ) -> dict[str, Any]:
     """Those measures whose constant follows the model's family or its offsets, as in the score."""
-    constant = best_constant(model, table_source(learned), roles)
+    constant = best_constant(model, TableSource(learned), roles)
     if constant.kind != task.kind:  # the target was said to be of another kind
         return {}
     truth = truth_of(task, table, _weight(table, roles))

@@ -16,8 +16,7 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import pairwise_total
 from likely.cli.comparing import Compared, Scores
-from likely.cli.roles import Roles
-from likely.cli.tables import CHUNK_ROWS
+from likely.data.memory import CHUNK_ROWS
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.kinds import TargetKind
@@ -25,6 +24,7 @@ from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
 from likely.metrics.baseline import best_rate, weighted_median
 from likely.metrics.ordinal import HALF
+from likely.workbench.roles import Roles
 from likely.workbench.task_for_models import kind_of_response
 
 LOG_LOSS, ACCURACY, RANK_ERROR = "log loss", "accuracy", "mean rank error"
@@ -129,7 +129,7 @@ def best_constant(model: Any, seen: Source, roles: Roles) -> Constant:
 
 def _targets(seen: Source, roles: Roles) -> tuple[Array, Array, Array]:
     """y, weight and offset of every row that counts."""
-    only = seen.select([name for name in roles.columns if name != roles.groups])
+    only = seen.select([name for name in roles.columns if name != roles.clusters])
     parts = [
         (_target(table, roles), _weights(table, roles), _offset(table, roles))
         for table in chunks(only, CHUNK_ROWS)
@@ -198,7 +198,7 @@ def _chunks(model: Any, rows: Source, roles: Roles) -> Any:
     """The rows that count, piece by piece."""
     import pyarrow.compute as pc
 
-    beside = [name for name in roles.columns if name != roles.groups]
+    beside = [name for name in roles.columns if name != roles.clusters]
     for table in chunks(rows.select([*model.feature_names_in_, *beside]), CHUNK_ROWS):
         if roles.weight is not None:
             table = table.filter(pc.greater(table.column(roles.weight), 0))

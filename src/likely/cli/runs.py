@@ -97,7 +97,8 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     from likely.sealing.ledger import MANIFEST
 
     seal.check()
-    verdict, manifest = seal.ledger.verdict(), seal.manifest
+    manifest = seal.manifest
+    verdict = seal.ledger.verdict(manifest.files)
     return {
         "path": str(seal.path),
         "name": seal.path.name,
@@ -152,9 +153,9 @@ def is_whole(run: Run) -> bool:
 
 
 def _sha256(path: Path) -> str:
-    from likely.sealing.manifest import sha256_of_file
+    from likely.data.digest import digest_of_file
 
-    return sha256_of_file(path)
+    return digest_of_file(path)
 
 
 def open_run(name: str) -> Run:

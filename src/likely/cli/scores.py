@@ -23,9 +23,9 @@ from likely.cli.measures import (
     number_scores,
 )
 from likely.cli.registry import Target
-from likely.cli.roles import Roles
 from likely.cli.show import beside_each_other, count, table, wrapped
 from likely.data.source import Source
+from likely.workbench.roles import Roles
 
 FEWEST_ROWS = 20  # below this nothing is held out
 

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from likely.cli.builtin import BUILTIN
 from likely.cli.exits import Exit, Refusal
 from likely.cli.registry import Model
-from likely.cli.roles import Roles
 from likely.cli.show import count
 from likely.data.finite import refuse_infinities
 from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
+from likely.workbench.builtin import BUILTIN
+from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa

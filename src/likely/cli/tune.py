@@ -10,14 +10,14 @@ import click
 
 from likely.cli.answer import Answer, as_json
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import Said, about_task, kind_options, said
-from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
+from likely.cli.kinds import about_task
+from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.registry import Model, model_named, value_of
 from likely.cli.settings import Settings, global_options
 
 if TYPE_CHECKING:
-    from likely.cli.tables import Data
     from likely.cli.train import Trained
+    from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
@@ -32,15 +32,13 @@ class Wanted(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
-    parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
-    said: Said = Said()  # of the target
 
 
 @click.command()
 @click.argument("data")
 @click.argument("model")
-@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option("--search", type=click.Choice(SEARCHES), default="random", help="How to search.")
 @click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
 @click.option(
@@ -56,8 +54,6 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
-@parting_options
-@kind_options
 @click.option(
     "--try",
     "tries",
@@ -72,7 +68,7 @@ def tune(
     settings: Settings,
     data: str,
     model: str,
-    target: str | None,
+    options: DataOptions,
     search: str,
     trials: int | None,
     minutes: float | None,
@@ -85,22 +81,18 @@ def tune(
 
     Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped.
     """
-    from likely.cli.guard import refuse_sealed_rows_in
-    from likely.cli.tables import open_data
     from likely.cli.using import using_jobs
 
     chosen = _searchable(model)
     place = _place(model, output)
-    opened = open_data(data)
-    column = _target(settings, opened, chosen, target)
-    refuse_sealed_rows_in(opened, data, doing="tune")
-    parting = parted_or_sealed(parted(), opened)
-    wanted = Wanted(search, trials, minutes, nested, folds, parting, _by_hand(tries), said())
+    rows = open_with_target(settings, data, options)
+    rows.refuse_sealed_rows("tune")  # before the folder of the search is made
+    wanted = Wanted(search, trials, minutes, nested, folds, _by_hand(tries))
     with using_jobs(settings.jobs):
-        study = _searched(settings, opened, column, chosen, wanted, place)
+        study = _searched(settings, rows, chosen, wanted, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
-        trained = _trained(settings, opened, chosen, study)
+        trained = _trained(settings, chosen, study)
         _write(settings, place, trained, study)
     return _answer(trained, study, place, output)
 
@@ -154,16 +146,6 @@ def unfinished(model: str) -> list[Path]:
     return [each.parent for each in studies if not (each.parent / MODEL_FILE).exists()]
 
 
-def _target(settings: Settings, data: "Data", chosen: Model, target: str | None) -> str:
-    from likely.cli.roles import Roles, check_roles
-    from likely.cli.train import refuse_other_target
-
-    roles = Roles(data.target if target is None else target)
-    check_roles(settings, data.source.names, chosen, roles)
-    refuse_other_target(data, roles)
-    return str(roles.target)
-
-
 def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
     """The model as it is, then the settings of each ``--try``; None where there is none."""
     if not tries:
@@ -183,10 +165,9 @@ def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def _searched(
-    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: Path
+    settings: Settings, rows: "Dataset", chosen: Model, wanted: Wanted, place: Path
 ) -> "Study":
     from likely.cli.runs import forget_empty, note_search
-    from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.errors import InUse
     from likely.workbench.search import study as studies
@@ -196,18 +177,13 @@ def _searched(
     try:
         with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
             return studies.tune(
-                in_one_table(data.source) if data.seal is None else data.seal.path,
-                target,
-                chosen.name,
+                rows,
+                model=chosen.name,
                 search=wanted.search,
                 trials=wanted.trials,
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
-                group=wanted.parting.group,
-                by_time=wanted.parting.by_time,
-                kind=wanted.said.kind,
-                order=wanted.said.order,
                 by_hand=wanted.by_hand,
                 seed=settings.seed,
                 study=place / STUDY,
@@ -244,7 +220,7 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
     )
 
 
-def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
+def _trained(settings: Settings, chosen: Model, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.train import Trained, opening, plain_parameters
     from likely.cli.validated import (
@@ -256,28 +232,18 @@ def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") ->
     )
     from likely.cli.watch import watched
 
-    objective = study.question.objective
-    task, best = objective.task, study.best_model()
-    n_folds = objective.n_folds
+    rows, best = study.question.rows, study.best_model()
+    n_folds = study.question.objective.n_folds
     with watched(settings, f"fitting {chosen.name}", None):
-        found = fit_and_validate(
-            best,
-            data,
-            objective.table,
-            task,
-            n_folds=n_folds,
-            seed=settings.seed,
-            folds=objective.folds,
-            parting=Parting(**study.question.kept_together),
-        )
+        found = fit_and_validate(best, rows, n_folds=n_folds, seed=settings.seed)
     scores = score_facts(found.validation, n_folds)
-    findings = about_task(task) + dropped_columns(found.model)
+    findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
-    facts = {**facts_of(found, chosen, data), "scores": scores, "study": study_facts(study)}
+    facts = {**facts_of(found, chosen), "scores": scores, "study": study_facts(study)}
     text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
-    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+    return Trained(found.model, facts, text, findings, rows, shown, found.validation)
 
 
 def _told(study: "Study") -> list[str]:
@@ -285,7 +251,7 @@ def _told(study: "Study") -> list[str]:
     from likely.cli.show import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    said = "\n".join(wrapped(each.replace("nested=5", "--nested 5")) for each in sentences(study))
+    said = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
     return [said, table(head, rows)]
 

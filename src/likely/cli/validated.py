@@ -16,7 +16,6 @@ import numpy as np
 from likely._typing import Codes
 from likely.cli.kinds import task_facts
 from likely.cli.measures import MEDIAN
-from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
 from likely.cli.show import beside_each_other, count, number, table, wrapped
 from likely.intervals import n_groups_of
@@ -27,10 +26,8 @@ from likely.workbench.models import CANDIDATES
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from likely.cli.tables import Data
     from likely.report.validation import Validation
+    from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
 
 FEWEST_ROWS = 20  # below this nothing is held out
@@ -53,10 +50,8 @@ class Fitted(NamedTuple):
     """A model of all rows, and what cross-validation says of it."""
 
     model: Any  # Prepared
-    task: Task
-    rows: "pa.Table"  # with a target
+    rows: "Dataset"  # with a target
     validation: "Validation | None"
-    parting: Parting  # how rows were held out
 
 
 def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) -> Any:
@@ -67,21 +62,10 @@ def estimator_of(chosen: Model, task: Task, given: dict[str, Any], seed: int) ->
     return candidate.build(task, given, seed=seed)
 
 
-def fit_and_validate(
-    model: Any,
-    data: "Data",
-    rows: "pa.Table",
-    task: Task,
-    *,
-    n_folds: int = FOLDS,
-    seed: int = 0,
-    folds: "Folds | None" = None,
-    parting: Parting = UNPARTED,
-) -> Fitted:
+def fit_and_validate(model: Any, rows: "Dataset", *, n_folds: int = FOLDS, seed: int = 0) -> Fitted:
     """``model`` is not yet fitted; its preparation may be inside already.
 
-    Rows of a seal are validated as they were sealed: by group, or by time; ``folds``, of rows
-    that all have a target and were parted by ``parting``, overrule that.
+    Rows are held out by group or by time where that was given, or where they were sealed so.
     """
     from dataclasses import replace
 
@@ -89,45 +73,35 @@ def fit_and_validate(
 
     from likely.report.validation import validate
     from likely.workbench.preparation.prepared import Prepared
-    from likely.workbench.rows import Rows
 
-    known = rows.filter(task.known(rows))
+    task, learned = rows.settled, rows.learned
     whole = model if isinstance(model, Prepared) else Prepared(model)
     validation = None
-    if folds is None:
-        parting = parted_or_sealed(parting, data)
-    if known.num_rows >= FEWEST_ROWS and folds is None and parting.anything:
-        sealed = Rows(known, task, data.label, 0, *parting, sealed=True)
-        folds = sealed.folds(n_folds=n_folds, repeats=1, seed=seed)
-    known = _without_groups(data, known)
-    if known.num_rows >= FEWEST_ROWS:
-        validation = validate(whole, known, task, n_folds=n_folds, seed=seed, folds=folds)
-        validation = replace(validation, facts={**validation.facts, **parting._asdict()})
+    if learned.num_rows >= FEWEST_ROWS:
+        folds = rows.folds(n_folds, seed=seed)
+        validation = validate(whole, learned, task, n_folds=n_folds, seed=seed, folds=folds)
+        held_out_by = {"group": rows.group, "by_time": rows.by_time}
+        validation = replace(validation, facts={**validation.facts, **held_out_by})
         validation = replace(validation, facts={**validation.facts, **_measured(validation, folds)})
-    fitted = clone(whole).fit(known.drop_columns([task.target]), known.column(task.target))
-    return Fitted(fitted, task, known, validation, parting)
+    fitted = clone(whole).fit(rows.features, learned.column(task.target))
+    return Fitted(fitted, rows, validation)
 
 
-def facts_of(found: Fitted, chosen: Model, data: "Data") -> dict[str, Any]:
+def facts_of(found: Fitted, chosen: Model) -> dict[str, Any]:
     """What ``run.json`` says of a model with its preparation inside."""
-    task = found.task
+    rows, task = found.rows, found.rows.settled
     return {
         "model": chosen.name,
-        "data": data.label,
-        "rows": found.rows.num_rows,
+        "data": rows.label,
+        "rows": rows.table.num_rows,
         "columns": [str(name) for name in found.model.feature_names_in_],
         "target": task.target,
-        **found.parting._asdict(),
+        "group": rows.group,
+        "by_time": rows.by_time,
         "beside": {},
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
     }
-
-
-def _without_groups(data: "Data", rows: "pa.Table") -> "pa.Table":
-    """The group of a sealed table names rows, and is no feature."""
-    group = None if data.seal is None else data.seal.manifest.group
-    return rows.drop_columns([group]) if group in rows.column_names else rows
 
 
 def estimates(validation: "Validation") -> dict[str, tuple[Metric, Estimate]]:
@@ -142,14 +116,14 @@ def estimates(validation: "Validation") -> dict[str, tuple[Metric, Estimate]]:
     }
 
 
-def _measured(validation: "Validation", folds: "Folds | None") -> dict[str, Any]:
+def _measured(validation: "Validation", folds: "Folds") -> dict[str, Any]:
     """Each metric of all rows held out, and the gain over the constant; for ``Validation.facts``.
 
     What is infinite is left out here, for JSON has no such number.
     """
     truth, said = validation.truth, validation.prediction
-    by_time = folds is not None and folds.time is not None
-    groups = None if folds is None or folds.groups is None else folds.groups[validation.row]
+    by_time = folds.time is not None
+    groups = None if folds.groups is None else folds.groups[validation.row]
     measures = {}
     for metric in (each for each in metrics_for(validation.kind) if each.suits(said)):
         told = metric.estimate(truth, truth, said, groups=groups)

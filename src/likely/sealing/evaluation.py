@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import n_groups_of
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_digest
+from likely.sealing.folder import TRAIN, SealFolder, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence, Ruling
 from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
@@ -113,9 +114,9 @@ def _read(seal: SealFolder, model: Any, rows: "pa.Table") -> Any:
     manifest = seal.manifest
     known = getattr(model, "feature_names_in_", None)
     if known is None:
-        apart = {manifest.target, manifest.group}
+        apart = {manifest.target, manifest.group, *manifest.dropped}
         known = [name for name in rows.column_names if name not in apart]
-    return as_library(rows.select([str(name) for name in known]), manifest.library)
+    return frame_of(rows.select([str(name) for name in known]), manifest.library)
 
 
 def _predicted(scorer: Scorer, model: Any, X: Any) -> Predictions:

@@ -8,10 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Never, NoReturn, final
 
+from likely.data.frames import frame_of
 from likely.errors import InvalidInput, SealedData
 from likely.sealing.evaluation import final_look
 from likely.sealing.final_score import FinalScore
-from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
+from likely.sealing.folder import TRAIN, SealFolder, open_folder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import said_looks
@@ -69,7 +70,7 @@ class Sealed:
 
     @property
     def train(self) -> Any:
-        return as_library(self._folder.train(), self.manifest.library)
+        return frame_of(self._folder.train(), self.manifest.library)
 
     @property
     def looks(self) -> int:
@@ -127,8 +128,9 @@ class Sealed:
         self._folder.label_file(escrow)  # a missing file is found before the fit
         table, manifest = self._folder.train(), self.manifest
         chosen = import_module(MODELS).model_at_seal(estimator, table, manifest)
-        apart = [name for name in (self.target, manifest.group) if name is not None]
-        X = as_library(table.drop_columns(apart), manifest.library)
+        apart = {self.target, manifest.group, *manifest.dropped}
+        features = [name for name in table.column_names if name not in apart]
+        X = frame_of(table.select(features), manifest.library)
         model = _fitted(clone(chosen.model), X, self._train_labels(table))
         scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
         return final_look(
@@ -145,7 +147,7 @@ class Sealed:
         """Values; a column whose categories have an order stays the column it is."""
         column = table.column(self.target)
         if getattr(column.type, "ordered", False):
-            return as_library(table, self.manifest.library)[self.target]
+            return frame_of(table, self.manifest.library)[self.target]
         return values_of(column)
 
     def __repr__(self) -> str:
@@ -231,6 +233,11 @@ class Sealed:
             f"{self.path.name} is a sealed test set, not {what}. Train, compare and tune on its "
             "rows with .train; score one model, once, with .final(estimator)."
         )
+
+
+def folder_of(sealed: Sealed) -> SealFolder:
+    """The folder of a seal, with its manifest as it was read."""
+    return sealed._folder
 
 
 def open_seal(path: str | Path) -> Sealed:

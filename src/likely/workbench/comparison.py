@@ -25,17 +25,16 @@ from sklearn.base import clone
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.frames import frame_of
-from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.metrics import METRICS, Metric, metric_named, metrics_for
+from likely.metrics import METRICS, Metric
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.contest import Arena, Contestant, contest
 from likely.workbench.contestants import contestants_for
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.folds import Folds
 from likely.workbench.models import BASELINE
 from likely.workbench.paired import Paired, corrected_test
-from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import executor_of_trials
+from likely.workbench.search.question import executor_of_trials, metric_of
 from likely.workbench.task import Task
 
 BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
@@ -96,7 +95,7 @@ class Comparison:
     ----------
     entries : tuple of Entry
         The best first; those that failed last.
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     metric : Metric
         The main one, by which models are ordered.
@@ -110,7 +109,7 @@ class Comparison:
     """
 
     entries: tuple[Entry, ...]
-    rows: Rows
+    rows: Dataset
     metric: Metric
     beside: tuple[Metric, ...]
     folds: Folds
@@ -137,7 +136,7 @@ class Comparison:
 
     @property
     def task(self) -> Task:
-        return self.rows.task
+        return self.rows.settled
 
     def best_model(self) -> Any:
         """The best model with its preparation, not yet fitted."""
@@ -178,7 +177,7 @@ class Comparison:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "rows_without_target": self.rows.n_without,
+            "rows_without_target": self.rows.n_without_target,
             "target": task.target,
             "kind": task.kind,
             "reason": task.reason,
@@ -212,6 +211,8 @@ def compare(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, beside the best constant.
@@ -221,10 +222,10 @@ def compare(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     models : name, estimator, list of both, or mapping of names to estimators, optional
         All that suit the target, if not given.  The baseline, ``constant``, is always there.
     folds, repeats : int
@@ -244,6 +245,10 @@ def compare(
         remembers it, the target's own values say it, or the models do where they need another.
     order : sequence, optional
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str, optional
+        Columns that no model is to see.
+    category : sequence of str, optional
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     executor : str or Executor, default="auto"
         Where fits run: side by side on threads for a small table, else one after another.
 
@@ -265,63 +270,39 @@ def compare(
     True
     """
     models = list(models) if isinstance(models, Iterator) else models
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=models,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="compare",
+        drop=drop,
+        category=category,
     )
-    return compare_rows(
-        rows,
-        models,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-        everything=everything,
-        metric=metric,
-        executor=executor,
-    )
-
-
-def compare_rows(
-    rows: Rows,
-    models: Any = None,
-    *,
-    folds: int = 5,
-    repeats: int = 2,
-    seed: int = 0,
-    everything: bool = False,
-    metric: str | Metric | None = None,
-    executor: str | Executor = "auto",
-) -> Comparison:
-    """``compare`` of a table that is open."""
-    contestants, left_out = contestants_for(models, rows.task, seed=seed, everything=everything)
-    main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
-    if rows.task.kind not in main.tasks:
-        raise InvalidInput(
-            f"{main.name} is no metric of {rows.task.kind} targets. Choose one of "
-            f"{', '.join(each.name for each in metrics_for(rows.task.kind))}."
-        )
-    beside = tuple(METRICS[name] for name in BESIDE[rows.task.kind] if name != main.name)
-    plan = rows.folds(n_folds=folds, repeats=repeats, seed=seed)
-    arena = Arena(rows.learned, rows.task, plan, (main, *beside))
+    rows.refuse_roles("compare")
+    rows.refuse_sealed_rows("compare")
+    rows = rows.with_task(models)
+    task = rows.settled
+    contestants, left_out = contestants_for(models, task, seed=seed, everything=everything)
+    main = metric_of(task, metric)
+    beside = tuple(METRICS[name] for name in BESIDE[task.kind] if name != main.name)
+    plan = rows.folds(folds, repeats, seed)
+    arena = Arena(rows.learned, task, plan, (main, *beside))
     contest(arena, contestants, executor_of_trials(executor, rows.table))
     ranked = _ranked([_entry(arena, each) for each in contestants], arena)
     return Comparison(ranked, rows, main, beside, plan, left_out, _unseen(rows, plan))
 
 
-def _unseen(rows: Rows, folds: Folds) -> tuple[Any, ...]:
+def _unseen(rows: Dataset, folds: Folds) -> tuple[Any, ...]:
     """The classes that a fold held out whole."""
-    if not rows.task.has_classes:
+    task = rows.settled
+    if not task.has_classes:
         return ()
-    codes, found = rows.task.codes(rows.table), set()
+    codes, found = task.codes(rows.table), set()
     for fold in folds:
         found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
-    return tuple(rows.task.classes[k] for k in sorted(found))
+    return tuple(task.classes[k] for k in sorted(found))
 
 
 def _entry(arena: Arena, each: Contestant) -> Entry:

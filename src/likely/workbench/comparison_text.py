@@ -54,7 +54,11 @@ def titles(found: "Comparison") -> list[str]:
     """What was compared, on what, and how."""
     rows, folds, task = found.rows, found.folds, found.task
     what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
-    without = f" ({rows.n_without:,} without a target are left out)" if rows.n_without else ""
+    without = (
+        f" ({rows.n_without_target:,} without a target are left out)"
+        if rows.n_without_target
+        else ""
+    )
     repeats = f", {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []

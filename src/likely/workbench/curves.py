@@ -26,16 +26,16 @@ from likely.data.frames import frame_of
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import TargetKind
-from likely.metrics import Metric, metric_named, metrics_for
+from likely.metrics import Metric
 from likely.progress import report
 from likely.workbench.contest import Arena
 from likely.workbench.curve_text import html_of, text_of
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.objective import CrossValidated, prepared, strata_of
 from likely.workbench.predictions import truth_of
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import model_and_name, space_for
+from likely.workbench.search.question import metric_of, model_and_name, space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
 MOST_STEPS = 12  # points of a curve by iterations
@@ -68,7 +68,7 @@ class Curve:
     points : tuple of Point
     metric : Metric
     model : str
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     n_folds : int
     """
@@ -77,7 +77,7 @@ class Curve:
     points: tuple[Point, ...]
     metric: Metric
     model: str
-    rows: Rows
+    rows: Dataset
     n_folds: int
     seed: int = 0
 
@@ -118,7 +118,7 @@ class Curve:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "target": self.rows.task.target,
+            "target": self.rows.settled.target,
             "model": self.model,
             "of": self.of,
             "metric": self.metric.name,
@@ -145,23 +145,28 @@ def learning_curve(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         Where to look: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, by_time, kind, order
+    folds, seed, metric, group, by_time, kind, order, drop, category
         As in ``compare``.
+    name : str, optional
+        What an estimator is called in the curve; the name of its class, if not given.
 
     Returns
     -------
@@ -178,36 +183,24 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="learning_curve",
+        drop=drop,
+        category=category,
     )
-    return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
-
-
-def curve_of_rows(
-    rows: Rows,
-    model: Any,
-    *,
-    of: str = "size",
-    values: Sequence[Any] | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    metric: str | Metric | None = None,
-    name: str | None = None,
-) -> Curve:
-    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
-    usual, estimator = model_and_name(model, rows.task, seed=seed)
+    rows.refuse_roles("a curve")
+    rows.refuse_sealed_rows("learning_curve")
+    rows = rows.with_task(model)
+    task = rows.settled
+    usual, estimator = model_and_name(model, task, seed=seed)
     name = usual if name is None else name
-    main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
-    plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
-    arena = Arena(rows.learned, rows.task, plan, (main,))
+    main = metric_of(task, metric)
+    arena = Arena(rows.learned, task, rows.folds(folds, seed=seed), (main,))
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
         points = along(_Asked(arena, name, estimator, of, seed), values)

@@ -268,8 +268,8 @@ def _or_say(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds & CLASS_KINDS
     if len(labels) != 2:
         kinds = kinds - {"binary"}
-    said = " or ".join(f"kind={kind!r}" for kind in kinds_in_order(kinds))
-    return f", or say {said} if that is what it holds" if said else ""
+    said = " or ".join(repr(kind) for kind in kinds_in_order(kinds))
+    return f", or give the kind {said} if that is what it holds" if said else ""
 
 
 def _class_named(name: str) -> type[Any]:

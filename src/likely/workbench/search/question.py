@@ -1,31 +1,24 @@
 """What a study asks, put together from what the user said: rows, task, model, space and plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import clone
 
 from likely.compute.executor import SERIAL_BYTES, Executor
-from likely.data.arrow import refuse_twins
-from likely.data.formats.registry import read
-from likely.data.memory import in_one_table
-from likely.data.source import Source
+from likely.data.digest import digest_of_table
 from likely.errors import InvalidInput
 from likely.metrics import Metric, metric_named, metrics_for
-from likely.names import shortlist
-from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
+from likely.workbench.dataset import Dataset
 from likely.workbench.models import CANDIDATES, candidate_named, candidates_for
 from likely.workbench.objective import CrossValidated
-from likely.workbench.opened import TRAINING, is_sealed, opened
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.default_spaces import space_of
 from likely.workbench.search.strategies import Plan, Search
-from likely.workbench.search.study_folder import data_hash
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -40,24 +33,18 @@ class Question:
     """Everything that decides the answer of a study, and its budget."""
 
     model: str  # a candidate's name, or the name of a class
+    rows: Dataset
     objective: CrossValidated
     space: Space
     search: Search
     plan: Plan
     minutes: float | None = None
     nested: int | None = None
-    kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
-    library: str | None = None  # of the frame that was given
 
     @cached_property
     def data(self) -> str:
-        """A hash of the rows, and of the groups that they belong to."""
-        import pyarrow as pa
-
-        table, groups = self.objective.table, self.objective.groups
-        if groups is not None:
-            table = table.append_column("", pa.array(groups))
-        return data_hash(table)
+        """A hash of the rows that have a target, with the columns that they are held out by."""
+        return digest_of_table(self.rows.table)
 
     @property
     def minutes_each(self) -> float | None:
@@ -80,35 +67,14 @@ class Question:
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
             "nested": self.nested,
-            **self.kept_together,
+            "group": self.rows.group,
+            "by_time": self.rows.by_time,
             "seed": self.plan.seed,
             "rows": objective.table.num_rows,
             "data": self.data,
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
         }
-
-
-def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
-    """The whole table; of a seal the training part and the target it remembers."""
-    remembered = None
-    if isinstance(data, Sealed):
-        data = data.path
-    if isinstance(data, str | Path):
-        path = Path(data)
-        if is_sealed(path):
-            remembered, path = opened(path).target, path / TRAINING
-        data = read(path)
-    # ``opened`` would take some rows of a large file, which is enough for a look only
-    table = in_one_table(data) if isinstance(data, Source) else opened(data).table
-    refuse_twins(table.column_names)
-    target = remembered if target is None else target
-    if target is None:
-        raise InvalidInput(
-            "No target was given; the column to predict was expected. Choose one of "
-            f"{shortlist(table.column_names)}."
-        )
-    return table, target
 
 
 def metric_of(task: Task, metric: str | Metric | None) -> Metric:

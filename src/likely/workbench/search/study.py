@@ -19,9 +19,9 @@ from likely.intervals import mean_of_independent
 from likely.kinds import TargetKind
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.objective import CrossValidated, prepared
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, codes_of, rows_for, time_of
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
@@ -165,7 +165,7 @@ class Study:
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
-        library = self.question.library if library is None else library
+        library = self.question.rows.library if library is None else library
         columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
         for name in self.settings:
             columns[name] = column_of([t.parameters.get(name) for t in self.trials])
@@ -202,6 +202,8 @@ def tune(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
     seed: int = 0,
     study: str | Path | None = None,
@@ -211,10 +213,10 @@ def tune(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
         A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
         inside each fold.
@@ -242,6 +244,10 @@ def tune(
         seal, to the target's own values, or to the model where it needs another.
     order : sequence
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str
+        Columns that no model is to see.
+    category : sequence of str
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     by_hand : sequence of mappings
         Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
     study : path
@@ -258,18 +264,21 @@ def tune(
     >>> found.best_score_ < found.constant
     True
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="tune",
+        drop=drop,
+        category=category,
     )
-    name, template = model_and_name(model, rows.task, seed=seed)
-    chosen = metric_of(rows.task, metric)
+    rows.refuse_roles("tune")
+    rows.refuse_sealed_rows("tune")
+    rows = rows.with_task(model)
+    name, template = model_and_name(model, rows.settled, seed=seed)
+    chosen = metric_of(rows.settled, metric)
     objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
     searched = space_for(space, name, objective)
     by = search_named(search)
@@ -279,18 +288,17 @@ def tune(
     if by_hand is None:
         by_hand = () if by.name == Grid.name else AS_IT_IS
     plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
-    grouped = {"group": rows.group, "by_time": rows.by_time}
-    question = Question(name, objective, searched, by, plan, minutes, nested, grouped, rows.library)
+    question = Question(name, rows, objective, searched, by, plan, minutes, nested)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
 
 def _objective(
-    rows: Rows, model: Any, metric: Metric, *, n_folds: int, seed: int
+    rows: Dataset, model: Any, metric: Metric, *, n_folds: int, seed: int
 ) -> CrossValidated:
     """The score to be improved, on folds that keep groups together and time in order."""
-    groups = None if rows.group is None else codes_of(rows.table, rows.group)
-    time = None if rows.by_time is None else time_of(rows.table, rows.by_time)
-    return CrossValidated(model, rows.learned, rows.task, metric, n_folds, seed, groups, time)
+    return CrossValidated(
+        model, rows.learned, rows.settled, metric, n_folds, seed, rows.groups, rows.times
+    )
 
 
 def answer(

@@ -52,7 +52,9 @@ def sentences(study: "Study") -> list[str]:
     if study.outer:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
-        found.append("Chosen for being best, that score is too good; nested=5 gives an honest one.")
+        found.append(
+            "Chosen for being best, that score is too good; a nested search gives an honest one."
+        )
     failed = len(study.trials) - len(scored)
     if failed:
         first = next(trial for trial in study.trials if trial.score is None)
