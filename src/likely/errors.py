@@ -155,6 +155,14 @@ class HonestyRefusal(LikelyError):
     """It could be done, and the score would not be what it says."""
 
 
+class SealedRows(HonestyRefusal):
+    """Rows that are sealed were about to be learned from, or scored without counting the look."""
+
+    def __init__(self, message: str, seal: object, *, scoring: bool) -> None:
+        super().__init__(message)
+        self.seal, self.scoring = str(seal), scoring
+
+
 class BrokenLedger(LikelyError):
     """A seal is not as it was written: what it says cannot be relied on."""
 

@@ -4,8 +4,8 @@
 The settings that it may try are declared with ``likely.spaces``.
 """
 
+from likely.workbench.models import space_of
 from likely.workbench.search.bayes import Bayes
-from likely.workbench.search.default_spaces import space_of
 from likely.workbench.search.functions import (
     FunctionSearch,
     RateSearch,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.cli import tables
 from likely.cli.assignments import model_named, trainable
+from likely.workbench import dataset
 
 
 def suited(model):
@@ -101,7 +101,7 @@ def test_the_held_out_score_is_that_of_a_fit_on_the_other_rows(likely, table):
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, table, monkeypatch):
     words = ("train", table, "naive-bayes", "--target", "ill", "--json")
     in_memory = likely(*words).json["result"]
-    monkeypatch.setattr(tables, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
     streamed = likely(*words).json["result"]
     for name in ("value", "interval", "best_constant", "gain", "gain_interval", "rows"):
         assert streamed["scores"][name] == pytest.approx(in_memory["scores"][name])
@@ -126,7 +126,7 @@ def test_set_reads_json_text_and_mappings(likely, table):
 @pytest.mark.parametrize("word", ["nan", "NaN"])
 def test_rows_without_a_label_are_learned_from(likely, table, monkeypatch, word, streamed):
     if streamed:
-        monkeypatch.setattr(tables, "IN_MEMORY_BYTES", 0)
+        monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
     header, *rows = table.read_text().splitlines()
     gaps = [row.rpartition(",")[0] + "," if i % 3 == 0 else row for i, row in enumerate(rows)]
     table.write_text("\n".join([header, *gaps]) + "\n")

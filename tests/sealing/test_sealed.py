@@ -18,8 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
 import likely
+from likely.data.frames import frame_of
 from likely.errors import InvalidInput, SealedData
-from likely.sealing.folder import as_library
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X[:, 0] + np.random.default_rng(1).logistic(size=60) > 0).astype(int)
@@ -221,7 +221,7 @@ REFUSING = sorted(set(FUNCTIONS) - TAKES_THE_TRAINING_ROWS - HANDS_BACK)
 @pytest.fixture(params=["arrow", "pandas", "polars", "escrow"])
 def guarded(request, table, tmp_path):
     """Every sealed object; at the end its labels are unopened and its ledger has no look."""
-    data = table if request.param in ("arrow", "escrow") else as_library(table, request.param)
+    data = table if request.param in ("arrow", "escrow") else frame_of(table, request.param)
     kept = tmp_path / "test-labels.bin" if request.param == "escrow" else None
     sealed = likely.seal(data, "y", name="toy", folder=tmp_path, escrow=kept)
     opened_files.clear()

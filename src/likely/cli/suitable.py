@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from likely.cli.builtin import BUILTIN
 from likely.cli.exits import Exit, Refusal
-from likely.cli.roles import Roles
 from likely.data.finite import refuse_infinities
 from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind
+from likely.workbench.builtin import BUILTIN
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import MODELS
+from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,15 +19,15 @@ from likely.cli.assignments import (
 )
 from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import Said, about_task, kind_options, said
-from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
+from likely.cli.kinds import about_task
+from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.cli.fits import Trained
-    from likely.cli.tables import Data
     from likely.runs import RunFolder
+    from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
@@ -41,9 +41,7 @@ class Wanted(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
-    parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
-    said: Said = Said()  # of the target
     space: Mapping[str, Any] | None = None  # what --space declares
     metric: str | None = None
 
@@ -51,7 +49,7 @@ class Wanted(NamedTuple):
 @click.command()
 @click.argument("data")
 @click.argument("model")
-@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option("--search", type=click.Choice(SEARCHES), default="random", help="How to search.")
 @click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
 @click.option(
@@ -68,8 +66,6 @@ class Wanted(NamedTuple):
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
 @metric_option
-@parting_options
-@kind_options
 @click.option(
     "--try",
     "tries",
@@ -92,7 +88,7 @@ def tune(
     settings: Settings,
     data: str,
     model: str,
-    target: str | None,
+    options: DataOptions,
     search: str,
     trials: int | None,
     minutes: float | None,
@@ -110,8 +106,6 @@ def tune(
     of another library, given by its import path, needs --space, and cannot be saved: the RUN holds
     the search alone.
     """
-    from likely.cli.guard import refuse_sealed_rows_in
-    from likely.cli.tables import open_data
     from likely.cli.using import using_jobs
     from likely.runs.catalogue import run_for_search
 
@@ -119,19 +113,16 @@ def tune(
     chosen = _searchable(model, assignments, space)
     refuse_unknown_metric(metric, "tune")
     place = run_for_search(model.rpartition(".")[2], output)
-    opened = open_data(data)
-    column = _target(settings, opened, chosen, target)
-    refuse_sealed_rows_in(opened, data, doing="tune")
-    parting = parted_or_sealed(parted(), opened)
-    wanted = Wanted(search, trials, minutes, nested, folds, parting, settings_tried(tries), said())
-    wanted = wanted._replace(space=space, metric=metric)
+    rows = open_with_target(settings, data, options)
+    rows.refuse_sealed_rows("tune")  # before the folder of the search is made
+    wanted = Wanted(search, trials, minutes, nested, folds, settings_tried(tries), space, metric)
     with using_jobs(settings.jobs):
-        study = _searched(settings, opened, column, chosen, wanted, place)
+        study = _searched(settings, rows, chosen, wanted, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
         if chosen.is_foreign:
             return _unsaved(study, data, chosen, place)
-        trained = _trained(settings, opened, chosen, study)
+        trained = _trained(settings, chosen, study)
         files = _write(settings, place, trained)
     return _answer(trained, study, place.path, output, files)
 
@@ -160,25 +151,9 @@ def _searchable(
     return entry
 
 
-def _target(settings: Settings, data: "Data", chosen: ModelEntry, target: str | None) -> str:
-    from likely.cli.roles import Roles, check_roles
-    from likely.cli.train import refuse_other_target
-
-    roles = Roles(data.target if target is None else target)
-    check_roles(settings, data.source.names, chosen, roles)
-    refuse_other_target(data, roles)
-    return str(roles.target)
-
-
 def _searched(
-    settings: Settings,
-    data: "Data",
-    target: str,
-    chosen: ModelEntry,
-    wanted: Wanted,
-    place: "RunFolder",
+    settings: Settings, rows: "Dataset", chosen: ModelEntry, wanted: Wanted, place: "RunFolder"
 ) -> "Study":
-    from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.errors import InUse
     from likely.runs.catalogue import discard
@@ -189,9 +164,8 @@ def _searched(
     try:
         with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
             return studies.tune(
-                in_one_table(data.source) if data.seal is None else data.seal.path,
-                target,
-                chosen,
+                rows,
+                model=chosen,
                 space=wanted.space,
                 search=wanted.search,
                 trials=wanted.trials,
@@ -199,10 +173,6 @@ def _searched(
                 nested=wanted.nested,
                 folds=wanted.folds,
                 metric=wanted.metric,
-                group=wanted.parting.group,
-                by_time=wanted.parting.by_time,
-                kind=wanted.said.kind,
-                order=wanted.said.order,
                 by_hand=wanted.by_hand,
                 seed=settings.seed,
                 study=place.study,
@@ -237,7 +207,7 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
     )
 
 
-def _trained(settings: Settings, data: "Data", chosen: ModelEntry, study: "Study") -> "Trained":
+def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.fits import (
         Trained,
@@ -257,17 +227,17 @@ def _trained(settings: Settings, data: "Data", chosen: ModelEntry, study: "Study
     with watched(settings, f"fitting {chosen.name}", None):
         found = fit_and_validate(best, rows, folds, seed=settings.seed)
     scores = None if found.score is None else found.score.to_json()
-    findings = about_task(rows.task) + dropped_columns(found.model)
+    findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
     facts = {
-        **prepared_facts(found, rows, chosen, data),
+        **prepared_facts(found, rows, chosen),
         "scores": scores,
         "study": study_facts(study),
     }
     text = "\n\n".join([opening(facts), *_told(study), score_text(found.score)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
-    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+    return Trained(found.model, facts, text, findings, rows, shown, found.validation)
 
 
 def _told(study: "Study") -> list[str]:
@@ -275,7 +245,7 @@ def _told(study: "Study") -> list[str]:
     from likely.cli.show import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    said = "\n".join(wrapped(each.replace("nested=5", "--nested 5")) for each in sentences(study))
+    said = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
     return [said, table(head, rows)]
 
@@ -329,7 +299,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
         f"{chosen.name} belongs to another library, and a model file cannot hold it; the search is "
         f"kept in {place.study}, without a model."
     )
-    task = study.question.objective.rows.task
+    task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
         text="\n\n".join([*_told(study), wrapped(told)]),

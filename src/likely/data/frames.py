@@ -7,10 +7,11 @@ To add a kind of table, write one class and name it in ``as_table``.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from likely.data.layouts.sparse import stores_twice
 from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
 
@@ -245,18 +249,21 @@ def library_of(table: object) -> str | None:
     return "pyarrow" if isinstance(table, Source) else type(table).__module__.partition(".")[0]
 
 
-def frame_of(columns: dict[str, Array], like: str | None) -> Any:
-    """A data frame of the library ``like`` (see ``library_of``); Arrow's table when None."""
-    if like == "pandas":
-        import pandas
+def frame_of(columns: "Mapping[str, Any] | pa.Table", library: str | None) -> Any:
+    """A data frame of the library (see ``library_of``), where it is installed; else Arrow's table.
 
-        return pandas.DataFrame(columns)
-    if like == "polars":
-        import polars
-
-        return polars.DataFrame(columns)
+    ``columns`` are arrays by name, or an Arrow table.
+    """
     import pyarrow as pa
 
+    if library in ("pandas", "polars"):
+        import narwhals as nw
+
+        make: Any = nw.from_arrow if isinstance(columns, pa.Table) else nw.from_dict
+        with suppress(ImportError):
+            return make(columns, backend=library).to_native()
+    if isinstance(columns, pa.Table):
+        return columns
     return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
 
 

@@ -53,7 +53,8 @@ def titles(found: "Comparison") -> list[str]:
     """What was compared, on what, and how."""
     rows, folds, task = found.rows, found.folds, found.task
     what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
-    without = f" ({rows.n_without:,} without a target were left out)" if rows.n_without else ""
+    gone = rows.n_without_target
+    without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []

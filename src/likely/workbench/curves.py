@@ -28,13 +28,13 @@ from likely.kinds import TargetKind
 from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
 from likely.workbench.curve_text import figure_of, html_of, text_of
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.folds import share_of_rows
 from likely.workbench.held_out import Learned, Loop, attempt, with_settings
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, rows_for
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -68,7 +68,7 @@ class Curve:
     points : tuple of Point
     metric : Metric
     model : str
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     n_folds : int
     """
@@ -77,7 +77,7 @@ class Curve:
     points: tuple[Point, ...]
     metric: Metric
     model: str
-    rows: Rows
+    rows: Dataset
     n_folds: int
     seed: int = 0
 
@@ -122,7 +122,7 @@ class Curve:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "target": self.rows.task.target,
+            "target": self.rows.settled.target,
             "model": self.model,
             "of": self.of,
             "metric": self.metric.name,
@@ -149,23 +149,28 @@ def learning_curve(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         Where to look: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, by_time, kind, order
+    folds, seed, metric, group, by_time, kind, order, drop, category
         As in ``compare``.
+    name : str, optional
+        What an estimator is called in the curve; the name of its class, if not given.
 
     Returns
     -------
@@ -182,39 +187,26 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="learning_curve",
+        drop=drop,
+        category=category,
     )
-    return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
-
-
-def curve_of_rows(
-    rows: Rows,
-    model: Any,
-    *,
-    of: str = "size",
-    values: Sequence[Any] | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    metric: str | Metric | Callable[..., float] | None = None,
-    name: str | None = None,
-) -> Curve:
-    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
-    entry = entry_for(model)
+    rows.refuse_roles("a curve")
+    rows.refuse_sealed_rows("learning_curve")
+    rows = rows.with_task(model)
+    task, entry = rows.settled, entry_for(model)
     name = entry.name if name is None else name
-    main = metric_for(rows.task.kind, metric)
-    plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
-    loop = Loop(rows.learned, rows.task, plan, main, training=True)
+    main = metric_for(task.kind, metric)
+    loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
-        estimator = entry.build(rows.task, seed=seed)
+        estimator = entry.build(task, seed=seed)
         points = along(_Asked(loop, main, name, entry, estimator, of, seed), values)
     return Curve(of, points, main, name, rows, folds, seed)
 

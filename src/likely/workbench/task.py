@@ -231,15 +231,15 @@ def _whole(seen: _Seen) -> Task:
             else f"{n} different whole numbers: taken as classes; {_not_classes(seen)}",
         )
     if seen.typed_whole and seen.values[0] >= 0:
-        other = "kind='positive' or kind='real'" if seen.values[0] > 0 else "kind='real'"
-        doubt = f"Whole numbers from 0 up: taken as counts; {other} if they were measured."
+        other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
+        doubt = f"Whole numbers from 0 up: taken as counts; give the kind {other} if measured."
         return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
     return _measured(seen)
 
 
 def _not_classes(seen: _Seen) -> str:
     number = "count" if seen.values[0] >= 0 else "real"
-    return f"kind='{number}' or kind='ordinal' if they are amounts or grades."
+    return f"give the kind '{number}' or 'ordinal' if they are amounts or grades."
 
 
 def _measured(seen: _Seen) -> Task:
@@ -260,17 +260,21 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 
 def _alphabetical(seen: _Seen) -> str:
     """Words have no order of their own: say which one was taken."""
-    if seen.ordered or not isinstance(seen.values[0], str):
-        return ""
-    shown = " < ".join(seen.values[:MOST_NAMED]) + (" < …" if len(seen.values) > MOST_NAMED else "")
-    return f"The classes are taken in alphabetical order: {shown}; order=[…] gives another."
+    given = seen.ordered or not isinstance(seen.values[0], str)
+    return "" if given else alphabetical(seen.values)
+
+
+def alphabetical(classes: Sequence[str]) -> str:
+    """The sentence about an order that nobody gave."""
+    shown = " < ".join(classes[:MOST_NAMED]) + (" < …" if len(classes) > MOST_NAMED else "")
+    return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
     if kind not in (None, "ordinal"):
         raise InvalidInput(
-            f"An order of {target!r} was given with kind={kind!r}; an order is of ordinal targets. "
-            "Leave one of them out."
+            f"An order of {target!r} was given with the kind {kind!r}; an order is of ordinal "
+            "targets. Leave one of them out."
         )
 
 
@@ -306,10 +310,10 @@ def _as_told(seen: _Seen, kind: TargetKind) -> Task:
     if kind in CLASS_KINDS:
         if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
             found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
-            _refuse(seen.target, found, "Use kind='real', or cut the numbers into classes")
+            _refuse(seen.target, found, "Use the kind 'real', or cut the numbers into classes")
         if kind == "binary" and len(seen.values) != 2:
             found = f"holds {len(seen.values)} different values; two were"
-            _refuse(seen.target, found, "Use kind='classes'")
+            _refuse(seen.target, found, "Use the kind 'classes'")
         if kind == "ordinal":
             return _ordinal(seen, reason)
         return Task(kind, seen.target, seen.values, reason=reason)
@@ -318,14 +322,16 @@ def _as_told(seen: _Seen, kind: TargetKind) -> Task:
         _refuse(
             seen.target,
             f"holds labels such as {least!r}; numbers were",
-            "Leave kind out, or use kind='classes'",
+            "Leave the kind out, or use 'classes'",
         )
     if kind == "count" and not (seen.whole and least >= 0):
         _refuse(
-            seen.target, "holds other than whole numbers from 0 up; counts were", "Use kind='real'"
+            seen.target,
+            "holds other than whole numbers from 0 up; counts were",
+            "Use the kind 'real'",
         )
     if kind == "positive" and least <= 0:
-        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use kind='real'")
+        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
     return Task(kind, seen.target, reason=reason)
 
 

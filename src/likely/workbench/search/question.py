@@ -3,25 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely.compute.executor import SERIAL_BYTES, Executor
-from likely.data.arrow import refuse_twins
-from likely.data.formats.registry import read
-from likely.data.memory import in_one_table
-from likely.data.source import Source
+from likely.data.digest import digest_of_table
 from likely.errors import InvalidInput
-from likely.formatting import listed
-from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.opened import TRAINING, is_sealed, opened
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.strategies import Plan, Search
-from likely.workbench.search.study_folder import data_hash
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -47,13 +39,8 @@ class Question:
 
     @cached_property
     def data(self) -> str:
-        """A hash of the rows, and of the groups that they belong to."""
-        import pyarrow as pa
-
-        table, groups = self.objective.rows.learned, self.objective.folds.groups
-        if groups is not None:
-            table = table.append_column("", pa.array(groups))
-        return data_hash(table)
+        """A hash of the rows that have a target, with the columns that they are held out by."""
+        return digest_of_table(self.objective.rows.table)
 
     @property
     def minutes_each(self) -> float | None:
@@ -63,7 +50,7 @@ class Question:
     def to_json(self) -> dict[str, Any]:
         """What must not change from one sitting to the next; what may is under ``budget``."""
         objective, rows = self.objective, self.objective.rows
-        task = rows.task
+        task = rows.settled
         budget = {"minutes": self.minutes}
         trials = {"trials": self.plan.trials}
         return {
@@ -85,28 +72,6 @@ class Question:
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
         }
-
-
-def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
-    """The whole table; of a seal the training part and the target it remembers."""
-    remembered = None
-    if isinstance(data, Sealed):
-        data = data.path
-    if isinstance(data, str | Path):
-        path = Path(data)
-        if is_sealed(path):
-            remembered, path = opened(path).target, path / TRAINING
-        data = read(path)
-    # ``opened`` would take some rows of a large file, which is enough for a look only
-    table = in_one_table(data) if isinstance(data, Source) else opened(data).table
-    refuse_twins(table.column_names)
-    target = remembered if target is None else target
-    if target is None:
-        raise InvalidInput(
-            "No target was given; the column to predict was expected. Choose one of "
-            f"{listed(table.column_names)}."
-        )
-    return table, target
 
 
 def space_for(declared: Any, entry: ModelEntry, model: Any, task: Task, table: "pa.Table") -> Space:

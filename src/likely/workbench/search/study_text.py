@@ -66,7 +66,8 @@ def sentences(study: "Study") -> list[str]:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
         found.append(
-            "The best of several trials has an optimistic score; nested=5 gives an unbiased one."
+            "The best of several trials has an optimistic score; a nested search gives an unbiased "
+            "one."
         )
     failed = len(study.trials) - len(scored)
     if failed:

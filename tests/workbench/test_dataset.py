@@ -1,4 +1,4 @@
-"""Rows with their task, and how they are parted."""
+"""Datasets: what is given, what is remembered, and how rows are held out."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,8 @@ from numpy.testing import assert_array_equal
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.workbench.rows import codes_of, rows_for, time_of
+from likely.workbench.dataset import dataset
+from likely.workbench.row_codes import codes_of, time_of
 
 
 def test_times_are_in_the_order_of_time_and_not_of_text():
@@ -32,24 +33,26 @@ def test_folds_do_not_depend_on_the_order_of_the_classes(order, grouped):
     frame["y"] = rng.choice(["low", "mid", "high"], 50, p=[0.5, 0.3, 0.2])
     group = "shop" if grouped else None
     plain, ordered = (
-        rows_for(frame, "y", order=each, group=group).folds(n_folds=4, repeats=1, seed=1)
+        dataset(frame, "y", order=each, group=group).with_task().folds(4, seed=1)
         for each in (None, order)
     )
     assert_array_equal(ordered.fold_of_rows(), plain.fold_of_rows())
 
 
-@pytest.mark.parametrize("parted", [{"by_time": "day"}, {"group": "town"}])
-def test_the_group_of_a_seal_stays_no_feature_where_rows_are_parted_otherwise(tmp_path, parted):
+@pytest.mark.parametrize("held_out_by", [{"by_time": "day"}, {"group": "town"}])
+def test_the_group_of_a_seal_stays_no_feature_where_rows_are_held_out_otherwise(
+    tmp_path, held_out_by
+):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=80), "shop": np.arange(80) // 4})
     frame = frame.assign(
         day=np.arange(80.0), town=np.arange(80) // 16, y=rng.choice(["a", "b"], 80)
     )
     sealed = lk.seal(frame, "y", group="shop", name="shops", folder=tmp_path)
-    rows = rows_for(sealed, None, **parted)
+    rows = dataset(sealed, **held_out_by).with_task()
     assert "shop" in rows.table.column_names
     assert "shop" not in rows.learned.column_names
-    assert rows.group == parted.get("group")
+    assert rows.group == held_out_by.get("group")
 
 
 def test_a_seal_with_nothing_but_its_group_has_nothing_to_learn_from(tmp_path):
@@ -57,4 +60,4 @@ def test_a_seal_with_nothing_but_its_group_has_nothing_to_learn_from(tmp_path):
     frame["y"] = np.arange(80) % 2
     sealed = lk.seal(frame, "y", group="shop", name="shops", folder=tmp_path)
     with pytest.raises(InvalidInput, match="no column but 'y'"):
-        rows_for(sealed, None, group="town")
+        dataset(sealed, group="town").with_task()
