@@ -16,7 +16,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.inputs.folds import Folds
+from likely.inputs.folds import FoldRows
 from likely.inputs.tables import rows_at
 from likely.special import logsumexp
 
@@ -92,7 +92,7 @@ def _possible(log_proba: Array) -> Array:
 
 
 def out_of_fold(
-    learn: Callable[[Array], Any], X: Any, *, folds: Folds, n_classes: int
+    learn: Callable[[Array], Any], X: Any, *, folds: FoldRows, n_classes: int
 ) -> tuple[Scores, Array]:
     """The scores of each fold's rows by a model of the others, and which rows they are.
 

@@ -129,7 +129,7 @@ def arrow_table_of(data: Any) -> "pa.Table":
         columns = [data.iloc[:, j] for j in range(data.shape[1])]  # by place: names may repeat
         return _table([_array(c) for c in columns], [str(name) for name in data.columns])
     if isinstance(data, np.ndarray | list | tuple):
-        values = as_table(data).values  # type: ignore[attr-defined]  # an ArrayTable
+        values = as_table(data).native
         columns = [_array(values[:, j]) for j in range(values.shape[1])]
         return _table(columns, [str(j) for j in range(len(columns))])
     frame: pa.Table = as_table(data).frame.to_arrow()  # type: ignore[attr-defined]  # a FrameTable

@@ -9,7 +9,7 @@ from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import InvalidInput
 
-Folds = list[tuple[Array, Array]]  # rows to learn from, rows to predict
+FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
 
 
 def check_folds(cv: Any, *, otherwise: str, advice: str = "Use 5.") -> None:
@@ -21,7 +21,7 @@ def check_folds(cv: Any, *, otherwise: str, advice: str = "Use 5.") -> None:
         )
 
 
-def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) -> Folds:
+def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) -> FoldRows:
     """Shuffled folds with equal shares of each code for a number; else what the splitter gives.
 
     Rows of code −1 are in no fold.

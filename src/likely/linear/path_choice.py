@@ -18,7 +18,7 @@ from likely._typing import Array
 from likely.data.split import FOLD_SEED
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import generator
-from likely.inputs.folds import Folds, folds_of, refuse_single_rows
+from likely.inputs.folds import FoldRows, folds_of, refuse_single_rows
 from likely.inputs.labels import classes_of, label_array
 
 RULES = ("one-standard-error", "best")
@@ -50,7 +50,7 @@ def check_rule(rule: str) -> None:
 
 def path_folds(
     cv: Any, X: Any, y: Any, *, present: Array, classes: bool, random_state: Any
-) -> Folds:
+) -> FoldRows:
     """Shuffled folds, of equal shares of each class; or what the splitter gives.
 
     Rows that are not ``present`` are in no fold.
