@@ -29,13 +29,11 @@ def calibration(facts: RunFacts) -> Section | LeftOut | None:
         return LeftOut(PREDICTED, NEEDS)
     if not held.has_classes:
         return None
-    error = CalibrationError()
-    statistics = error.statistics(held.truth, held.prediction)
-    low, high = error.interval(statistics)
+    error = held.score.estimates[CalibrationError.name]
     blocks: list[Block] = [
         Gallery((_diagram(held), _histogram(held))),
         Text(
-            f"Calibration error {number(error.value(statistics))} ({interval(low, high)}): the "
+            f"Calibration error {number(error.value)} ({interval(error.low, error.high)}): the "
             "mean distance between what was said and how often it happened, in ten bins of equal "
             "width."
         ),
