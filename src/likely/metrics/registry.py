@@ -52,6 +52,16 @@ METRICS: dict[str, Metric] = {  # those of one task in the order in which tables
 }
 
 
+BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
+    "binary": ("accuracy",),
+    "classes": ("accuracy",),
+    "ordinal": ("ranked-probability", "accuracy"),
+    "count": ("poisson-deviance-explained", "r2"),
+    "positive": ("r2",),
+    "real": ("r2",),
+}
+
+
 def metric_named(metric: str | Metric | Callable[..., float]) -> Metric:
     """A metric by its name, by the import path of a function, or as the function itself."""
     if isinstance(metric, str) and metric not in METRICS and "." in metric:

@@ -18,6 +18,7 @@ from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.kinds import TargetKind
 from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
+from likely.metrics.registry import BESIDE
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.folds import Folds
@@ -28,15 +29,6 @@ from likely.workbench.paired import Paired, standings
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
-
-BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
-    "binary": ("accuracy",),
-    "classes": ("accuracy",),
-    "ordinal": ("ranked-probability", "accuracy"),
-    "count": ("poisson-deviance-explained", "r2"),
-    "positive": ("r2",),
-    "real": ("r2",),
-}
 
 
 @final

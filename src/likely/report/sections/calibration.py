@@ -29,13 +29,11 @@ def calibration(facts: RunFacts) -> Section | LeftOut | None:
         return LeftOut(PREDICTED, NEEDS)
     if not held.has_classes:
         return None
-    error = CalibrationError()
-    statistics = error.statistics(held.truth, held.prediction)
-    low, high = error.interval(statistics)
+    error = held.score.estimates[CalibrationError.name]
     blocks: list[Block] = [
         Gallery((_diagram(held), _histogram(held))),
         Text(
-            f"Calibration error {estimate(error.value(statistics), low, high, level=0.95)}: the "
+            f"Calibration error {estimate(error.value, error.low, error.high, level=0.95)}: the "
             "mean distance between predicted probabilities and observed shares, in ten bins of "
             "equal width."
         ),

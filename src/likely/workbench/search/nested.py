@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
-from likely.errors import InvalidFile, InvalidInput
-from likely.files import append_line, write_atomically
+from likely.errors import InvalidInput
+from likely.files import append_line
 from likely.spaces import Parameters
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
 from likely.workbench.search.exploration import Explored, best_of
 from likely.workbench.search.objective import CrossValidated
-from likely.workbench.search.trials import Trial, number_text
+from likely.workbench.search.trials import Trial, entries_of, number_text
 
 OUTER_SEED = 7919  # outer folds must not be the inner ones
 
@@ -64,28 +64,17 @@ class OuterLog:
         self.path = path
         self.folds: dict[int, OuterFold] = {}
         if path is not None and path.exists():
-            self._read(path)
+            problem = (
+                "this is not an outer fold; expected the JSON line that tune wrote. Remove the "
+                "file: the folds are then scored again."
+            )
+            read = entries_of(path, OuterFold.from_line, problem)
+            self.folds = {outer.fold: outer for outer in read}
 
     def append(self, outer: OuterFold) -> None:
         if self.path is not None:
             append_line(self.path, outer.to_line())
         self.folds[outer.fold] = outer
-
-    def _read(self, path: Path) -> None:
-        whole, newline, cut = path.read_bytes().rpartition(b"\n")
-        if cut:
-            write_atomically(path, whole + newline)
-        for place, line in enumerate(whole.decode().split("\n") if whole else [], start=1):
-            try:
-                outer = OuterFold.from_line(line)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InvalidFile(
-                    path,
-                    "this is not an outer fold; expected the JSON line that tune wrote. "
-                    "Remove the file: the folds are then scored again.",
-                    line=place,
-                ) from error
-            self.folds[outer.fold] = outer
 
 
 def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
