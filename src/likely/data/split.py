@@ -9,9 +9,15 @@ References
 Steele, Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, §3.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from likely._typing import Array, Codes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -28,6 +34,14 @@ def hashed_uniforms(start: int, n: int, seed: int) -> Array:
 def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
     """Which of the examples ``start`` to ``start + n`` are held out."""
     return hashed_uniforms(start, n, seed) < fraction
+
+
+def sampled(batches: "Iterable[pa.RecordBatch]", share: float) -> "Iterator[pa.RecordBatch]":
+    """About that share of the rows of a source, always the same ones."""
+    start = 0
+    for batch in batches:
+        yield batch.take(np.flatnonzero(split_mask(start, batch.num_rows, 0, share)))
+        start += batch.num_rows
 
 
 def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:
