@@ -43,12 +43,11 @@ if TYPE_CHECKING:
     from likely.linear.separability import separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
-    from likely.sealing.create import seal
-    from likely.sealing.sealed import open_seal
     from likely.workbench.comparison import compare
     from likely.workbench.curves import learning_curve
     from likely.workbench.look.look import look
     from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.seals import open_seal, seal
     from likely.workbench.search.study import tune
 
 __version__ = "0.1.0"
@@ -133,11 +132,11 @@ _HOME = {  # public name: the module that defines it
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
-    "open_seal": "likely.sealing.sealed",
+    "open_seal": "likely.workbench.seals",
     "look": "likely.workbench.look.look",
     "read": "likely.data.formats.registry",
     "save": "likely.persist",
-    "seal": "likely.sealing.create",
+    "seal": "likely.workbench.seals",
     "separability": "likely.linear.separability",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",

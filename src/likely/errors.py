@@ -5,7 +5,8 @@ LikelyError
 │   ├── UnknownName    a name that is not among the choices
 │   ├── BadCell        a value that its column cannot have; knows where it is
 │   ├── MissingCells   complete rows are needed, and a cell is missing
-│   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+│   ├── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+│   └── UnusableRun    a RUN is not there, not finished, or not to be written to
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
 │   └── InUse          another process writes there now
 ├── SealedData         a sealed test set was used as data
@@ -93,6 +94,17 @@ class InvalidFile(InvalidInput):
         super().__init__(f"{where}: {problem}")
         self.path = str(path)
         self.line = line
+
+
+class UnusableRun(InvalidInput):
+    """A RUN folder that is not there, not finished, or not to be written to.
+
+    ``next`` is the command that helps.
+    """
+
+    def __init__(self, message: str, *, next: str) -> None:
+        super().__init__(message)
+        self.next = next
 
 
 class CannotWrite(LikelyError, OSError):

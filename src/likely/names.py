@@ -7,8 +7,6 @@ from likely.errors import UnknownName
 
 T = TypeVar("T")
 
-MODEL_FILE = "model.likely"  # of a RUN
-
 
 def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
     """The entry called ``name``; anything that is not a string is the part itself."""

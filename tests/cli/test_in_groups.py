@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from likely.formatting import estimate_cells
-from likely.report import read_run
 from likely.report.sections.verdict import Verdict, held_out_verdict, verdict_of
+from likely.runs import read_run
 
 
 def patients(folder, n_patients=60, size=20, seed=0):

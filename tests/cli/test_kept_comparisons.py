@@ -54,7 +54,7 @@ def test_a_comparison_after_training_is_in_the_report_too(likely, seal, tmp_path
 def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_path):
     words = ("compare", table, "logistic", "--target", "ill", *QUICK)
     alone = likely(*words)
-    assert "It was not kept, for no run has these data" in " ".join(alone.out.split())
+    assert "It was not kept, because no run has these data" in " ".join(alone.out.split())
     assert not (tmp_path / "runs").exists()
     likely("train", table, "naive-bayes", "--target", "ill")
     likely("train", table, "naive-bayes", "--target", "city")
@@ -73,10 +73,10 @@ def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, se
     def full(path, content):
         raise CannotWrite(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr("likely.files.write_atomically", full)
+    monkeypatch.setattr("likely.json_files.write_atomically", full)
     said = likely("compare", seal, "logistic", *QUICK)
     assert said.exit == 0
-    assert "It was not kept, for the seal cannot be written to" in " ".join(said.out.split())
+    assert "It was not kept, because the seal cannot be written to" in " ".join(said.out.split())
 
 
 def test_a_run_whose_search_is_unfinished_says_so_and_how_to_go_on(likely, seal, tmp_path):

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 
 import likely
-from likely.cli.answer import as_json
-from likely.cli.runs import versions
-from likely.report.validation import validate, write
+from likely.json_files import as_json
+from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
 from likely.workbench.curves import learning_curve
 from likely.workbench.look.look import look
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
+from likely.workbench.validation import validate
 
 
 def churn(n=700, seed=3):
@@ -57,7 +57,7 @@ def write_run(folder, table, target, model, name, *, kind=None, seal=None, **fil
     folder.mkdir(parents=True)
     task = task_of(table, target, kind=kind)
     fitted = Prepared(model).fit(table, target)
-    write(folder, validate(Prepared(model), table, task, n_folds=5))
+    RunFolder(folder).write_validation(validate(Prepared(model), table, task, n_folds=5))
     likely.save(fitted, folder / "model.likely")
     facts = {
         "command": f"likely train data.csv {name} --target {target}",

@@ -8,11 +8,12 @@ import pytest
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
 from likely.metrics import Prediction
-from likely.report import read_run, report_of
-from likely.report.validation import validate
+from likely.report import report_of
+from likely.runs import read_run
 from likely.workbench.folds import Folds
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
+from likely.workbench.validation import validate
 from tests.report.runs_by_hand import churn, counts, flowers
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from likely import GLM, LinearRegression, LogisticRegression, NaiveBayes
 from likely.cli.main import run
-from likely.report import read_run, report_of
-from likely.report.run_files import RunFacts
+from likely.report import report_of
+from likely.runs import RunFacts, read_run
 from tests.report.runs_by_hand import churn, counts, flowers, rewritten, whole_run, write_run
 
 LIMIT = 2_000_000  # bytes of a report

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.sealing.scoring import LOG_FLOOR
+from likely.special import LOG_FLOOR
 from likely.workbench.predictions import log_mass, predict_for, spread_of, truth_of
 from likely.workbench.task import Task, task_of
 

@@ -3,8 +3,6 @@
 command, version, exit, seed, result, findings, files, next
 """
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ from likely.cli.exits import Exit
 from likely.cli.settings import Settings
 from likely.cli.show import wrapped
 from likely.formatting import printable
+from likely.json_files import as_json
 
 
 @final
@@ -86,25 +85,6 @@ def _tell_json(
         "next": next,
     }
     click.echo(as_json(said))
-
-
-def as_json(value: Any) -> str:
-    """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """The value in the types that JSON has."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    tolist = getattr(value, "tolist", None)  # NumPy's scalars and arrays
-    return str(value) if tolist is None else plain(tolist())
 
 
 @final

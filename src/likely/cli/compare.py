@@ -1,6 +1,7 @@
 """``likely compare``: models side by side on the same folds, and the baseline with them."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -71,17 +72,44 @@ def compare(
 
 def _answer(found: "Comparison", data: str) -> Answer:
     """The comparison, kept beside those before it."""
-    from likely.cli.kept_comparisons import keep_comparison, told_where
     from likely.cli.show import wrapped
+    from likely.runs.records import keep_comparison
 
-    kept = keep_comparison(found, data)
+    home = _home(found, data)
+    kept = () if home is None else keep_comparison(home, found.facts())
     return Answer(
-        text=f"{_text(found)}\n{wrapped(told_where(kept, found))}",
+        text=f"{_text(found)}\n{wrapped(_where(kept, found))}",
         result=found.facts(),
         findings=_findings(found),
         files=kept,
         next=_next(data, found),
     )
+
+
+def _home(found: "Comparison", data: str) -> Path | None:
+    """The SEAL; of other data, the newest RUN on them, where there is one."""
+    from likely.cli.tables import open_data
+    from likely.runs.catalogue import newest_run_on
+
+    if found.rows.sealed:
+        return Path(data)
+    if data == "-":
+        return None
+    return newest_run_on(open_data(data, load=False).digest, found.task.target)
+
+
+def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
+    """Where a comparison was kept, or how it would be."""
+    from likely.runs.records import comparisons_in, models_in
+
+    if not kept:
+        why = "the seal cannot be written to" if found.rows.sealed else "no run has these data"
+        return f"It was not kept, because {why}; on a SEAL every comparison is, for the report."
+    tried = models_in(comparisons_in(kept[0].parent))
+    now = {each.name for each in found.entries}
+    before = [name for name in tried if name not in now]
+    also = f" beside {', '.join(before)}, compared before" if before else ""
+    return f"Kept in {kept[0]}{also}, for the report."
 
 
 def refuse_unknown_models(names: tuple[str, ...]) -> None:

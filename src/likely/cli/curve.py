@@ -16,9 +16,12 @@ from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
+    from likely.runs import Run
     from likely.workbench.curves import Curve
     from likely.workbench.rows import Rows
+
+SUFFIXES = (".svg", ".png", ".pdf", ".json")
+UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 class Asked(NamedTuple):
@@ -60,13 +63,13 @@ def curve(
     model.  Of a RUN the model and its settings are known.  The curve is kept in the SEAL, in the
     RUN, or in the newest RUN of that model on DATA, and is in its report.
     """
-    from likely.cli.kept_curves import refuse_unknown_suffix
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
+    from likely.runs.catalogue import is_run
     from likely.workbench.curves import curve_of_rows
 
-    refuse_unknown_suffix(output)
-    asked = _of_run(data, model, target) if _is_run(data) else _of_data(data, model, target)
+    _refuse_unknown_suffix(output)
+    asked = _of_run(data, model, target) if is_run(data) else _of_data(data, model, target)
     with (
         using_jobs(settings.jobs),
         watched(settings, f"curve of {asked.name}", None, unit="fits"),
@@ -93,11 +96,12 @@ def curve(
 
 def _answer(found: "Curve", asked: Asked, data: str, output: str | None) -> Answer:
     """The curve, kept and drawn."""
-    from likely.cli.kept_curves import keep_curve, write_curve
+    from likely.runs.catalogue import is_run
+    from likely.runs.records import keep_curve
 
-    facts = found.facts() | ({"run": asked.home.name} if asked.home and _is_run(data) else {})
+    facts = found.facts() | ({"run": asked.home.name} if asked.home and is_run(data) else {})
     kept = () if asked.home is None else keep_curve(asked.home, facts)
-    drawn = () if output is None else (write_curve(found, output),)
+    drawn = () if output is None else (_write(found, Path(output)),)
     return Answer(
         text=_text(found, asked, kept, drawn),
         result=facts,
@@ -116,17 +120,36 @@ def _refusing_unknown_axis(model: str) -> Iterator[None]:
         raise Refusal(str(error), Exit.USAGE, f"likely models {model}") from None
 
 
-def _is_run(name: str) -> bool:
-    from likely.cli.runs import LAST, MODEL_FILE, RUNS
+def _refuse_unknown_suffix(output: str | None) -> None:
+    if output is not None and Path(output).suffix.lower() not in SUFFIXES:
+        raise click.UsageError(
+            f"-o {output} names no kind of file that a curve has; one of {', '.join(SUFFIXES)} was "
+            "expected. Use -o curve.svg."
+        )
 
-    return name == LAST or any((path / MODEL_FILE).is_file() for path in (Path(name), RUNS / name))
+
+def _write(found: "Curve", path: Path) -> Path:
+    """The picture, or the numbers, as the suffix says; the same curve twice is the same file."""
+    from io import BytesIO
+
+    from likely.files import write_atomically
+    from likely.json_files import write_json
+    from likely.workbench.curve_text import figure_of
+
+    kind = path.suffix.lower()
+    if kind == ".json":
+        return write_json(path, found.facts())
+    drawn = BytesIO()
+    figure_of(found).savefig(drawn, format=kind[1:], metadata=UNDATED.get(kind, {}))
+    write_atomically(path, drawn.getvalue())
+    return path
 
 
 def _of_data(data: str, model: str | None, target: str | None) -> Asked:
     """A model by its name, on DATA or on the training rows of a SEAL."""
     from likely.cli.compare import refuse_unknown_models, rows_of
-    from likely.cli.kept_curves import run_of
     from likely.cli.tables import open_data
+    from likely.runs.catalogue import newest_run_on
 
     if model is None:
         raise click.UsageError(
@@ -139,7 +162,7 @@ def _of_data(data: str, model: str | None, target: str | None) -> Asked:
     if rows.sealed:
         return Asked(rows, model, model, Path(data))
     digest = "" if data == "-" else open_data(data, load=False).digest
-    return Asked(rows, model, model, run_of(digest, column, model))
+    return Asked(rows, model, model, newest_run_on(digest, column, model))
 
 
 def _of_run(name: str, model: str | None, target: str | None) -> Asked:
@@ -147,7 +170,8 @@ def _of_run(name: str, model: str | None, target: str | None) -> Asked:
     from likely.cli.compare import rows_of
     from likely.cli.kinds import task_for
     from likely.cli.registry import MODELS
-    from likely.cli.runs import open_run, seal_of
+    from likely.runs import open_run
+    from likely.runs.seals import seal_of
 
     run = open_run(name)
     facts, given = run.facts, run.facts.get("parameters") or {}
@@ -231,7 +255,9 @@ def _text(found: "Curve", asked: Asked, kept: tuple[Path, ...], drawn: tuple[Pat
 
 def _next(data: str, asked: Asked) -> str:
     """Of a RUN its report; of others the settings."""
-    if _is_run(data):
+    from likely.runs.catalogue import is_run
+
+    if is_run(data):
         return f"likely report {shlex.quote(data)}"
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if asked.rows.sealed else f" --target {shlex.quote(asked.rows.task.target)}"

@@ -1,6 +1,5 @@
-"""What a RUN keeps beside its model: ``run.json``, held-out rows, and a look at its data."""
+"""What a RUN keeps beside its model: its facts, held-out rows, and a look at its data."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likely.cli.roles import Roles
@@ -9,8 +8,9 @@ from likely.cli.settings import Settings
 if TYPE_CHECKING:
     from likely.cli.train import Asked, Trained
     from likely.data.source import Source
-    from likely.report.validation import Validation
+    from likely.runs import RunFolder
     from likely.workbench.task import Task
+    from likely.workbench.validation import Validation
 
 
 def task_and_held_rows(
@@ -35,10 +35,10 @@ def task_and_held_rows(
 
 
 def run_facts(settings: Settings, trained: "Trained") -> dict[str, Any]:
-    """What ``run.json`` keeps."""
+    """How the model of a RUN came about."""
     from datetime import UTC, datetime
 
-    from likely.cli.runs import seal_facts, versions
+    from likely.runs.seals import seal_facts
 
     facts, data = trained.facts, trained.data
     return {
@@ -57,20 +57,13 @@ def run_facts(settings: Settings, trained: "Trained") -> dict[str, Any]:
         "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},
         "seal": None if data.seal is None else seal_facts(data.seal),
         "scores": facts["scores"],
-        "versions": versions(),
     }
 
 
-def write_evidence(folder: Path, trained: "Trained") -> None:
-    """What the report reads beside ``run.json``."""
-    from likely.cli.answer import as_json
-    from likely.cli.runs import kept_beside
-    from likely.files import write_atomically
-
+def write_evidence(run: "RunFolder", trained: "Trained") -> None:
+    """What the report reads beside the model and its facts."""
     if trained.validation is not None:
-        from likely.report.validation import write
-
-        write(folder, trained.validation)
+        run.write_validation(trained.validation)
     data = trained.data
     if data.seal is None and not data.in_memory:
         return
@@ -84,10 +77,9 @@ def write_evidence(folder: Path, trained: "Trained") -> None:
         kind=task.get("kind"),
         order=task.get("order"),
     )
-    write_atomically(folder / "look.json", (as_json(found.facts()) + "\n").encode())
+    run.write_look(found.facts())
     if data.seal is not None:
-        for name, content in kept_beside(data.seal).items():
-            write_atomically(folder / name, content)
+        run.write_kept_by(data.seal)
 
 
 def _written(value: Any) -> Any:

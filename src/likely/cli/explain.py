@@ -13,8 +13,8 @@ from likely.cli.show import heading, table, width, wrapped
 from likely.formatting import count, number, shortened
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
     from likely.cli.telling import Telling
+    from likely.runs import Run
 
 MOST_COLUMNS = 10  # shown; JSON has all
 MOST_PER_CLASS = 4  # where there are too many classes for a table
@@ -49,7 +49,7 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
     The telling columns of each class or component, or the coefficients of a linear model with
     their standard errors.
     """
-    from likely.cli.runs import open_run
+    from likely.runs import open_run
 
     opened = open_run(run)
     data = str(opened.facts.get("data", {}).get("name", "DATA"))
@@ -66,7 +66,7 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
 def _next(opened: "Run", name: str, data: str) -> str:
     """Of a sealed run the look that it leads to, then the report; of others a prediction."""
     if opened.facts.get("seal") and opened.facts.get("target") is not None:
-        verb = "report" if (opened.path / "final.json").is_file() else "final"
+        verb = "report" if opened.folder.is_scored else "final"
         return shlex.join(["likely", verb, name])
     return shlex.join(["likely", "predict", name, data, *_proba(opened.model), *OUTPUT])
 

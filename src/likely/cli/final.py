@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from likely.cli.answer import Answer, as_json
+from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
+    from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
-FILE = "final.json"
 GAIN = "gain over the baseline"
 MOST_SHOWN = 6  # metrics beside the main one
 
@@ -34,8 +33,8 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     The predictions are fixed and written to the ledger before a label is opened.  After a crash
     the same command goes on, without another look.
     """
-    from likely.cli.runs import LAST, open_run, refuse_an_older_last, seal_of
-    from likely.files import write_atomically
+    from likely.runs.catalogue import LAST, open_run, refuse_an_older_last
+    from likely.runs.seals import seal_of
 
     opened = open_run(run)
     seal = seal_of(opened)
@@ -47,19 +46,19 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
         refuse_an_older_last(opened.path)
     score = _looked(opened, seal, again, escrow)
     facts = _facts(score)
-    write_atomically(opened.path / FILE, (as_json(facts) + "\n").encode())
+    written = opened.folder.write_final(facts)
     return Answer(
         text=f"{_text(score)}\n\nThat is {opened.facts.get('model')} of {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
         findings=_findings(score),
-        files=(opened.path / FILE,),
+        files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
 
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
     from likely.cli.kinds import said_in_run, said_or_sealed
-    from likely.sealing.evaluation import final_look
+    from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import promised_by, scorer_of
     from likely.workbench.task_for_models import suits_of, task_for_models
 
@@ -68,7 +67,7 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
     task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
     scorer = scorer_of(task, run.model, manifest.judge)
     try:
-        return final_look(
+        return final_score_of_fit(
             seal,
             run.model,
             trained_on=str(run.facts["data"]["sha256"]),
@@ -109,11 +108,10 @@ def _refuse_unsealed(run: "Run") -> None:
 
 def _refuse_changed(run: "Run") -> None:
     from likely.cli.roles import roles_of
-    from likely.cli.runs import is_whole
 
-    if not is_whole(run):
+    if not run.folder.is_as_written():
         raise Refusal(
-            f"The model in {run.path} is not the one that its run.json tells of; it may have been "
+            f"The model in {run.path} is not the one that was written there; it may have been "
             "trained on other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",

@@ -23,7 +23,7 @@ from likely.workbench.task import Task, task_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.report.validation import Validation
+    from likely.workbench.validation import Validation
 
 MOST_KEPT = 20_000  # rows: pictures show no more
 CLASSES = ("class", "two classes")
@@ -47,7 +47,7 @@ def kept_rows(
     model: Any, rows: "pa.Table", task: Task, roles: Roles, *, seed: int
 ) -> "Validation | None":
     """The held-out rows as ``model`` sees them, which was fitted to the others."""
-    from likely.report.validation import of_held_out
+    from likely.workbench.validation import of_held_out
 
     task = _as_met(task, model)
     held = split_mask(0, rows.num_rows, seed, FRACTION)

@@ -29,6 +29,7 @@ from likely.errors import (
     LikelyWarning,
     SealedData,
     UnknownName,
+    UnusableRun,
 )
 
 VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
@@ -121,6 +122,8 @@ def run(argv: list[str]) -> int:
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
     except Refusal as error:
         return _fail(str(error), error.exit, error.next, settings)
+    except UnusableRun as error:
+        return _fail(str(error), Exit.DATA, error.next, settings)
     except (HonestyRefusal, SealedData) as error:
         return _fail(str(error), Exit.HONESTY, help_of, settings)
     except BrokenLedger as error:

@@ -14,8 +14,8 @@ from likely.formatting import listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.cli.runs import Run
     from likely.cli.tables import Data, HeaderAlone
+    from likely.runs import Run
 
 
 @click.command()
@@ -37,12 +37,12 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
     """
     from likely.cli.guard import note_sealed_rows_in
-    from likely.cli.runs import open_run
     from likely.cli.tables import HeaderAlone, open_data
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.cli.writers import write_table
     from likely.formatting import count
+    from likely.runs import open_run
 
     _refuse_two_voices(settings, output)
     opened = open_run(run)

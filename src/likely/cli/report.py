@@ -12,7 +12,8 @@ from likely.cli.show import wrapped
 from likely.formatting import count
 
 if TYPE_CHECKING:
-    from likely.report import Report, RunFacts
+    from likely.report import Report
+    from likely.runs import RunFacts
 
 OUTPUT = "report.html"
 EXPLAINED = ("coding_", "components_", "estimators_", "penalties_")  # what explain looks at
@@ -62,8 +63,7 @@ def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
 
 
 def _facts(settings: Settings, name: str) -> "RunFacts":
-    from likely.cli.runs import open_run
-    from likely.report import read_run
+    from likely.runs import open_run, read_run
 
     run = open_run(name)
     page = _page(run.model, settings.seed)

@@ -52,7 +52,8 @@ def seal(
     look.  Train, compare and tune on NAME.seal from then on.
     """
     from likely.cli.tables import open_data
-    from likely.sealing.create import Terms, seal_table
+    from likely.sealing.create import Terms
+    from likely.workbench.seals import seal_origin
 
     opened = open_data(data)
     _refuse_sealed(opened, data)
@@ -68,7 +69,7 @@ def seal(
         kind=said().kind,
         order=said().order,
     )
-    sealed = seal_table(_origin(opened, data), terms, _place(data, output))
+    sealed = seal_origin(_origin(opened, data), terms, _place(data, output))
     return _answer(sealed, data, escrow)
 
 

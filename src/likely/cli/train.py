@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from likely.cli.scores import Told
     from likely.cli.tables import Data
     from likely.data.source import Source
-    from likely.report.validation import Validation
+    from likely.workbench.validation import Validation
 
 
 @click.command()
@@ -116,13 +116,14 @@ def _trained_run(
     settings: Settings, name: str, asked: Asked, roles: Roles, output: str | None
 ) -> Answer:
     from likely.cli.evidence import run_facts, write_evidence
-    from likely.cli.runs import place_for_run, write_run
     from likely.cli.using import using_jobs
+    from likely.runs import RunFolder, new_run
 
-    with place_for_run(asked.model.name, output) as where, using_jobs(settings.jobs):
+    with new_run(asked.model.name, output) as where, using_jobs(settings.jobs):
         trained = train_on(settings, name, asked, roles)
-        write_evidence(where.draft, trained)
-        write_run(where.draft, trained.model, run_facts(settings, trained))
+        draft = RunFolder(where.draft)
+        write_evidence(draft, trained)
+        draft.write_model(trained.model, run_facts(settings, trained))
         saved = save_copy(trained.model, asked.weka)
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
@@ -131,7 +132,7 @@ def _trained_run(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={**trained.facts, "run": str(place)},
         findings=trained.findings,
-        files=(*(place / file for file in ("model.likely", "run.json")), *saved),
+        files=(*RunFolder(place).model_files, *saved),
         next=f"likely {after} {run}",
     )
 

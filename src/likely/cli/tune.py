@@ -1,14 +1,13 @@
 """``likely tune``: the best settings of one model; a search that is kept, and goes on."""
 
 import shlex
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from likely.cli.answer import Answer, as_json
+from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import Said, about_task, kind_options, said
 from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
@@ -18,10 +17,10 @@ from likely.cli.settings import Settings, global_options
 if TYPE_CHECKING:
     from likely.cli.tables import Data
     from likely.cli.train import Trained
+    from likely.runs import RunFolder
     from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
-STUDY = "study"  # the folder of the search inside a RUN
 
 
 class Wanted(NamedTuple):
@@ -88,9 +87,10 @@ def tune(
     from likely.cli.guard import refuse_sealed_rows_in
     from likely.cli.tables import open_data
     from likely.cli.using import using_jobs
+    from likely.runs.catalogue import run_for_search
 
     chosen = _searchable(model)
-    place = _place(model, output)
+    place = run_for_search(model, output)
     opened = open_data(data)
     column = _target(settings, opened, chosen, target)
     refuse_sealed_rows_in(opened, data, doing="tune")
@@ -101,8 +101,8 @@ def tune(
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
         trained = _trained(settings, opened, chosen, study)
-        _write(settings, place, trained, study)
-    return _answer(trained, study, place, output)
+        files = _write(settings, place, trained)
+    return _answer(trained, study, place.path, output, files)
 
 
 def _searchable(name: str) -> Model:
@@ -120,38 +120,6 @@ def _searchable(name: str) -> Model:
         Exit.USAGE,
         f"likely models {near[0] if near else name}",
     )
-
-
-def _place(model: str, output: str | None) -> Path:
-    """A new RUN, or one whose search is not over."""
-    from likely.cli.runs import MODEL_FILE, RUNS, next_number
-
-    place = RUNS / f"{next_number():03d}-{model}" if output is None else Path(output)
-    searched = (place / STUDY).is_dir()
-    unfinished = searched and not (place / MODEL_FILE).exists()
-    if searched and not unfinished:
-        raise Refusal(
-            f"The search in {place} has ended, and a run is never changed; a new folder, or one of "
-            "an unfinished search, was expected. Leave -o out, and ask for more --trials.",
-            Exit.DATA,
-            "likely tune --help",
-        )
-    if place.exists() and not unfinished and not (place.is_dir() and not any(place.iterdir())):
-        raise Refusal(
-            f"{place} exists and holds no search that could go on; a new folder, or one of an "
-            "unfinished search, was expected. Name another.",
-            Exit.DATA,
-            "likely tune --help",
-        )
-    return place
-
-
-def unfinished(model: str) -> list[Path]:
-    """Runs of a model whose search was killed."""
-    from likely.cli.runs import MODEL_FILE, RUNS
-
-    studies = sorted(RUNS.glob(f"[0-9]*-{model}/{STUDY}"))
-    return [each.parent for each in studies if not (each.parent / MODEL_FILE).exists()]
 
 
 def _target(settings: Settings, data: "Data", chosen: Model, target: str | None) -> str:
@@ -183,16 +151,16 @@ def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def _searched(
-    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: Path
+    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: "RunFolder"
 ) -> "Study":
-    from likely.cli.runs import forget_empty, note_search
     from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.errors import InUse
+    from likely.runs.catalogue import discard
     from likely.workbench.search import study as studies
 
-    new = not place.exists()
-    note_search(place, settings.command)
+    new = not place.path.exists()
+    place.note_search(settings.command)
     try:
         with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
             return studies.tune(
@@ -210,37 +178,35 @@ def _searched(
                 order=wanted.said.order,
                 by_hand=wanted.by_hand,
                 seed=settings.seed,
-                study=place / STUDY,
+                study=place.study,
             )
     except InUse:
         raise  # another search has it
     except BaseException:
-        if new and not _has_scores(place / STUDY / "trials.jsonl"):  # nothing to go on with
-            shutil.rmtree(place, ignore_errors=True)
-            forget_empty(place.parent)
+        if new and not _has_scores(place.study):  # nothing to go on with
+            discard(place)
         raise
 
 
-def _has_scores(log: Path) -> bool:
-    """Whether a trial of the log has a score: one that failed will fail again."""
+def _has_scores(study: Path) -> bool:
+    """Whether a trial of the search has a score: one that failed will fail again."""
+    from likely.workbench.search.study_folder import StudyFolder
     from likely.workbench.search.trials import TrialLog
 
-    return log.exists() and any(trial.score for trial in TrialLog(log).trials.values())
+    log = StudyFolder(study).trials
+    return log is not None and log.exists() and any(t.score for t in TrialLog(log).trials.values())
 
 
-def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
+def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") -> None:
     from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
-    words = shlex.split(settings.command)
-    if "-o" not in words:
-        words += ["-o", str(place)]
     told = sentences(study)[0]
     raise Refusal(
         f"The search was interrupted after {count(len(study.trials), 'trial')}, kept in "
-        f"{place / STUDY}. So far: {told} The same command with -o {place} goes on.",
+        f"{place.study}. So far: {told} The same command with -o {place.path} goes on.",
         Exit.INTERRUPTED,
-        shlex.join(words),
+        place.going_on(settings.command),
     )
 
 
@@ -320,30 +286,31 @@ def study_facts(study: "Study") -> dict[str, Any]:
     }
 
 
-def _write(settings: Settings, place: Path, trained: "Trained", study: "Study") -> None:
+def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[Path, ...]:
     """The model last: a folder with it is a whole RUN."""
     from likely.cli.evidence import run_facts, write_evidence
-    from likely.cli.runs import write_run
-    from likely.files import write_atomically
 
     write_evidence(place, trained)
-    facts: Mapping[str, Any] = trained.facts["study"]
-    write_atomically(place / "study.json", (as_json(facts) + "\n").encode())
-    write_run(place, trained.model, run_facts(settings, trained))
+    study = place.write_study(trained.facts["study"])
+    return (*place.write_model(trained.model, run_facts(settings, trained)), study)
 
 
-def _answer(trained: "Trained", study: "Study", place: Path, output: str | None) -> Answer:
+def _answer(
+    trained: "Trained", study: "Study", place: Path, output: str | None, files: tuple[Path, ...]
+) -> Answer:
+    from likely.runs.catalogue import unfinished_searches
+
     name = "@last" if output is None else shlex.quote(str(place))
     after = "final" if trained.data.seal is not None else "report"
     best = study.best_parameters_
     left = tuple(
         f"{other} holds a search that was not finished; the same command with -o {other} goes on."
-        for other in unfinished(trained.facts["model"])
+        for other in unfinished_searches(trained.facts["model"])
     )
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={**trained.facts, "best_parameters": best, "run": str(place)},
         findings=trained.findings + left,
-        files=tuple(place / file for file in ("model.likely", "run.json", "study.json")),
+        files=files,
         next=f"likely {after} {name}",
     )

@@ -20,10 +20,9 @@ from likely.cli.parting import UNPARTED, Parting, parted_or_sealed
 from likely.cli.registry import Model, arguments
 from likely.cli.show import table, wrapped
 from likely.formatting import DASH, count, estimate_cells, listed
-from likely.intervals import n_groups_of
+from likely.intervals import mean_interval, n_groups_of
 from likely.metrics import Metric, metrics_for
 from likely.metrics.base import Estimate, constant_prediction
-from likely.sealing.scoring import mean_interval
 from likely.workbench.models import CANDIDATES
 from likely.workbench.task import Task
 
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.cli.tables import Data
-    from likely.report.validation import Validation
     from likely.workbench.folds import Folds
+    from likely.workbench.validation import Validation
 
 FEWEST_ROWS = 20  # below this nothing is held out
 FOLDS = 5
@@ -88,9 +87,9 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.report.validation import validate
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.rows import Rows
+    from likely.workbench.validation import validate
 
     known = rows.filter(task.known(rows))
     whole = model if isinstance(model, Prepared) else Prepared(model)
@@ -264,7 +263,7 @@ def _gain(
 
     The constant of a row is that of the other folds; of one fold alone, that of its rows.
     """
-    from likely.report.validation import row_losses
+    from likely.workbench.validation import row_losses
 
     truth, said = validation.truth, validation.prediction
     difference = -np.minimum(row_losses(truth, said), LARGEST_LOSS)
@@ -275,4 +274,4 @@ def _gain(
         if said.log_density is None and not truth.classes:
             constant = type(constant).of_numbers(constant.means)  # squared errors on both sides
         difference[here] += np.minimum(row_losses(rows, constant), LARGEST_LOSS)
-    return mean_interval(difference, LEVEL, groups=groups)
+    return (float(difference.mean()), *mean_interval(difference, LEVEL, groups))

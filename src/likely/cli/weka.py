@@ -15,12 +15,12 @@ from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.kinds import UNSAID, Said, said_in_run
 from likely.cli.settings import Settings
-from likely.errors import InvalidInput
+from likely.errors import BrokenLedger, InvalidInput, UnusableRun
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
     from likely.cli.tables import Data
     from likely.metrics.base import Estimate, Metric
+    from likely.runs import Run
     from likely.sealing.folder import SealFolder
 
 UNGUARDED = (
@@ -191,9 +191,9 @@ def task_of_model(model: Any, rows: Any, target: str, said: Said) -> Any:
 
 def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
-    from likely.cli.runs import open_run
     from likely.cli.show import wrapped
     from likely.cli.tables import open_data
+    from likely.runs import open_run
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(
@@ -220,11 +220,11 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
 
 def _seal_of(run: "Run") -> "SealFolder | None":
     """The seal that the model was trained on, where it is still to be found."""
-    from likely.cli.runs import seal_of
+    from likely.runs.seals import seal_of
 
     try:
         return seal_of(run)
-    except Refusal:
+    except (BrokenLedger, UnusableRun):
         return None
 
 

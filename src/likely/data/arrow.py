@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from likely._typing import Array
 from likely.data.frames import as_table, is_sparse, library_of
 from likely.errors import InvalidInput
 
@@ -60,6 +61,17 @@ def plain_types(table: Rows) -> Rows:
     fields = [field.with_type(c.type) for field, c in zip(table.schema, columns, strict=True)]
     schema = pa.schema(fields, metadata=table.schema.metadata)
     return type(table).from_arrays(columns, schema=schema)
+
+
+def values_of(column: Any) -> Array:
+    """An Arrow column as the array of labels that estimators take."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _plain(column: Any) -> Any:

@@ -15,7 +15,7 @@ from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
 from likely.sealing.ledger import ADVICE, MANIFEST, Ledger
 from likely.sealing.manifest import Manifest
-from likely.sealing.scoring import Predictions
+from likely.sealing.scorer import Predictions
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -33,7 +33,7 @@ from likely.workbench.contest import Arena, Contestant, contest
 from likely.workbench.contestants import contestants_for
 from likely.workbench.folds import Folds
 from likely.workbench.models import BASELINE
-from likely.workbench.paired import Paired, corrected_test
+from likely.workbench.paired import Paired, standings
 from likely.workbench.rows import Rows, rows_for
 from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
@@ -360,26 +360,19 @@ def _pooled(arena: Arena, each: Contestant, metric: Metric) -> tuple[float, floa
 
 def _ranked(entries: list[Entry], arena: Arena) -> tuple[Entry, ...]:
     """The best first, with the paired tests against it and against the baseline."""
-    sign = 1 if arena.metrics[0].better == "lower" else -1
-    scored = sorted(
-        (each for each in entries if not each.problem),
-        key=lambda each: (np.isnan(each.averaged), sign * each.averaged),
+    scored = {each.name: each for each in entries if not each.problem}
+    order = standings(
+        {name: each.per_fold for name, each in scored.items()},
+        better=arena.metrics[0].better,
+        baseline=BASELINE,
+        test_per_train=arena.held_per_learned,
     )
-    failed = [each for each in entries if each.problem]
-    baseline = next((each for each in scored if each.name == BASELINE), None)
-    ratio = arena.held_per_learned
-
-    def against(each: Entry, other: Entry | None) -> Paired | None:
-        if other is None or each is other:
-            return None
-        with np.errstate(invalid="ignore"):  # inf − inf: the test then says NaN
-            gap = each.per_fold - other.per_fold
-        return corrected_test(gap, test_per_train=ratio)
-
     tested = [
         replace(
-            each, against_best=against(each, scored[0]), against_baseline=against(each, baseline)
+            scored[each.name],
+            against_best=each.against_best,
+            against_baseline=each.against_baseline,
         )
-        for each in scored
+        for each in order
     ]
-    return (*tested, *failed)
+    return (*tested, *(each for each in entries if each.problem))

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from likely.report.run_files import RunFacts, joined_curves
 from likely.report.sections.curves import curves
+from likely.runs import RunFacts
+from likely.runs.records import joined_curves
 
 RUN = {"model": "logistic", "target": "y", "parameters": {"l2": 0.5, "link": "probit"}}
 

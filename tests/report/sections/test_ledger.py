@@ -1,7 +1,7 @@
 """Lines of the ledger as a person reads them."""
 
-from likely.report.run_files import RunFacts
 from likely.report.sections.ledger import _told, ledger
+from likely.runs import RunFacts
 
 
 def line(event, **own):

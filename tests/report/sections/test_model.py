@@ -5,8 +5,8 @@ import pytest
 
 from likely import LogisticRegression, SoftmaxRegression
 from likely.cli.main import run
-from likely.report.run_files import RunFacts
 from likely.report.sections.model import model_page
+from likely.runs import RunFacts
 from tests.report.runs_by_hand import churn, flowers, write_run
 
 

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from likely.report import read_run, report_of
+from likely.report import report_of
 from likely.report.sections.overview import overview
+from likely.runs import read_run
 from tests.report.runs_by_hand import rewritten
 
 

@@ -1,5 +1,5 @@
-from likely.report.run_files import RunFacts
 from likely.report.sections.tuning import tuning
+from likely.runs import RunFacts
 
 
 def study(*settings):

@@ -9,9 +9,9 @@ from likely.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_cu
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.classes import Brier, LogLoss
 from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
-from likely.report.validation import Validation
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Calibration"
 PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"

@@ -1,8 +1,9 @@
 """What a look at the table found, each with its code."""
 
 from likely.formatting import capitalised, count, listed
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Text
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record
 
 MOST_MUTED = 12
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, number, p_value
 from likely.metrics import METRICS
-from likely.report.comparisons import models_in
 from likely.report.interval_chart import intervals_drawn
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record, models_in
 from likely.workbench.folds import parted_by
 from likely.workbench.models import BASELINE
 

@@ -22,8 +22,9 @@ from likely.report.figures import (
     picture,
     thousands,
 )
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
 
 TITLE = "Curves"

@@ -11,9 +11,10 @@ from likely.formatting import (
     short_number,
     shortened,
 )
-from likely.report.run_files import LedgerFacts, RunFacts
 from likely.report.section import Block, Facts, LeftOut, Remark, Section, Table
 from likely.report.sections.question import looks, seal_name
+from likely.runs.facts import RunFacts
+from likely.runs.seals import LedgerFacts
 
 LONGEST = 160  # letters of a remark
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)

@@ -10,9 +10,9 @@ from likely.formatting import DASH, cell, count, number, percent, shortened
 from likely.intervals import wilson
 from likely.metrics.confusion import confusion_of
 from likely.report.figures import INK, picture, shade
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
-from likely.report.validation import Validation
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Mistakes"
 MOST_DRAWN = 12  # classes; more do not fit a picture

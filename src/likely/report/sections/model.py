@@ -14,7 +14,6 @@ from likely.formatting import (
     statistic,
 )
 from likely.report.figures import ACCENT, INK, MUTED, picture
-from likely.report.run_files import RunFacts
 from likely.report.section import (
     Block,
     Gallery,
@@ -26,6 +25,7 @@ from likely.report.section import (
     Table,
     Text,
 )
+from likely.runs.facts import RunFacts
 
 TITLE = "The model"
 MOST_TERMS = 25  # coefficients in a table

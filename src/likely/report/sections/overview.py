@@ -10,11 +10,11 @@ from math import nan
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS
 from likely.metrics.base import Estimate
-from likely.report.run_files import RunFacts
 from likely.report.section import Table
 from likely.report.sections.broken_ledger import warning_of
 from likely.report.sections.scores import estimate_of, folds_of
 from likely.report.sections.verdict import held_out_verdict, verdict_of
+from likely.runs.facts import RunFacts
 
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
 HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from likely.formatting import count, listed, setting
-from likely.report.run_files import RunFacts
 from likely.report.section import Facts, LeftOut, Section
+from likely.runs.facts import RunFacts
 from likely.workbench.folds import parted_by
 from likely.workbench.models import CANDIDATES
 

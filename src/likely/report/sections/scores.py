@@ -6,10 +6,10 @@ from typing import Any
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Metric, metrics_for
 from likely.metrics.base import Estimate
-from likely.report.run_files import Record
 from likely.report.section import Table
-from likely.report.validation import Validation
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
+from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
 OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null

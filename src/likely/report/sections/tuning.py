@@ -5,8 +5,8 @@ from typing import Any
 
 from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics import METRICS
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
+from likely.runs.facts import RunFacts
 from likely.workbench.models import CANDIDATES
 
 TITLE = "Tuning"

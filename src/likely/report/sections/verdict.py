@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
 from likely.metrics import METRICS, metrics_for
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.sections.scores import estimate_of, metrics_table, rows_held, scores_table
-from likely.report.validation import Validation
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 BASELINE = "Baseline (constant)"
 ROOM = 0.08  # beside the marks of the ruler, as a share of their distance

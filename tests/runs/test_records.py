@@ -2,16 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from likely.cli.answer import as_json
-from likely.report.comparisons import joined_comparisons, models_in
-from likely.report.interval_chart import _window
-from likely.report.run_files import RunFacts
+from likely.json_files import as_json
 from likely.report.sections.comparison import comparing
+from likely.runs import RunFacts
+from likely.runs.records import joined_comparisons, models_in
 from likely.workbench.comparison import compare
 from tests.report.runs_by_hand import churn
 
@@ -90,37 +86,6 @@ def test_one_failure_stays_a_failure(whole):
     (found,) = joined_comparisons([broken], [compared("naive-bayes")])
     assert found["models"][-1]["problem"] == "in fold 1: no"
     assert found["best"] != found["models"][-1]["model"]
-
-
-def entries(values, width=0.02):
-    return [
-        {"model": name, "averaged": value, "interval": [value - width, value + width]}
-        for name, value in values.items()
-    ]
-
-
-def test_one_bad_model_does_not_squash_the_picture():
-    window = _window(entries({"a": 0.50, "b": 0.55, "constant": 0.70, "bad": 23.0}), lower=True)
-    assert window.left <= 0.48
-    assert 0.70 < window.right < 1.0
-    assert not window.holds(23.0)
-    mirrored = _window(entries({"a": 0.9, "constant": 0.5, "bad": -40.0}), lower=False)
-    assert 0.0 < mirrored.left < 0.5
-    assert mirrored.right >= 0.92
-    wider = mirrored.around([0.9, 0.5, -40.0])
-    assert wider.right == mirrored.right
-    assert wider.left < mirrored.left  # an arrow there touches no other mark
-
-
-@given(st.lists(st.floats(-3, 3), min_size=2, max_size=6), st.booleans())
-def test_the_best_and_the_constant_are_always_inside(values, lower):
-    names = ["constant", *(f"m{k}" for k in range(len(values) - 1))]
-    window = _window(entries(dict(zip(names, values, strict=True))), lower=lower)
-    best = min(values) if lower else max(values)
-    assert window.holds(best)
-    assert window.holds(values[0])
-    assert window.right > window.left
-    assert np.isfinite([window.left, window.right]).all()
 
 
 def test_what_lies_outside_has_an_arrow_and_its_number(whole):

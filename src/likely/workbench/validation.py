@@ -10,21 +10,17 @@ References
 Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65, §2.1.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.errors import InvalidFile
-from likely.files import write_atomically
 from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics import Prediction, Truth
-from likely.report.identifiers import identifier_of
 from likely.workbench.folds import Folds
+from likely.workbench.identifiers import identifier_of
 from likely.workbench.objective import strata_of
 from likely.workbench.predictions import Spread, predict_for, spread_of, truth_of
 from likely.workbench.task import Task
@@ -32,7 +28,6 @@ from likely.workbench.task import Task
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLE, FACTS = "validation.parquet", "validation.json"
 DRAWS = 199  # of each row's predictive distribution: PIT in steps of half a percent
 MOST_SURPRISING = 12
 LONGEST_CELL = 200  # letters kept of a cell
@@ -60,6 +55,52 @@ class Validation:
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(str(label) for label in self.truth.classes)
+
+    def columns(self) -> dict[str, Any]:
+        """One value per row of each, for a table; absent is what the model does not have."""
+        said = self.prediction
+        found: dict[str, Any] = {"row": self.row, "fold": self.fold, "truth": self.truth.y}
+        if said.log_proba is not None:
+            found |= {f"log_p_{k}": column for k, column in enumerate(said.log_proba.T)}
+        numbers = {
+            "mean": said.mean,
+            "log_density": said.log_density,
+            "pit": self.pit,
+            "weight": self.truth.weight,
+        }
+        return found | {name: values for name, values in numbers.items() if values is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known beside the columns."""
+        return {
+            **self.facts,
+            "kind": self.kind,
+            "target": self.target,
+            "classes": list(self.truth.classes),
+            "rows": len(self.row),
+            "surprising": list(self.surprising),
+        }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any], columns: Mapping[str, Array]) -> "Validation":
+        """The same again."""
+        classes = tuple(facts["classes"])
+        if classes:
+            log_p = np.stack([columns[f"log_p_{k}"] for k in range(len(classes))], axis=1)
+            said = Prediction.of_classes(log_p)
+        else:
+            said = Prediction.of_numbers(columns["mean"], columns.get("log_density"))
+        return cls(
+            kind=facts["kind"],
+            target=facts["target"],
+            truth=Truth(columns["truth"], columns.get("weight"), classes, facts["kind"]),
+            prediction=said,
+            row=columns["row"],
+            fold=columns["fold"],
+            pit=columns.get("pit"),
+            surprising=tuple(facts["surprising"]),
+            facts=facts,
+        )
 
 
 def validate(
@@ -113,77 +154,6 @@ def of_held_out(
     rng = np.random.default_rng(facts["seed"])
     part = (np.arange(table.num_rows), said, _pit(spread, task, table, said, rng))
     return _joined(table, task, [part], places, facts, weight)
-
-
-def write(folder: Path, validation: Validation) -> None:
-    """``validation.parquet`` and ``validation.json``."""
-    import pyarrow as pa
-
-    from likely.sealing.folder import parquet_bytes
-
-    said = validation.prediction
-    columns: dict[str, Any] = {
-        "row": validation.row,
-        "fold": validation.fold,
-        "truth": validation.truth.y,
-    }
-    if said.log_proba is not None:
-        columns |= {f"log_p_{k}": said.log_proba[:, k] for k in range(said.log_proba.shape[1])}
-    numbers = {
-        "mean": said.mean,
-        "log_density": said.log_density,
-        "pit": validation.pit,
-        "weight": validation.truth.weight,
-    }
-    columns |= {name: values for name, values in numbers.items() if values is not None}
-    facts = {
-        **validation.facts,
-        "kind": validation.kind,
-        "target": validation.target,
-        "classes": list(validation.truth.classes),
-        "rows": len(validation.row),
-        "surprising": list(validation.surprising),
-    }
-    write_atomically(folder / TABLE, parquet_bytes(pa.table(columns)))
-    text = json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
-    write_atomically(folder / FACTS, text.encode() + b"\n")
-
-
-def read_validation(folder: Path) -> Validation | None:
-    """What ``write`` has written; None where there is nothing."""
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_table
-
-    if not (folder / TABLE).is_file() or not (folder / FACTS).is_file():
-        return None
-    try:
-        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        table = read_table(folder / TABLE)
-        return _of_table(facts, {name: table[name].to_numpy() for name in table.column_names})
-    except (OSError, ValueError, KeyError, ArrowException) as error:
-        raise InvalidFile(
-            folder / TABLE, f"it is not as it was written ({error}). Remove it, or train again."
-        ) from None
-
-
-def _of_table(facts: Mapping[str, Any], columns: Mapping[str, Array]) -> Validation:
-    classes = tuple(facts["classes"])
-    if classes:
-        log_p = np.stack([columns[f"log_p_{k}"] for k in range(len(classes))], axis=1)
-        said = Prediction.of_classes(log_p)
-    else:
-        said = Prediction.of_numbers(columns["mean"], columns.get("log_density"))
-    return Validation(
-        kind=facts["kind"],
-        target=facts["target"],
-        truth=Truth(columns["truth"], columns.get("weight"), classes, facts["kind"]),
-        prediction=said,
-        row=columns["row"],
-        fold=columns["fold"],
-        pit=columns.get("pit"),
-        surprising=tuple(facts["surprising"]),
-        facts=facts,
-    )
 
 
 def _joined(
@@ -277,15 +247,6 @@ def _said(task: Task, said: Prediction, i: int) -> dict[str, Any]:
         return {"mean": float(said.means[i])}
     best = int(said.log_proba[i].argmax())
     return {"class": _plain(task.classes[best]), "p": float(np.exp(said.log_proba[i, best]))}
-
-
-def _finite(value: Any) -> Any:
-    """Null for what is not finite, for JSON has no such numbers."""
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -5,12 +5,12 @@ import pyarrow as pa
 from scipy.stats import kstest
 
 from likely import GLM, LinearRegression, NaiveBayes
-from likely.report import read_run
 from likely.report.sections.calibration import calibration
 from likely.report.sections.ranking import ranking
-from likely.report.validation import read_validation, row_losses, validate, write
+from likely.runs import RunFolder, read_run
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
+from likely.workbench.validation import row_losses, validate
 from tests.report.runs_by_hand import churn, counts, flowers, write_run
 
 
@@ -60,8 +60,8 @@ def test_the_most_surprising_rows_have_the_largest_losses():
 
 def test_writing_and_reading_keep_every_number(tmp_path):
     held = held_out(counts(), "visits", GLM(response="poisson"), "count")
-    write(tmp_path, held)
-    found = read_validation(tmp_path)
+    RunFolder(tmp_path).write_validation(held)
+    found = RunFolder(tmp_path).validation()
     for name in ("row", "fold", "pit"):
         assert np.array_equal(getattr(found, name), getattr(held, name))
     assert np.array_equal(found.prediction.mean, held.prediction.mean)

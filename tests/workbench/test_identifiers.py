@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from likely import LogisticRegression
-from likely.report import read_run
-from likely.report.identifiers import identifier_of
 from likely.report.sections.mistakes import mistakes
+from likely.runs import read_run
+from likely.workbench.identifiers import identifier_of
 from tests.report.runs_by_hand import churn, write_run
 
 N = 40

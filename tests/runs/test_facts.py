@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from likely.errors import InvalidFile, InvalidInput
-from likely.report import read_run, report_of
+from likely.report import report_of
+from likely.runs import read_run
 from tests.report.runs_by_hand import rewritten
 
 
