@@ -157,15 +157,6 @@ def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str
     return f"{told} ({name}{ends})"
 
 
-def interval(low: Any, high: Any) -> str:
-    """Both ends of an interval that has no value beside it.
-
-    >>> interval(-4.6211, -1.21)
-    '-4.6 to -1.2'
-    """
-    return estimate_cells(None, low, high)[1]
-
-
 def p_value(p: float | None) -> str:
     """Three decimals; a dash where there is none.
 
