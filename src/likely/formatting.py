@@ -133,7 +133,7 @@ def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
 
     All have two significant digits of the standard error.
 
-    >>> coefficient_cells(1.23456, 0.2345, 0.775, 1.694)
+    >>> coefficient_cells(1.23456, 0.2345, 0.7749, 1.694)
     ['1.23', '0.23', '0.77', '1.69']
     """
     half = None if error is None else _half_width(error, -error, error)
