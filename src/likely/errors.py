@@ -31,6 +31,30 @@ import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+__all__ = [
+    "BadCell",
+    "BrokenLedger",
+    "CannotWrite",
+    "CollapsedComponent",
+    "HonestyRefusal",
+    "InUse",
+    "InvalidFile",
+    "InvalidInput",
+    "LikelyError",
+    "LikelyWarning",
+    "MissingCells",
+    "NotConverged",
+    "NothingToCalibrate",
+    "OutsideLink",
+    "RedundantColumns",
+    "SealedData",
+    "Separation",
+    "SingularCovariance",
+    "UnknownName",
+    "UnseenCategories",
+    "UnsupportedAccess",
+]
+
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the user's line: the first outside this package."""
@@ -129,6 +153,14 @@ class SealedData(LikelyError):
 
 class HonestyRefusal(LikelyError):
     """It could be done, and the score would not be what it says."""
+
+
+class SealedRows(HonestyRefusal):
+    """Rows that are sealed were about to be learned from, or scored without counting the look."""
+
+    def __init__(self, message: str, seal: object, *, scoring: bool) -> None:
+        super().__init__(message)
+        self.seal, self.scoring = str(seal), scoring
 
 
 class BrokenLedger(LikelyError):

@@ -141,7 +141,7 @@ def test_train_tune_and_compare_have_one_best_constant(likely, tmp_path, group):
     found = likely("compare", "patients.seal", "logistic", *words).json["result"]
     constant = next(each for each in found["models"] if each["model"] == "constant")
     trained = run_facts(tmp_path)[1]["scores"]["best_constant"]
-    assert trained == pytest.approx(constant["pooled"], rel=1e-9)
+    assert trained == pytest.approx(constant["value"], rel=1e-9)
     assert tuned["scores"]["best_constant"] == pytest.approx(trained, rel=1e-9)
     # the mean of folds, which groups make unequal by a few rows
     assert tuned["study"]["constant"] == pytest.approx(trained, rel=1e-3)

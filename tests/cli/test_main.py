@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli.builtin import BUILTIN, builtin_table
+from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.main import VERBS
-from likely.cli.registry import MODELS, parameters
+from likely.workbench.builtin import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
@@ -145,10 +145,10 @@ def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     assert process.wait(timeout=60) == 0
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [entry.name for entry in trainable()])
 def test_every_parameter_of_every_model_is_documented(likely, name):
     outcome = likely("models", name)
-    for parameter in parameters(MODELS[name]):
+    for parameter in parameters(model_named(name)):
         assert parameter.name in outcome.out
         assert len(parameter.doc) > 5, parameter.name
 

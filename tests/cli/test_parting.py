@@ -99,8 +99,8 @@ def test_comparisons_and_curves_can_be_parted_and_say_so_and_so_does_the_next_co
     found = likely("compare", "shops.csv", "discriminant", *about, "--json").json["result"]
     same = lk.compare(str(shops), "y", ["discriminant"], folds=3, **option)
     assert found[key] == words[1]
-    assert [each["averaged"] for each in found["models"]] == pytest.approx(
-        [each.averaged for each in same.entries]
+    assert [each["value"] for each in found["models"]] == pytest.approx(
+        [each.value for each in same.entries]
     )
     outcome = likely("curve", "shops.csv", "discriminant", *about, "--values", "1")
     assert f"3 folds, {said}." in told(outcome.out)
@@ -128,7 +128,7 @@ def test_a_run_knows_how_it_is_parted(likely, shops):
     likely("train", "shops.csv", "naive-bayes", "--target", "y")
     outcome = likely("curve", "@last", "--group", "shop")
     assert outcome.exit == 1
-    assert "--group and --by-time out" in told(outcome.err)
+    assert "Leave MODEL, --set and the options about the data" in told(outcome.err)
 
 
 def test_the_report_proposes_commands_that_part_the_rows_likewise(likely, tmp_path, shops):

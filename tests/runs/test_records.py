@@ -58,10 +58,10 @@ def test_a_small_comparison_after_a_large_one_hides_nothing(whole):
 def test_the_newest_of_a_model_wins(whole):
     later = compared("logistic")
     entry = next(each for each in later["models"] if each["model"] == "logistic")
-    entry.update(averaged=9.0, folds=[9.0, 9.1, 8.9])
+    entry.update(value=9.0, folds=[9.0, 9.1, 8.9])
     (found,) = joined_comparisons([whole], [later])
     assert found["models"][-1]["model"] == "logistic"
-    assert found["models"][-1]["averaged"] == 9.0
+    assert found["models"][-1]["value"] == 9.0
 
 
 def test_other_folds_and_other_metrics_are_listed_beside(whole):
@@ -82,7 +82,7 @@ def test_other_folds_and_other_metrics_are_listed_beside(whole):
 def test_one_failure_stays_a_failure(whole):
     broken = json.loads(json.dumps(whole))
     entry = next(each for each in broken["models"] if each["model"] == "logistic")
-    entry.update(problem="in fold 1: no", averaged=None, folds=[])
+    entry.update(problem="in fold 1: no", value=None, folds=[])
     (found,) = joined_comparisons([broken], [compared("naive-bayes")])
     assert found["models"][-1]["problem"] == "in fold 1: no"
     assert found["best"] != found["models"][-1]["model"]
@@ -90,7 +90,7 @@ def test_one_failure_stays_a_failure(whole):
 
 def test_what_lies_outside_has_an_arrow_and_its_number(whole):
     worse = json.loads(json.dumps(whole))
-    worse["models"].append({**worse["models"][0], "model": "bad", "averaged": 23.25})
+    worse["models"].append({**worse["models"][0], "model": "bad", "value": 23.25})
     worse["models"][-1]["interval"] = [20.0, 26.0]
     section = comparing(RunFacts("run", {}, comparisons=(worse,)))
     picture = section.blocks[1].blocks[1]
@@ -103,7 +103,7 @@ def test_an_infinite_score_is_a_dash_that_is_explained(whole):
     odd["models"][1]["accuracy"] = None
     section = comparing(RunFacts("run", {}, comparisons=(odd,)))
     table = next(block for block in section.blocks if block.kind == "table")
-    assert table.rows[1][4] == "–"
+    assert table.rows[1][3] == "–"
     assert table.caption.startswith(f"– for {odd['models'][1]['model']}: infinite")
 
 

@@ -48,7 +48,7 @@ def test_a_study_is_its_best_settings_and_what_they_promised(sealed):
 def test_what_a_model_cannot_read_is_told_with_the_remedy(sealed):
     with pytest.raises(InvalidInput, match=r"likely\.Prepared\(LogisticRegression\(\)\)"):
         sealed.final(LogisticRegression())
-    with pytest.raises(InvalidInput, match="expected a name or an estimator"):
+    with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         sealed.final(LogisticRegression)
     assert sealed.looks == 0
 

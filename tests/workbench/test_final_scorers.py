@@ -28,7 +28,7 @@ from likely.workbench.final_scorers import (
     scorer_of,
     usual_scorer,
 )
-from likely.workbench.models import candidate_named
+from likely.workbench.models import entry_for
 from likely.workbench.predictions import predict_for, truth_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import Task, task_of
@@ -70,7 +70,7 @@ def test_the_mean_loss_is_the_metric_of_the_comparison(kind, name):
     """Written to arrays before the labels are known, and read again, the family is the same."""
     table = some(kind)
     task = task_of(table, "y", kind=kind)
-    model = Prepared(candidate_named(name).build(task)).fit(table, "y")
+    model = Prepared(entry_for(name).build(task)).fit(table, "y")
     new = some(kind, seed=1)
     scorer = scorer_of(task, model, "plain")
     said = scorer.predictions(model, new.drop_columns(["y"]))
@@ -85,7 +85,7 @@ def test_the_mean_loss_is_the_metric_of_the_comparison(kind, name):
 def test_what_a_family_denies_costs_much_and_not_infinity():
     table = some("positive")
     task = task_of(table, "y", kind="positive")
-    model = Prepared(candidate_named("linear").build(task)).fit(table, "y")
+    model = Prepared(entry_for("linear").build(task)).fit(table, "y")
     scorer = scorer_of(task, model, "plain")
     said = {
         "mean": np.array([-1.0]),
@@ -98,7 +98,7 @@ def test_what_a_family_denies_costs_much_and_not_infinity():
 def test_judges_that_need_losses_from_0_up_get_squared_errors(judge):
     table = some("real")
     task = task_of(table, "y")
-    model = Prepared(candidate_named("linear").build(task)).fit(table, "y")
+    model = Prepared(entry_for("linear").build(task)).fit(table, "y")
     scorer = scorer_of(task, model, judge)
     said = scorer.predictions(model, table.drop_columns(["y"]))
     assert scorer.name == "mean squared error"
@@ -109,7 +109,7 @@ def test_judges_that_need_losses_from_0_up_get_squared_errors(judge):
 def test_a_sealed_class_that_training_never_saw_is_counted_and_left_out_of_the_metrics():
     table = some("binary")
     task = Task("binary", "y", ("no", "yes"))
-    model = Prepared(candidate_named("logistic").build(task)).fit(table, "y")
+    model = Prepared(entry_for("logistic").build(task)).fit(table, "y")
     scorer = scorer_of(task, model, "plain")
     X = table.drop_columns(["y"]).slice(0, 3)
     labels = np.array(["maybe", "no", "yes"])
@@ -124,7 +124,7 @@ def test_a_sealed_class_that_training_never_saw_is_counted_and_left_out_of_the_m
 def test_the_log_likelihood_is_among_the_metrics_beside_the_best_constant(kind, name):
     table, new = some(kind), some(kind, seed=1)
     task = task_of(table, "y", kind=kind)
-    model = Prepared(candidate_named(name).build(task)).fit(table, "y")
+    model = Prepared(entry_for(name).build(task)).fit(table, "y")
     scorer = scorer_of(task, model, "plain")
     y, y_train = (rows.column("y").to_numpy() for rows in (new, table))
     said = scorer.predictions(model, new.drop_columns(["y"]))
@@ -138,7 +138,7 @@ def test_the_log_likelihood_is_among_the_metrics_beside_the_best_constant(kind, 
 def test_a_scorer_is_made_again_from_what_it_says_of_itself(kind, judge):
     table = some(kind)
     task = task_of(table, "y", kind=kind)
-    model = Prepared(candidate_named("linear" if kind != "binary" else "logistic").build(task))
+    model = Prepared(entry_for("linear" if kind != "binary" else "logistic").build(task))
     scorer = scorer_of(task, model.fit(table, "y"), judge)
     told = json.loads(json.dumps(scorer.described()))
     again = scorer_from(told)

@@ -10,16 +10,15 @@ from likely.report.sections.ranking import ranking
 from likely.runs import RunFolder, read_run
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
-from likely.workbench.validation import row_losses, validate
-from tests.report.runs_by_hand import churn, counts, flowers, write_run
+from tests.report.runs_by_hand import churn, counts, flowers, held_out, write_run
 
 
-def held_out(table, target, model, kind=None):
-    return validate(Prepared(model), table, task_of(table, target, kind=kind))
+def validated(table, target, model, kind=None):
+    return held_out(Prepared(model), table, task_of(table, target, kind=kind))
 
 
 def test_places_in_the_predicted_distribution_are_uniform_where_the_model_is_right():
-    held = held_out(counts(2000), "visits", GLM(response="poisson"), "count")
+    held = validated(counts(2000), "visits", GLM(response="poisson"), "count")
     assert kstest(held.pit, "uniform").pvalue > 0.01
     assert 0 < held.pit.min() < held.pit.max() < 1
 
@@ -28,7 +27,7 @@ def test_places_show_a_spread_that_is_too_small():
     rng = np.random.default_rng(1)
     x = rng.normal(size=2000)
     wild = pa.table({"x": x, "y": rng.poisson(rng.gamma(0.5, np.exp(1 + 0.3 * x) / 0.5))})
-    held = held_out(wild, "y", GLM(response="poisson"), "count")
+    held = validated(wild, "y", GLM(response="poisson"), "count")
     assert kstest(held.pit, "uniform").pvalue < 1e-6
 
 
@@ -36,7 +35,7 @@ def test_each_row_is_predicted_without_itself():
     rng = np.random.default_rng(0)
     table = pa.table({"x": rng.normal(size=60), "y": rng.normal(size=60)})
     table = table.set_column(1, "y", pa.array([*table["y"].to_pylist()[:-1], 1e6]))
-    held = held_out(table, "y", LinearRegression())
+    held = validated(table, "y", LinearRegression())
     assert abs(held.prediction.means[-1]) < 1e6 / 2  # a fit that had seen it would be near it
     assert held.surprising[0]["row"] == 59
 
@@ -44,7 +43,7 @@ def test_each_row_is_predicted_without_itself():
 def test_rows_without_a_target_keep_the_places_of_the_others():
     table = churn(200)
     labels = [None if i in (3, 4) else label for i, label in enumerate(table["churn"].to_pylist())]
-    held = held_out(table.set_column(4, "churn", pa.array(labels)), "churn", NaiveBayes())
+    held = validated(table.set_column(4, "churn", pa.array(labels)), "churn", NaiveBayes())
     assert held.row.tolist() == [i for i in range(200) if i not in (3, 4)]
     for each in held.surprising:
         assert each["truth"] == labels[each["row"]]
@@ -52,14 +51,14 @@ def test_rows_without_a_target_keep_the_places_of_the_others():
 
 
 def test_the_most_surprising_rows_have_the_largest_losses():
-    held = held_out(churn(), "churn", NaiveBayes())
-    losses = row_losses(held.truth, held.prediction)
+    held = validated(churn(), "churn", NaiveBayes())
+    losses = held.prediction.losses(held.truth)
     largest = np.sort(losses)[::-1][: len(held.surprising)]
     np.testing.assert_allclose([each["loss"] for each in held.surprising], largest)
 
 
 def test_writing_and_reading_keep_every_number(tmp_path):
-    held = held_out(counts(), "visits", GLM(response="poisson"), "count")
+    held = validated(counts(), "visits", GLM(response="poisson"), "count")
     RunFolder(tmp_path).write_validation(held)
     found = RunFolder(tmp_path).validation()
     for name in ("row", "fold", "pit"):
@@ -67,6 +66,7 @@ def test_writing_and_reading_keep_every_number(tmp_path):
     assert np.array_equal(found.prediction.mean, held.prediction.mean)
     assert np.array_equal(found.prediction.log_density, held.prediction.log_density)
     assert list(found.surprising) == list(held.surprising)
+    assert found.score == held.score
 
 
 def test_each_of_several_classes_has_a_diagram_and_its_share(tmp_path):

@@ -21,12 +21,12 @@ from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, log_odds
 from likely.calibrate.scores import Scores
 from likely.description import NamedColumn, NamedTable
+from likely.inputs.estimators import warn_unless_converged
 from likely.likelihoods.responses import likelihood_of
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.special import log_expit, log_expit_complement, logsumexp
-from likely.validate import warn_unless_converged
 
 TOL = 1e-12  # of the cross-entropy; a Newton step costs one pass over one column of scores
 

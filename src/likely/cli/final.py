@@ -57,15 +57,14 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
 
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
-    from likely.cli.kinds import said_in_run, said_or_sealed
+    from likely.cli.options import DataOptions
+    from likely.workbench.dataset import dataset
     from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import promised_by, scorer_of
-    from likely.workbench.task_for_models import suits_of, task_for_models
 
-    train, manifest = seal.train(), seal.manifest
-    kind, order = said_or_sealed(said_in_run(run.facts), manifest)
-    task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
-    scorer = scorer_of(task, run.model, manifest.judge)
+    given = DataOptions.in_run(run.facts)
+    rows = dataset(seal, kind=given.kind, order=given.order).with_task(run.model)
+    scorer = scorer_of(rows.settled, run.model, seal.manifest.judge)
     try:
         return final_score_of_fit(
             seal,
@@ -107,7 +106,7 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.cli.roles import roles_of
+    from likely.workbench.roles import roles_in_run
 
     if not run.folder.is_as_written():
         raise Refusal(
@@ -116,7 +115,7 @@ def _refuse_changed(run: "Run") -> None:
             Exit.HONESTY,
             "likely train --help",
         )
-    beside = roles_of(run.facts).at_prediction()
+    beside = roles_in_run(run.facts).at_prediction()
     if beside or run.facts.get("target") is None:
         what = f"needs {beside[0]!r} beside the features" if beside else "predicts no target"
         raise Refusal(

@@ -87,6 +87,13 @@ def _plain(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(column.indices, values, ordered=wanted.ordered)
 
 
+def decoded(column: Any) -> Any:
+    """A dictionary column as the values that it stands for; any other as it is."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
 def _plain_type(type_: Any) -> Any:
     import pyarrow as pa
 

@@ -25,9 +25,9 @@ from likely.features.edges import (
     quantile_edges,
     supervised_edges,
 )
-from likely.features.numbers import read_numbers
 from likely.formatting import count
-from likely.validate import check_labels, check_weight
+from likely.inputs.labels import check_labels
+from likely.inputs.numbers import check_weight, read_numbers
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (
@@ -83,7 +83,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Find the edges of each column; ``y`` is read by "entropy" alone."""
         self._check_arguments(y)
         X = self._numbers(X, reset=True)
-        checked = check_weight(sample_weight, X, n_rows=len(X))
+        checked = check_weight(sample_weight, n_rows=len(X))
         weight = np.ones(len(X)) if checked is None else checked
         codes = _class_codes(y, X.shape[0]) if self.strategy == "entropy" else None
         present = weight > 0  # weight 0 is the row absent

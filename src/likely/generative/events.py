@@ -15,7 +15,8 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils import Tags
 
-from likely.data.schema import Schema, TableKinds
+from likely.data.schema import Schema
+from likely.data.source import TableKinds
 from likely.distributions import (
     DISTRIBUTIONS,
     CategoricalFamily,

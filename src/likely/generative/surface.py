@@ -7,22 +7,30 @@ estimators that differ in how they learn do not repeat what they answer.
 """
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.compute.executor import executor_for
+from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
+from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import Described, describe_components
-from likely.generative.passes import log_joint, log_posterior
-from likely.objectives.components import Components
-from likely.opening import feature_names, generator, naming_columns
+from likely.inputs.estimators import feature_names, generator, naming_columns
+from likely.inputs.labels import codes_among
+from likely.objectives.components import (
+    Components,
+    block_log_joint,
+    block_log_posterior,
+    block_log_score,
+)
 from likely.special import logsumexp
-from likely.validate import codes_among
 
 
 class FittedComponents(ABC):
@@ -191,3 +199,24 @@ class FittedClassifier(FittedComponents):
     def log_likelihood(self, X: Any, y: Any = None) -> float:
         """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
         return float(self.score_samples(X, y).sum())
+
+
+def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(k | x_i), (n, n_components)."""
+    return _mapped(partial(block_log_posterior, family, model), design, executor)
+
+
+def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
+    return _mapped(partial(block_log_score, family, model), design, executor)
+
+
+def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k), (n, n_components)."""
+    return _mapped(partial(block_log_joint, family, model), design, executor)
+
+
+def _mapped(term: Any, design: Design, executor: Any) -> Array:
+    blocks = ArrayBlocks(design)
+    chosen = executor_for(executor, blocks.nbytes)
+    return np.concatenate(list(chosen.map(term, blocks)))

@@ -17,12 +17,12 @@ from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.formatting import quoted
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.coding import Coding, LinearRows, refuse_gaps
 from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import Coding, LinearRows, refuse_gaps
 from likely.linear.strengths import elastic_net
 from likely.objectives.least_squares import (
     Eliminated,

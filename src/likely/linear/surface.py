@@ -11,12 +11,14 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.formatting import count
+from likely.inputs.estimators import feature_names
+from likely.inputs.numbers import check_offset
+from likely.inputs.tables import own_columns
+from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.offsets import check_exposure, new_offset
-from likely.linear.reading import Coding, new_rows, refuse_gaps
+from likely.linear.offsets import check_exposure
 from likely.linear.summary import Summary, summarise
-from likely.opening import feature_names, own_columns
 from likely.solvers.minimise import Solution
 
 
@@ -52,7 +54,7 @@ class FittedLinear(ABC):
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         if eta.ndim == 2 and eta.shape[1] == 1:
             eta = eta[:, 0]
-        eta = eta + new_offset(offset, exposure, design.n_rows)
+        eta = eta + check_offset(offset, exposure, n_rows=design.n_rows)
         if not np.isfinite(eta).all():
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return design, eta

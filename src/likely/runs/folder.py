@@ -49,10 +49,10 @@ class RunFolder:
 
     def is_as_written(self) -> bool:
         """Whether the model is the one that ``run.json`` was written with."""
-        from likely.sealing.manifest import sha256_of_file
+        from likely.data.digest import digest_of_file
 
         known = (self.facts() or {}).get("model_sha256")
-        return known is None or sha256_of_file(self.path / MODEL_FILE) == known
+        return known is None or digest_of_file(self.path / MODEL_FILE) == known
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
         """The facts, then the model: a folder with a model is a whole RUN, so it comes last."""

@@ -120,12 +120,13 @@ def _joined(before: Record, after: Record) -> Record:
 def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
     """The best first, those that failed last, each tested against the best and the constant."""
     failed = [each for each in entries.values() if each.get("problem")]
+    scored = {name: each for name, each in entries.items() if not each.get("problem")}
     order = standings(
         {
-            name: np.array([nan if score is None else score for score in each["folds"]])
-            for name, each in entries.items()
-            if not each.get("problem")
+            name: np.array([_known(score) for score in each["folds"]])
+            for name, each in scored.items()
         },
+        {name: _known(each["value"]) for name, each in scored.items()},
         better=about["better"],
         baseline=BASELINE,
         test_per_train=float(about.get("test_per_train") or 1 / (int(about["folds"]) - 1)),
@@ -139,3 +140,8 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
         for each in order
     ]
     return [*tested, *failed]
+
+
+def _known(score: float | None) -> float:
+    """A score that JSON writes as null is not a number."""
+    return nan if score is None else score

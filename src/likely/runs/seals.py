@@ -34,15 +34,15 @@ class LedgerFacts:
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     """What a RUN keeps of the seal it was trained on, so that a cut ledger shows."""
+    from likely.data.digest import digest_of_file
     from likely.sealing.ledger import MANIFEST
-    from likely.sealing.manifest import sha256_of_file
 
     seal.check()
     verdict, manifest = seal.ledger.verdict(), seal.manifest
     return {
         "path": str(seal.path),
         "name": seal.path.name,
-        "manifest": sha256_of_file(seal.path / MANIFEST),
+        "manifest": digest_of_file(seal.path / MANIFEST),
         "looks": seal.looks(),
         "budget": manifest.budget,
         "judge": manifest.judge,
@@ -54,9 +54,9 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
 
 def seal_of(run: "Run") -> "SealFolder | None":
     """The seal that a run was trained on: where it was, or by its hash, in this folder."""
+    from likely.data.digest import digest_of_file
     from likely.sealing.folder import SealFolder, seals_in
     from likely.sealing.ledger import MANIFEST
-    from likely.sealing.manifest import sha256_of_file
 
     known = run.facts.get("seal")
     if not known:
@@ -64,7 +64,7 @@ def seal_of(run: "Run") -> "SealFolder | None":
     places = (Path(known["path"]), run.path.parent / known["path"], run.path / known["path"])
     near = seals_in([Path(), run.path.parent, run.path.parent.parent])
     for path in (*places, *(seal.path for seal in near)):
-        if (path / MANIFEST).is_file() and sha256_of_file(path / MANIFEST) == known["manifest"]:
+        if (path / MANIFEST).is_file() and digest_of_file(path / MANIFEST) == known["manifest"]:
             return SealFolder(path)
     for path in places:
         if (path / MANIFEST).is_file():

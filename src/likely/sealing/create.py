@@ -3,7 +3,6 @@
 The folder is filled under another name and renamed at the end, so a seal is whole or not there.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from likely.data.arrow import refuse_twins
 from likely.data.finite import refuse_infinities
 from likely.errors import InvalidInput, UnknownName
 from likely.files import folder_made_whole, remove, write_atomically
@@ -63,12 +63,14 @@ class Terms:
     judge: str
     escrow: Path | None
     seed: int
-    kind: str | None = None  # of the target, which its values allow; None is as they say
-    order: Sequence[Any] | None = None  # of the classes, each of them; the kind is then ordinal
+    kind: str | None = None  # of the target; None is as its values say
+    order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
+    dropped: tuple[str, ...] = ()  # columns that no model is to see
+    categories: tuple[str, ...] = ()  # columns declared to be categories
 
 
-def seal_table(origin: Origin, terms: Terms, path: Path) -> SealFolder:
-    """Seal a table as the folder ``path``."""
+def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
+    """Seal a table as the folder ``path``; kind and order must suit the values of the target."""
     _check_terms(terms)
     _check_columns(origin.table, terms)
     _check_place(path, terms.escrow)
@@ -115,6 +117,7 @@ def _check_terms(terms: Terms) -> None:
 def _check_columns(table: "pa.Table", terms: Terms) -> None:
     if not table.num_columns:
         raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
+    refuse_twins(table.column_names)
     for name in (terms.target, terms.group, terms.by_time):
         if name is not None and name not in table.column_names:
             raise UnknownName("column", name, table.column_names)
@@ -220,6 +223,8 @@ def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
         "escrow": terms.escrow is not None,
         "kind": terms.kind,
         "order": terms.order,
+        "dropped": terms.dropped,
+        "categories": terms.categories,
     }
 
 

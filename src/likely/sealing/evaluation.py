@@ -19,12 +19,13 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import values_of
+from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import Ends, n_groups_of
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_digest
+from likely.sealing.folder import TRAIN, SealFolder, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence, Ruling
 from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
@@ -110,7 +111,7 @@ def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, f
 
 
 def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -> Predictions:
-    X = as_library(rows.select(list(submission.columns)), manifest.library)
+    X = frame_of(rows.select(list(submission.columns)), manifest.library)
     predictions = submission.scorer.predictions(submission.model, X)
     for name, array in predictions.items():
         if array.dtype.kind == "f" and np.isnan(array).any():

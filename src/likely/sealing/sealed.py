@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Never, NoReturn, final
 
+from likely.data.frames import frame_of
 from likely.errors import SealedData
 from likely.sealing.final_score import FinalScore
-from likely.sealing.folder import SealFolder, as_library
+from likely.sealing.folder import SealFolder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import said_looks
@@ -68,7 +69,7 @@ class Sealed:
 
     @property
     def train(self) -> Any:
-        return as_library(self._folder.train(), self.manifest.library)
+        return frame_of(self._folder.train(), self.manifest.library)
 
     @property
     def looks(self) -> int:
@@ -212,3 +213,8 @@ class Sealed:
             f"{self.path.name} is a sealed test set, not {what}. Train, compare and tune on its "
             "rows with .train; score one model, once, with .final(estimator)."
         )
+
+
+def folder_of(sealed: Sealed) -> SealFolder:
+    """The folder of a seal, with its manifest as it was read."""
+    return sealed._folder

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from likely.data.arrow import decoded
 from likely.data.labels import are_names, refuse_names
 from likely.errors import InvalidInput
 from likely.sealing.fingerprints import row_fingerprints
@@ -56,8 +57,7 @@ def _check_values(column: Any, name: str) -> None:
             f"The target {name!r} has one value in all {len(column):,} rows; there is nothing to "
             "predict. Choose another column."
         )
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if text and are_names(n_values, len(column)):
         refuse_names(name, column.unique().to_pylist(), len(column))

@@ -53,7 +53,8 @@ def titles(found: "Comparison") -> list[str]:
     """What was compared, on what, and how."""
     rows, folds, task = found.rows, found.folds, found.task
     what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
-    without = f" ({rows.n_without:,} without a target were left out)" if rows.n_without else ""
+    gone = rows.n_without_target
+    without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
@@ -61,9 +62,8 @@ def titles(found: "Comparison") -> list[str]:
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
-        "'mean' is the average over folds with its 95 % interval, corrected for training sets that "
-        "share rows; 'pooled' is the score of all held-out rows together; p is from the corrected "
-        "paired t-test.",
+        "'95 % interval' is that of the held-out rows; p is from the paired t-test over folds, "
+        "corrected for training sets that share rows.",
     ]
 
 
@@ -71,7 +71,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
     beside = [metric.title for metric in found.beside]
     last = ["fit s", "p vs best", f"p vs {BASELINE}"]
-    head = ["model", "mean", "95 % interval", "pooled", *beside, *last]
+    head = ["model", found.metric.title, "95 % interval", *beside, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 
@@ -102,8 +102,7 @@ def _infinite(found: "Comparison") -> list[str]:
     gone = [
         each.name
         for each in found.entries
-        if not each.problem
-        and not all(map(isfinite, (each.averaged, each.pooled, *each.beside.values())))
+        if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
     ]
     if not gone:
         return []
@@ -127,7 +126,7 @@ def _verdict(found: "Comparison") -> str:
     best, test = found.best, found.best.against_baseline
     if found.all_failed:
         return "No model could be scored except the baseline (constant)."
-    if not isfinite(best.averaged):
+    if not isfinite(best.value):
         return f"No model has a finite {found.metric.title}, so none can be called the best."
     if best.name == BASELINE and found.metric is not metrics_for(found.task.kind)[0]:
         return f"No model has a better {found.metric.title} than the baseline (constant)."
@@ -162,7 +161,7 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
         return [each.name, "failed", *[""] * (n_cells - 2)]
     tests = (each.against_best, each.against_baseline)
     best, baseline = ("" if test is None else p_value(test.p) for test in tests)
-    scores = (each.averaged, each.low, each.high, each.pooled)
+    scores = each.main[:3]
     others = (each.beside.get(metric.name, nan) for metric in found.beside)
     return [
         each.name,

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from sklearn.base import clone
 
 from likely.data.arrow import values_of
+from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.sealing.evaluation import Submission, final_look
 from likely.sealing.final_score import FinalScore
-from likely.sealing.folder import TRAIN, SealFolder, as_library
+from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
 from likely.workbench.final_scorers import promised_by, scorer_from, usual_scorer
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import model_and_name
 from likely.workbench.search.study import Study
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import task_for_models
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +47,7 @@ def final_score(
     seal.label_file(escrow)  # a missing file is found before the fit
     table, manifest = seal.train(), seal.manifest
     chosen = _chosen(given, table, manifest)
-    X = as_library(table.select(_features(table, manifest)), manifest.library)
+    X = frame_of(table.select(_features(table, manifest)), manifest.library)
     model = _fitted(clone(chosen.model), X, _labels(table, manifest))
     scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
     return final_score_of_fit(
@@ -98,14 +99,14 @@ def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> _Chosen:
     if isinstance(given, Study):
         return _of_study(given, manifest)
     kind = cast("TargetKind | None", manifest.kind)
-    suits = suits_of(given) if isinstance(given, str) else []
-    task = task_for_models(train, manifest.target, suits, kind=kind, order=manifest.order)
-    _, model = model_and_name(given, task, seed=0)
-    return _Chosen(Prepared(model) if isinstance(given, str) else model)
+    named = given if isinstance(given, str) else None
+    task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
+    model = entry_for(given).build(task)
+    return _Chosen(model if named is None else Prepared(model))
 
 
 def _of_study(study: Study, manifest: Manifest) -> _Chosen:
-    target = study.question.objective.task.target
+    target = study.question.objective.rows.settled.target
     if target != manifest.target:
         raise InvalidInput(
             f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "
@@ -116,14 +117,18 @@ def _of_study(study: Study, manifest: Manifest) -> _Chosen:
 
 
 def _features(table: "pa.Table", manifest: Manifest) -> list[str]:
-    return [name for name in table.column_names if name not in (manifest.target, manifest.group)]
+    return [
+        name
+        for name in table.column_names
+        if name not in (manifest.target, manifest.group, *manifest.dropped)
+    ]
 
 
 def _labels(table: "pa.Table", manifest: Manifest) -> Any:
     """Values; a column whose categories have an order stays the column it is."""
     column = table.column(manifest.target)
     if getattr(column.type, "ordered", False):
-        return as_library(table, manifest.library)[manifest.target]
+        return frame_of(table, manifest.library)[manifest.target]
     return values_of(column)
 
 

@@ -32,8 +32,7 @@ from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Predictions, Scorer
 from likely.special import LOG_FLOOR
 from likely.workbench.predictions import predictive_family
-from likely.workbench.task import Task, task_of
-from likely.workbench.task_for_models import suits_of, task_for_models
+from likely.workbench.task import Task, task_for_models, task_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +54,7 @@ def usual_scorer(model: Any, train: "pa.Table", manifest: Manifest) -> Scorer:
     if is_classifier(model) and not _has_probabilities(model):
         return ErrorRateScorer()
     target, kind = manifest.target, cast("TargetKind | None", manifest.kind)
-    task = task_for_models(train, target, suits_of(model), kind=kind, order=manifest.order)
+    task = task_for_models(train, target, model, kind=kind, order=manifest.order)
     if is_classifier(model) and not task.has_classes:  # its values look like amounts
         labels = tuple(np.asarray(model.classes_).tolist())
         task = Task("binary" if len(labels) == 2 else "classes", target, labels)

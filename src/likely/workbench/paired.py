@@ -46,15 +46,18 @@ class Standing(NamedTuple):
 
 def standings(
     per_fold: Mapping[str, Array],
+    scores: Mapping[str, float],
     *,
     better: Better,
     baseline: str,
     test_per_train: float,
 ) -> list[Standing]:
-    """Models by their mean over folds, the best first; those without one are last."""
+    """Models by their scores, the best first; those without one are last.
+
+    Paired tests are over the folds.
+    """
     sign = 1 if better == "lower" else -1
-    means = {name: float(np.mean(scores)) for name, scores in per_fold.items()}
-    names = sorted(means, key=lambda name: (np.isnan(means[name]), sign * means[name]))
+    names = sorted(scores, key=lambda name: (np.isnan(scores[name]), sign * scores[name]))
 
     def against(name: str, other: str) -> Paired | None:
         if name == other or other not in per_fold:

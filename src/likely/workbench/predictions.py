@@ -5,6 +5,9 @@ classes    log p(k | x) in the order of the task, from log 2⁻⁵² up: a class
 numbers    E[y | x] and log p(y | x), which for counts is of the count itself
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,12 +17,14 @@ from sklearn.pipeline import Pipeline
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.metrics.base import Prediction, Truth
+from likely.metrics.prediction import Prediction, Truth
 from likely.special import LOG_FLOOR
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a prediction
 
 
 @runtime_checkable
@@ -42,12 +47,17 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
     return Truth(y, weight, task.classes, task.kind)
 
 
-def predict_for(model: Any, task: Task, table: "pa.Table") -> Prediction:
-    """What the model says of the table's rows; the density needs the target's column in it."""
+def predict_for(
+    model: Any, task: Task, table: "pa.Table", given: Mapping[str, Any] = NOTHING
+) -> Prediction:
+    """What the model says of the table's rows; the density needs the target's column in it.
+
+    ``given`` are further arguments of its prediction: the offset or exposure of each row.
+    """
     features = features_of(model, task, table)
     if task.has_classes:
-        return _classes(model, task, features)
-    mean = np.asarray(model.predict(features), dtype=np.float64)
+        return _classes(model, task, features, given)
+    mean = np.asarray(model.predict(features, **given), dtype=np.float64)
     family = predictive_family(model)
     if family is None or task.target not in table.column_names:
         return Prediction.of_numbers(mean)
@@ -75,8 +85,21 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
     return predictive_family(model.best_estimator_) if isinstance(model, BaseSearchCV) else None
 
 
-def _classes(model: Any, task: Task, features: "pa.Table") -> Prediction:
-    given = _log_proba(model, features)
+def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
+    """The truth of rows whose means are moved by offsets on the scale of the model's link.
+
+    They multiply the mean under the log link and are added to it under the identity; under other
+    links a constant cannot follow them.
+    """
+    likelihood = getattr(model, "likelihood_", None)
+    link = "identity" if likelihood is None else likelihood.link.name
+    if link == "log":
+        return replace(truth, exposure=np.exp(offset))
+    return replace(truth, offset=offset) if link == "identity" else truth
+
+
+def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, Any]) -> Prediction:
+    given = _log_proba(model, features, beside)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
     strangers = [label for label in labels if label not in place]
@@ -92,10 +115,10 @@ def _classes(model: Any, task: Task, features: "pa.Table") -> Prediction:
     )
 
 
-def _log_proba(model: Any, features: "pa.Table") -> Array:
+def _log_proba(model: Any, features: "pa.Table", given: Mapping[str, Any]) -> Array:
     in_logs = getattr(model, "predict_log_proba", None)
     if in_logs is not None:
-        return np.asarray(in_logs(features), dtype=np.float64)
+        return np.asarray(in_logs(features, **given), dtype=np.float64)
     if getattr(model, "predict_proba", None) is None:
         name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
         raise InvalidInput(
@@ -103,4 +126,5 @@ def _log_proba(model: Any, features: "pa.Table") -> Array:
             f"PlattScaling({name}())."
         )
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.asarray(model.predict_proba(features), dtype=np.float64)))
+        proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
+        return np.asarray(np.log(proba))

@@ -4,39 +4,32 @@ Sealing knows no model: ``Sealed`` is handed the function that fits and scores o
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from likely.data.arrow import plain_types, refuse_twins, with_target
-from likely.data.formats.registry import read
-from likely.data.frames import library_of
-from likely.data.memory import in_one_table
-from likely.data.source import Source
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.sealing.create import Origin, Terms, seal_table
+from likely.sealing.create import Origin, Terms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
-from likely.sealing.manifest import sha256_of_file
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
+from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.given_data import UNNAMED
 from likely.workbench.task import task_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def seal(
     data: Any,
-    target: Any,
+    target: Any = None,
     *,
     test: Any = 0.2,
     group: str | None = None,
     by_time: str | None = None,
-    kind: str | None = None,
+    kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     budget: int = 1,
     judge: str = "plain",
     escrow: str | Path | None = None,
@@ -51,10 +44,10 @@ def seal(
 
     Parameters
     ----------
-    data : path or data frame
-        A CSV, TSV, JSON lines or Parquet file, or a frame of any library narwhals knows.
+    data : data frame, array, Source, Dataset, built-in name, or path of a file
+        A CSV, TSV, ARFF, JSON lines or Parquet file, or a frame of any library narwhals knows.
     target : str, or one label for each row
-        The column to be predicted.
+        The column to be predicted; built-in data know their own.
     test : float or sequence
         The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
     group : str, optional
@@ -66,6 +59,10 @@ def seal(
         All that works on the seal takes it from there.
     order : sequence, optional
         The classes from lowest to highest; the kind is then ordinal.
+    drop : sequence of str
+        Columns that no model is to see; they are not in the seal.
+    category : sequence of str
+        Columns of codes that are categories, though they look like numbers.
     budget : int
         How many looks are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
@@ -88,22 +85,35 @@ def seal(
     ...     print(sealed)
     <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
     """
-    data, target = with_target(data, target)
-    terms = Terms(
-        target=_named(target),
-        test=test,
+    rows = dataset(
+        data,
+        target,
+        kind=kind,
+        order=order,
         group=group,
         by_time=by_time,
+        drop=drop,
+        category=category,
+    )
+    _refuse_sealed(rows)
+    rows.refuse_roles("a seal")
+    kind, order = _checked_kind(rows)
+    terms = Terms(
+        target=rows.required_target(),
+        test=test,
+        group=rows.group,
+        by_time=rows.by_time,
         budget=budget,
         judge=judge,
         escrow=None if escrow is None else Path(escrow),
         seed=seed,
         kind=kind,
-        order=order,
+        order=None if order is None else tuple(order),
+        dropped=rows.dropped,
+        categories=rows.categories,
     )
-    origin = origin_of(data)
-    stem = name or (origin.path.name.split(".")[0] if origin.path is not None else "data")
-    return seal_origin(origin, terms, Path(folder) / f"{stem.removesuffix(SUFFIX)}{SUFFIX}")
+    path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
+    return Sealed(create_seal(_origin(rows), terms, path), _final)
 
 
 def open_seal(path: str | Path) -> Sealed:
@@ -113,13 +123,34 @@ def open_seal(path: str | Path) -> Sealed:
     return Sealed(folder, _final)
 
 
-def seal_origin(origin: Origin, terms: Terms, path: Path) -> Sealed:
-    """Seal a table as the folder ``path``; the kind and order given must suit its target."""
-    if terms.kind is not None or terms.order is not None:
-        kind = cast("TargetKind | None", terms.kind)
-        task = task_of(origin.table, terms.target, ordered=terms.order, kind=kind)
-        terms = replace(terms, kind=task.kind, order=None if terms.order is None else task.order)
-    return Sealed(seal_table(origin, terms, path), _final)
+def _refuse_sealed(rows: Dataset) -> None:
+    if rows.seal is not None:
+        raise InvalidInput(
+            f"{rows.label} is sealed already; a file, a table or built-in data were expected. Use "
+            "it as it is."
+        )
+
+
+def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
+    """The kind of the target and the order of its classes; refused where its values forbid them."""
+    if not rows.declared:
+        return None, None
+    task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)
+    return task.kind, None if rows.order is None else task.order
+
+
+def _origin(rows: Dataset) -> Origin:
+    label = f"a {rows.library or 'pyarrow'} table" if rows.label == UNNAMED else rows.label
+    if rows.place is not None:
+        label = rows.place.name
+    return Origin(rows.table, label, rows.digest, rows.library, rows.place)
+
+
+def _stem(rows: Dataset) -> str:
+    """``churn.csv`` is sealed as ``churn.seal``."""
+    if rows.place is not None:
+        return rows.place.name.split(".")[0]
+    return "data" if rows.label in (UNNAMED, "standard input") else rows.label
 
 
 def _final(
@@ -136,66 +167,3 @@ def _final(
     return final_score(
         seal, estimator, again=again, escrow=escrow, promised=promised, scorer=scorer
     )
-
-
-def _named(target: str | None) -> str:
-    if target is None:
-        raise InvalidInput(
-            "No target was given; the column to be predicted was expected. Name it, because its "
-            "values are what is sealed."
-        )
-    return target
-
-
-def origin_of(data: Any) -> Origin:
-    """A file or a frame as a table in memory, with its hash."""
-    if isinstance(data, str | Path):
-        table = in_one_table(read(data))
-        path = Path(data)
-        return Origin(table, path.name, sha256_of_file(path), path=path)
-    if isinstance(data, Source):
-        table = in_one_table(data)
-        return Origin(table, "a table", digest_of_table(table))
-    table = _arrow_table(data)
-    library = library_of(data)
-    return Origin(table, f"a {library or 'pyarrow'} table", digest_of_table(table), library)
-
-
-def digest_of_table(table: "pa.Table") -> str:
-    """SHA-256 of the table in Arrow's stream format."""
-    import pyarrow as pa
-
-    plain = table.replace_schema_metadata(None).combine_chunks()
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, plain.schema) as writer:
-        writer.write_table(plain)
-    return sha256(sink.getvalue()).hexdigest()
-
-
-def _arrow_table(data: Any) -> "pa.Table":
-    import narwhals as nw
-    import pyarrow as pa
-
-    names = getattr(data, "column_names", getattr(data, "columns", ()))
-    refuse_twins([str(name) for name in names])
-    try:
-        frame = nw.from_native(data, eager_only=True)
-        table = plain_types(frame.to_arrow().select(frame.columns))  # without pandas' index
-    except TypeError:
-        raise InvalidInput(
-            f"data is a {type(data).__name__}; expected the path of a file or a data frame with "
-            "the target as a column. Convert it, for instance with pandas.DataFrame."
-        ) from None
-    except (pa.ArrowException, nw.exceptions.DuplicateError) as error:
-        raise InvalidInput(
-            f"The data frame cannot be written as a table ({error}); each column needs one type "
-            "and a name of its own. Convert the column, or rename it."
-        ) from None
-    for field in table.schema:
-        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if isinstance(inner, pa.BaseExtensionType):  # such as pandas' periods and intervals
-            raise InvalidInput(
-                f"Column {field.name!r} holds {inner}; numbers, text, Booleans or dates were "
-                "expected. Convert it, for instance with astype(str)."
-            )
-    return table

@@ -18,18 +18,16 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.kinds import CLASS_KINDS, TargetKind
-from likely.likelihoods.predictive import PredictiveFamily
-from likely.metrics import Prediction, Truth
-from likely.workbench.folds import Folds
+from likely.metrics import Prediction, Score, Truth
+from likely.workbench.held_out import HeldOut
 from likely.workbench.identifiers import identifier_of
-from likely.workbench.objective import strata_of
-from likely.workbench.predictions import predict_for, predictive_family, truth_of
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 DRAWS = 199  # of each row's predictive distribution: PIT in steps of half a percent
+MOST_KEPT = 20_000  # rows: pictures show no more
 MOST_SURPRISING = 12
 LONGEST_CELL = 200  # letters kept of a cell
 
@@ -37,7 +35,7 @@ LONGEST_CELL = 200  # letters kept of a cell
 @final
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Held-out predictions of training rows, each row at most once."""
+    """Held-out predictions of training rows, each row at most once, and their score."""
 
     kind: TargetKind
     target: str
@@ -45,9 +43,10 @@ class Validation:
     prediction: Prediction
     row: Codes  # (n,)
     fold: Codes  # (n,)
+    score: Score  # of all rows held out, of which these may be some
     pit: Array | None = None  # (n,)
     surprising: tuple[Mapping[str, Any], ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)  # folds, seed
+    facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, moved, identifier
 
     @property
     def has_classes(self) -> bool:
@@ -79,6 +78,7 @@ class Validation:
             "target": self.target,
             "classes": list(self.truth.classes),
             "rows": len(self.row),
+            "score": self.score.to_json(),
             "surprising": list(self.surprising),
         }
 
@@ -98,148 +98,87 @@ class Validation:
             prediction=said,
             row=columns["row"],
             fold=columns["fold"],
+            score=Score.from_json(facts["score"]),
             pit=columns.get("pit"),
             surprising=tuple(facts["surprising"]),
             facts=facts,
         )
 
 
-def validate(
-    model: Any,
+def validation_of(
+    held: HeldOut,
     table: "pa.Table",
-    task: Task,
+    score: Score,
     *,
-    n_folds: int = 5,
+    places: Codes | None = None,
     seed: int = 0,
-    folds: Folds | None = None,
+    by_time: str | None = None,
 ) -> Validation:
-    """Fit clones of the model without each fold, and keep what they say of it.
+    """What is kept of rows that were held out; of one large part, the first rows.
 
-    ``table`` is the training part, with the target; a model for mixed tables comes as
-    ``Prepared(model)``, so that its preparation is learned without the fold as well.  ``folds``
-    are of the rows with a target, by group or by time, in place of stratified ones.
+    ``held.row`` are rows of ``table``, which has the features and the target; ``places`` are those
+    of its rows in the whole table.
     """
-    from sklearn.base import clone
-
-    places = np.flatnonzero(task.known(table))
-    table = table.take(places)
-    if folds is None:
-        stratify = strata_of(table, task) if task.has_classes else None
-        folds = Folds(n_rows=table.num_rows, n_folds=n_folds, seed=seed, stratify=stratify)
-    rng = np.random.default_rng(seed)
-    parts = []
-    for train, test in folds:
-        held = table.take(test)
-        fitted = clone(model).fit(table.take(train), task.target)
-        said = predict_for(fitted, task, held)
-        spread = None if task.has_classes else predictive_family(fitted)
-        parts.append((test, said, _pit(spread, task, held, said, rng)))
-    return _joined(table, task, parts, places, {"folds": folds.n_folds, "seed": seed})
-
-
-def of_held_out(
-    said: Prediction,
-    table: "pa.Table",
-    task: Task,
-    *,
-    places: Codes,
-    weight: Array | None,
-    spread: PredictiveFamily | None,
-    facts: Mapping[str, Any],
-) -> Validation:
-    """One part that was held out; ``places`` are those of its rows in the whole table.
-
-    ``facts`` has ``held_out``, the number of rows of which these may be some, and ``measures``:
-    value, low, high and constant of each metric on all of them.
-    """
-    rng = np.random.default_rng(facts["seed"])
-    part = (np.arange(table.num_rows), said, _pit(spread, task, table, said, rng))
-    return _joined(table, task, [part], places, facts, weight)
-
-
-def _joined(
-    table: "pa.Table",
-    task: Task,
-    parts: list[tuple[Codes, Prediction, Array | None]],
-    places: Codes,
-    facts: Mapping[str, Any],
-    weight: Array | None = None,
-) -> Validation:
-    """The folds in the order of the rows; ``places`` are those of the rows in the whole table."""
-    held = np.concatenate([test for test, _, _ in parts])
-    order = np.argsort(held, kind="stable")
-    table, places = table.take(held[order]), places[held[order]]  # by time, the first are not held
-    fold = np.concatenate([np.full(len(test), k) for k, (test, _, _) in enumerate(parts)])
-    truth = truth_of(task, table, None if weight is None else weight[held[order]])
-    prediction = Prediction(
-        parts[0][1].kind,
-        log_proba=_stacked([said.log_proba for _, said, _ in parts], order),
-        mean=_stacked([said.mean for _, said, _ in parts], order),
-        log_density=_stacked([said.log_density for _, said, _ in parts], order),
-    )
+    if held.n_folds is None and len(held.row) > MOST_KEPT:
+        held = held.rows(np.arange(MOST_KEPT))  # chosen by a hash, so the first are as good as any
+    table = table.take(held.row)
+    row = held.row if places is None else places[held.row]
     return Validation(
-        kind=task.kind,
-        target=task.target,
-        truth=truth,
-        prediction=prediction,
-        row=places,
-        fold=fold[order],
-        pit=_stacked([pit for _, _, pit in parts], order),
-        surprising=_surprising(table, task, truth, prediction, places),
-        facts={**facts, "identifier": identifier_of(table, task.target)},
+        kind=held.task.kind,
+        target=held.task.target,
+        truth=held.truth,
+        prediction=held.prediction,
+        row=row,
+        fold=held.fold,
+        score=score,
+        pit=_pit(held, np.random.default_rng(seed)),
+        surprising=_surprising(held, table, row),
+        facts={
+            "seed": seed,
+            "by_time": by_time,
+            "moved": held.truth.moved,
+            "identifier": identifier_of(table, held.task.target),
+        },
     )
 
 
-def _stacked(parts: list[Array | None], order: Codes) -> Array | None:
-    present = [part for part in parts if part is not None]
-    return np.concatenate(present)[order] if len(present) == len(parts) else None
-
-
-def _pit(
-    spread: PredictiveFamily | None,
-    task: Task,
-    held: "pa.Table",
-    said: Prediction,
-    rng: np.random.Generator,
-) -> Array | None:
+def _pit(held: HeldOut, rng: np.random.Generator) -> Array | None:
     """Where each number lies among draws of what was predicted for it."""
-    if spread is None:
+    if held.task.has_classes:
         return None
-    low, high = spread.response.means
-    if not ((said.means > low) & (said.means < high)).all():
-        return None
-    y = task.numbers(held)
-    below, equal = np.zeros(len(y)), np.zeros(len(y))
-    for _ in range(DRAWS):
-        drawn = np.asarray(spread.response.sample(said.means, rng, spread.dispersion))
-        drawn = np.round(drawn) if task.kind == "count" else drawn
-        below += drawn < y
-        equal += drawn == y
-    return np.asarray((below + rng.uniform(size=len(y)) * (1 + equal)) / (1 + DRAWS))
+    found = np.empty(len(held.row))
+    for place, family in enumerate(held.families):
+        part = held.rows(np.flatnonzero(held.fold == place))
+        if family is None:
+            return None
+        low, high = family.response.means
+        mean, y = part.prediction.means, part.truth.y
+        if not ((mean > low) & (mean < high)).all():
+            return None
+        below, equal = np.zeros(len(y)), np.zeros(len(y))
+        for _ in range(DRAWS):
+            drawn = np.asarray(family.response.sample(mean, rng, family.dispersion))
+            drawn = np.round(drawn) if held.task.kind == "count" else drawn
+            below += drawn < y
+            equal += drawn == y
+        inside = (below + rng.uniform(size=len(y)) * (1 + equal)) / (1 + DRAWS)
+        found[held.fold == place] = inside
+    return found
 
 
-def row_losses(truth: Truth, said: Prediction) -> Array:
-    """How surprising each row was: −log p, or the squared error where there is no density."""
-    if said.log_proba is not None:
-        return -np.take_along_axis(said.log_proba, truth.y[:, None], axis=1)[:, 0]
-    if said.log_density is not None:
-        return -said.log_density
-    return np.square(truth.y - said.means)
-
-
-def _surprising(
-    table: "pa.Table", task: Task, truth: Truth, said: Prediction, places: Codes
-) -> tuple[dict[str, Any], ...]:
-    losses = row_losses(truth, said)
+def _surprising(held: HeldOut, table: "pa.Table", row: Codes) -> tuple[dict[str, Any], ...]:
+    """The rows with the largest losses, the largest first."""
+    task, truth = held.task, held.truth
+    losses = held.prediction.losses(truth)
     worst = np.argsort(-losses, kind="stable")[:MOST_SURPRISING]
     features = [name for name in table.column_names if name != task.target]
     found = []
     for i in worst.tolist():
         found.append(
             {
-                "row": int(places[i]),
+                "row": int(row[i]),
                 "truth": _plain(task.classes[truth.y[i]] if task.has_classes else truth.y[i]),
-                "said": _said(task, said, i),
+                "said": _said(task, held.prediction, i),
                 "loss": float(losses[i]) if np.isfinite(losses[i]) else None,
                 "cells": {name: _plain(table.column(name)[i].as_py()) for name in features},
             }

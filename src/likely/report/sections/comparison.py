@@ -18,10 +18,9 @@ from likely.workbench.models import BASELINE
 TITLE = "Comparison"
 KNOWN = {  # keys of every entry; any other is a metric beside the main one
     "model",
-    "averaged",
+    "value",
     "interval",
-    "pooled",
-    "pooled_interval",
+    "best_constant",
     "folds",
     "fit_seconds",
     "against_best",
@@ -31,10 +30,9 @@ KNOWN = {  # keys of every entry; any other is a metric beside the main one
 }
 MOST_DRAWN = 20
 READING = (
-    "The mean is over folds, and its 95 % interval is corrected for training sets that share rows; "
-    "pooled is the score of all held-out rows together; p is from the corrected paired t-test of "
-    "Nadeau and Bengio. The best model was chosen on these folds, so its score is slightly "
-    "optimistic."
+    "A score is that of all held-out rows together, with its 95 % interval; p is from the paired "
+    "t-test over folds, corrected by Nadeau and Bengio for training sets that share rows. The best "
+    "model was chosen on these folds, so its score is slightly optimistic."
 )
 
 
@@ -106,11 +104,11 @@ def _opening(found: Record, kind: str | None) -> str:
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> Table:
     beside = [key for key in (entries[0] if entries else {}) if key not in KNOWN]
-    head = ("model", "mean", "95 % interval", "pooled", *map(_title, beside))
+    head = ("model", _title(found["metric"]), "95 % interval", *map(_title, beside))
     rows = tuple(
         (
             str(each["model"]),
-            *estimate_cells(each["averaged"], *each["interval"], each["pooled"]),
+            *estimate_cells(each["value"], *each["interval"]),
             *(number(each.get(key)) for key in beside),
             DASH if each["model"] == found["best"] else _p(each["against_best"]),
             _p(each["against_baseline"]),
@@ -129,7 +127,7 @@ def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> st
     gone = [
         str(each["model"])
         for each in entries
-        if any(each.get(key, 0.0) is None for key in ("averaged", "pooled", *beside))
+        if any(each.get(key, 0.0) is None for key in ("value", *beside))
     ]
     if not gone:
         return ""

@@ -5,15 +5,14 @@ never opened must not look best for it.
 """
 
 from collections.abc import Sequence
-from math import nan
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
-from likely.metrics import METRICS
-from likely.metrics.base import Estimate
+from likely.metrics import METRICS, Estimate
+from likely.metrics.score import title_of
 from likely.report.section import Table
 from likely.report.sections.broken_ledger import warning_of
-from likely.report.sections.scores import estimate_of, folds_of
-from likely.report.sections.verdict import held_out_verdict, verdict_of
+from likely.report.sections.scores import folds_of, score_of_run
+from likely.report.sections.verdict import verdict_of
 from likely.runs.facts import RunFacts
 
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
@@ -50,31 +49,29 @@ def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
 
 def _estimate(facts: RunFacts, title: str) -> Estimate | None:
     """Of training rows while they were held out; nested, where that was asked for."""
-    shown, as_loss = title, title == AS_LOSS
-    if as_loss:
-        shown = METRICS["log-likelihood"].title
-    found = held_out_verdict(facts)
-    metric = next((each for each in METRICS.values() if each.title == shown), None)
-    if found is None or (found.metric != shown and (metric is None or facts.validation is None)):
+    as_loss = title == AS_LOSS
+    shown = METRICS["log-likelihood"].title if as_loss else title
+    score = score_of_run(facts)
+    estimates = {} if score is None else score.estimates
+    name = next((each for each in estimates if title_of(each) == shown), None)
+    if name is None:
         return None
-    value, low, high, constant = found.value, found.low, found.high, found.constant
-    if found.metric != shown and metric is not None and facts.validation is not None:
-        value, low, high, constant = estimate_of(facts.validation, metric)
+    value, low, high, constant = estimates[name]
     study = facts.study or {}
-    if study.get("nested") and metric is not None and metric.name == study.get("metric"):
+    if study.get("nested") and name == study.get("metric"):
         value, low, high = (study["nested"][key] for key in ("value", "low", "high"))
     if not as_loss:
-        return Estimate(value, low, high, nan if constant is None else constant)
-    return Estimate(-value, -high, -low, nan if constant is None else -constant)
+        return Estimate(value, low, high, constant)
+    return Estimate(-value, -high, -low, -constant)
 
 
 def _how(facts: RunFacts) -> str:
     """What kind of score the held-out one is."""
-    study, held = facts.study, facts.validation
+    study, score = facts.study, score_of_run(facts)
     if study is not None and study.get("nested"):
         return "nested"
-    if held is not None and not held.facts.get("held_out"):
-        how = f"cross-validated, {folds_of(held)}"
+    if score is not None and score.folds is not None:
+        how = f"cross-validated, {folds_of(facts, score)}"
     else:
         how = "one part held out"
     if study is None:

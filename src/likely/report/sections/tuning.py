@@ -7,7 +7,7 @@ from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics import METRICS
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
 from likely.runs.facts import RunFacts
-from likely.workbench.models import CANDIDATES
+from likely.workbench.models import MODELS
 
 TITLE = "Tuning"
 MOST_TRIALS = 10
@@ -17,7 +17,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     study = facts.study
     if study is None:
         model = str(facts.run.get("model"))
-        if model not in CANDIDATES:
+        if model not in MODELS or MODELS[model].space is None:
             return LeftOut(TITLE, "no settings were searched")
         return LeftOut(TITLE, f"no settings were searched; {facts.command('tune', model)} does so")
     metric = METRICS[study["metric"]].title if study["metric"] in METRICS else study["metric"]

@@ -5,12 +5,16 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
-from likely.metrics import METRICS, metrics_for
+from likely.metrics import METRICS, Estimate
+from likely.metrics.score import title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
-from likely.report.sections.scores import estimate_of, metrics_table, rows_held, scores_table
+from likely.report.sections.scores import (
+    metrics_table,
+    rows_held,
+    score_of_run,
+)
 from likely.runs.facts import RunFacts
-from likely.workbench.validation import Validation
 
 BASELINE = "Baseline (constant)"
 ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
@@ -20,14 +24,6 @@ FINAL_FIELDS = (
     *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
     *("promised", "note", "of_this_model", "extras"),
 )
-
-
-class Gain(NamedTuple):
-    """What a model saves of the constant's loss on the same rows, with its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Verdict(NamedTuple):
@@ -44,7 +40,7 @@ class Verdict(NamedTuple):
     constant: float | None
     lower_is_better: bool = True
     level: float = 0.95  # of the interval
-    gain: Gain | None = None
+    gain: Estimate | None = None  # over the constant, row by row
 
     @property
     def tone(self) -> Tone:
@@ -60,7 +56,7 @@ class Verdict(NamedTuple):
     def judgement(self) -> str:
         if self.constant is None:
             return ""
-        gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain)}"
+        gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain[:3])}"
         if self.tone == "good":
             return f"It is better than the baseline, beyond chance{gain}."
         return f"It is not shown to be better than the baseline, which uses no column{gain}."
@@ -75,10 +71,9 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     blocks: list[Block] = [remark]
     if found.constant is not None and isfinite(found.low + found.high + found.constant):
         blocks = [Gallery((remark, _ruler(found)))]
-    if facts.validation is not None:
-        blocks.append(metrics_table(facts.validation, facts.final))
-    elif facts.run.get("scores"):
-        blocks.append(scores_table(facts.run["scores"]))
+    score = score_of_run(facts)
+    if score is not None:
+        blocks.append(metrics_table(facts, score))
     return Section("verdict", "The verdict", tuple(blocks))
 
 
@@ -91,18 +86,13 @@ def verdict_of(facts: RunFacts) -> Verdict | None:
 
 def held_out_verdict(facts: RunFacts) -> Verdict | None:
     """Of training rows while they were held out."""
-    scores = facts.run.get("scores") or {}
-    if facts.validation is not None:
-        return _of_validation(facts.validation)._replace(gain=_gain_of(scores))
-    return _of_scores(scores)._replace(gain=_gain_of(scores)) if scores else None
-
-
-def _gain_of(scores: Any) -> Gain | None:
-    """As ``train`` has measured it; an end that is open is null in JSON."""
-    if scores.get("gain") is None or "gain_interval" not in scores:
+    score = score_of_run(facts)
+    if score is None:
         return None
-    low, high = scores["gain_interval"]
-    return Gain(scores["gain"], -inf if low is None else low, inf if high is None else high)
+    found, title = score.main, title_of(score.metric)
+    sentence = _sentence(title, found, rows_held(facts, score), f"Baseline ({score.beside})")
+    lower = METRICS[score.metric].better == "lower"
+    return Verdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
 
 
 def _flattery(facts: RunFacts) -> str:
@@ -129,28 +119,10 @@ def _of_final(final: Any) -> Verdict:
     )
     gain = None
     if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
-        gain = Gain(score.gain, score.gain_low, score.gain_high)
+        gain = Estimate(score.gain, score.gain_low, score.gain_high, 0.0)
     constant = score.constant if score.of_this_model else None  # an earlier model's score: no claim
     ends = (score.value, score.low, score.high)
     return Verdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
-
-
-def _of_validation(validation: Validation) -> Verdict:
-    metric = next(m for m in metrics_for(validation.kind) if m.suits(validation.prediction))
-    found = estimate_of(validation, metric)
-    sentence = _sentence(metric.title, tuple(found), rows_held(validation))
-    return Verdict(sentence, metric.title, *found, lower_is_better=metric.better == "lower")
-
-
-def _of_scores(scores: Any) -> Verdict:
-    low, high = scores["interval"]
-    value, constant = scores["value"], scores.get("best_constant", scores.get("one_component"))
-    beside = "Baseline (one component)" if "one_component" in scores else BASELINE
-    rows = count(scores["rows"], "held-out row")
-    sentence = _sentence(scores["name"], (value, low, high, constant), rows, beside)
-    higher = {metric.title for metric in METRICS.values() if metric.better == "higher"}
-    lower = scores["name"] not in higher
-    return Verdict(sentence, scores["name"], value, low, high, constant, lower)
 
 
 def _sentence(title: str, numbers: Sequence[Any], rows: str, beside: str = BASELINE) -> str:

@@ -56,7 +56,7 @@ def sentences(study: "Study") -> list[str]:
     value, ends, constant = estimate_cells(study.best_score_, low, high, study.constant)
     found = [
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
-        f"cross-validation on {count(question.objective.table.num_rows, 'row')}. "
+        f"cross-validation on {count(question.objective.rows.table.num_rows, 'row')}. "
         f"Baseline (constant): {constant}.",
         f"Best of {count(len(scored), 'trial')} ({question.search.name}, seed "
         f"{question.plan.seed}): {settings_of(best.parameters)}.",
@@ -66,7 +66,8 @@ def sentences(study: "Study") -> list[str]:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
         found.append(
-            "The best of several trials has an optimistic score; nested=5 gives an unbiased one."
+            "The best of several trials has an optimistic score; a nested search gives an unbiased "
+            "one."
         )
     failed = len(study.trials) - len(scored)
     if failed:

@@ -32,9 +32,9 @@ class Proposal(NamedTuple):
 
 
 class TrialScore(NamedTuple):
-    """What an objective says of some settings; ``low`` and ``high`` bound the pooled score."""
+    """What an objective says of some settings, with the ends of its interval."""
 
-    mean: float  # over the folds
+    mean: float  # the score of all held-out rows together
     per_fold: tuple[float, ...]
     seconds: float
     low: float = nan
