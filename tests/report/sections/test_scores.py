@@ -18,7 +18,7 @@ def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     assert "F₁ is that of yes, predicted if its probability is above 0.5" in table.caption
     assert "predicts yes for every row, that of accuracy the more common class" in table.caption
     picture = mistakes(facts).blocks[0].blocks[0]
-    assert "yes is the positive class, said where its probability is above 0.5" in picture.caption
+    assert "yes is the positive class, predicted if its probability is above 0.5" in picture.caption
 
 
 def test_several_classes_have_no_positive_one(tmp_path):
