@@ -52,7 +52,6 @@ class Truth:
 class Prediction:
     """What a model said of the same rows."""
 
-    kind: Literal["classes", "numbers"]
     log_proba: Array | None = None  # (n, K), in the order of the classes
     mean: Array | None = None  # (n,)
     log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
@@ -60,11 +59,11 @@ class Prediction:
 
     @classmethod
     def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
-        return cls("classes", log_proba=log_proba, unseen=unseen)
+        return cls(log_proba=log_proba, unseen=unseen)
 
     @classmethod
     def of_numbers(cls, mean: Array, log_density: Array | None = None) -> Self:
-        return cls("numbers", mean=mean, log_density=log_density)
+        return cls(mean=mean, log_density=log_density)
 
     @property
     def log_p(self) -> Array:

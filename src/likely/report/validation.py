@@ -201,7 +201,6 @@ def _joined(
     fold = np.concatenate([np.full(len(test), k) for k, (test, _, _) in enumerate(parts)])
     truth = truth_of(task, table, None if weight is None else weight[held[order]])
     prediction = Prediction(
-        parts[0][1].kind,
         log_proba=_stacked([said.log_proba for _, said, _ in parts], order),
         mean=_stacked([said.mean for _, said, _ in parts], order),
         log_density=_stacked([said.log_density for _, said, _ in parts], order),
