@@ -23,7 +23,7 @@ def test_a_path_is_compared_beside_a_name_with_the_settings_that_each_takes(like
     models = {each["model"]: each for each in said["result"]["models"]}
     assert set(models) == {"logistic", TREE, "constant"}
     assert all(each["problem"] is None for each in models.values())
-    assert np.isfinite(models[TREE]["pooled"])
+    assert np.isfinite(models[TREE]["value"])
 
 
 def test_a_path_works_on_a_seal(likely, flowers):

@@ -48,7 +48,7 @@ def by_patient(likely, tmp_path):
 
 def test_train_on_a_seal_by_group_has_intervals_of_groups(likely, by_patient):
     outcome = likely("train", "patients.seal", "logistic")
-    assert "intervals are for these rows together, in 48 groups of patient." in said(outcome.out)
+    assert "intervals are of these rows together, in 48 groups of patient." in said(outcome.out)
     path, facts = run_facts(by_patient)
     scores = facts["scores"]
     held = read_run(path).validation

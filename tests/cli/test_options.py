@@ -47,9 +47,9 @@ def test_every_verb_drops_columns_and_declares_categories(likely, tmp_path, shop
     assert compared["next"] == f"likely tune shops.csv logistic --target y{WORDS}"
     same = lk.compare(
         shops, "y", "logistic", folds=3, drop=["note", "id"], category=["region"]
-    ).best.averaged
-    assert compared["result"]["models"][0]["averaged"] == pytest.approx(same)
-    plain = lk.compare(shops, "y", "logistic", folds=3, drop=["note", "id"]).best.averaged
+    ).best.value
+    assert compared["result"]["models"][0]["value"] == pytest.approx(same)
+    plain = lk.compare(shops, "y", "logistic", folds=3, drop=["note", "id"]).best.value
     assert same < plain - 0.02
     tuned = likely("tune", "shops.csv", "logistic", *ABOUT, "--trials", "1", *QUICK, "--json")
     assert fine(tuned)["result"]["columns"] == ["x", "region"]

@@ -176,7 +176,7 @@ def test_a_model_no_better_than_the_constant_is_said_to_be_so(likely, tmp_path):
     lines = [f"{rng.normal():.3f},{rng.choice(['a', 'b'])}" for _ in range(200)]
     (tmp_path / "noise.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
     outcome = likely("train", "noise.csv", "naive-bayes", "--target", "y")
-    assert "not shown to be better than the best constant" in outcome.err
+    assert "not shown to be better than the baseline" in outcome.err
 
 
 def test_runs_are_numbered_and_o_names_another_folder(likely):

@@ -151,7 +151,7 @@ def test_an_import_path_is_seeded_and_an_estimator_of_the_same_class_agrees():
     by_path = likely.compare(table, "y", TREE, folds=3, repeats=1, seed=4)
     given = DecisionTreeClassifier(random_state=4)
     by_hand = likely.compare(table, "y", given, folds=3, repeats=1, seed=4)
-    assert by_path[TREE].pooled == by_hand["DecisionTreeClassifier"].pooled
+    assert by_path[TREE].value == by_hand["DecisionTreeClassifier"].value
 
 
 def test_a_path_without_a_space_and_one_without_probabilities_are_refused_with_advice():

@@ -11,7 +11,7 @@ import click
 
 from likely.cli.exits import Exit, Refusal
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.model_entry import ModelEntry, Part
+from likely.workbench.model_entry import InnerModel, ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
@@ -133,7 +133,9 @@ def parameters(model: ModelEntry) -> list[Parameter]:
     """The constructor's arguments with one line each from the docstring."""
     docs = _documented(inspect.getdoc(model.load()) or "")
     return [
-        Parameter(name, str(default) if isinstance(default, Part) else default, docs.get(name, ""))
+        Parameter(
+            name, str(default) if isinstance(default, InnerModel) else default, docs.get(name, "")
+        )
         for name, default in model.defaults().items()
     ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -66,7 +66,6 @@ class Truth:
 class Prediction:
     """What a model said of the same rows."""
 
-    kind: Literal["classes", "numbers"]
     log_proba: Array | None = None  # (n, K), in the order of the classes
     mean: Array | None = None  # (n,)
     log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
@@ -75,13 +74,13 @@ class Prediction:
 
     @classmethod
     def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
-        return cls("classes", log_proba=log_proba, unseen=unseen)
+        return cls(log_proba=log_proba, unseen=unseen)
 
     @classmethod
     def of_numbers(
         cls, mean: Array, log_density: Array | None = None, median: Array | None = None
     ) -> Self:
-        return cls("numbers", mean=mean, log_density=log_density, median=median)
+        return cls(mean=mean, log_density=log_density, median=median)
 
     @property
     def log_p(self) -> Array:
@@ -127,7 +126,6 @@ class Prediction:
     def joined(cls, parts: "Sequence[Prediction]") -> "Prediction":
         """One after the other; a density only where every part has one."""
         return cls(
-            parts[0].kind,
             log_proba=_stacked([part.log_proba for part in parts]),
             mean=_stacked([part.mean for part in parts]),
             log_density=_stacked([part.log_density for part in parts]),

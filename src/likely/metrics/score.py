@@ -24,7 +24,7 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
 from likely.moments import Moments
 
-CONSTANT = "best constant"
+CONSTANT = "constant"
 LEVEL = 0.95  # of intervals
 
 

@@ -38,7 +38,8 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     from likely.sealing.ledger import MANIFEST
 
     seal.check()
-    verdict, manifest = seal.ledger.verdict(), seal.manifest
+    manifest = seal.manifest
+    verdict = seal.ledger.verdict(manifest.files)
     return {
         "path": str(seal.path),
         "name": seal.path.name,

@@ -28,7 +28,7 @@ EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
 _HOME = {"Constant": "likely.workbench.constant"}  # where it is not a public name of ``likely``
 
 
-class Part(NamedTuple):
+class InnerModel(NamedTuple):
     """An estimator inside another: its public name and arguments."""
 
     estimator: str
@@ -79,13 +79,17 @@ class ModelEntry:
     def is_foreign(self) -> bool:
         """Whether its class belongs to another library, so that a model file cannot hold it."""
         if self.example is not None:
-            return not type(_innermost(self.example)).__module__.startswith("likely.")
+            return not type(_without_preparation(self.example)).__module__.startswith("likely.")
         return "." in self.estimator
 
     @property
     def first_kind(self) -> TargetKind | None:
         """The kind of number that its response is for, where it has one."""
-        own = self.settings if self.example is None else _innermost(self.example).get_params()
+        own = (
+            self.settings
+            if self.example is None
+            else _without_preparation(self.example).get_params()
+        )
         if self.is_foreign or own.get("response") is None:
             return None
         from likely.likelihoods.responses import response_named
@@ -119,7 +123,7 @@ class ModelEntry:
             found |= {"kind": task.kind} if "kind" in takes else {}
             found |= {"order": list(task.order)} if "order" in takes and task.order else {}
         found |= self.settings
-        return {name: _made(value) for name, value in found.items()}
+        return {name: _built(value) for name, value in found.items()}
 
     def build(
         self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
@@ -132,15 +136,15 @@ class ModelEntry:
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
         self._refuse_other_kind(task)
-        model = self._made(self.with_settings(settings or {}).arguments(task, seed=seed))
+        model = self._constructed(self.with_settings(settings or {}).arguments(task, seed=seed))
         if self.is_foreign:
             _refuse_without_probabilities(self, model, task)
         return model
 
     def resembles(self, entry: "ModelEntry") -> bool:
         """Whether this estimator has the same kind of model inside as an entry of its class."""
-        parts = {k: part for k, part in entry.settings.items() if isinstance(part, Part)}
-        own = _innermost(self.example).get_params(deep=False)
+        parts = {k: part for k, part in entry.settings.items() if isinstance(part, InnerModel)}
+        own = _without_preparation(self.example).get_params(deep=False)
         same = all(type(own[k]).__name__ == part.estimator for k, part in parts.items())
         return same and (not parts or own.get("along") == entry.settings.get("along"))
 
@@ -154,7 +158,7 @@ class ModelEntry:
             f"to search: space={{…}}, with names such as {known}; or train it as it is."
         )
 
-    def _made(self, arguments: Mapping[str, Any]) -> Any:
+    def _constructed(self, arguments: Mapping[str, Any]) -> Any:
         """The estimator with its own arguments, then with those of the parts inside it."""
         make = self.load()
         takes = signature(make).parameters
@@ -191,7 +195,7 @@ class ModelEntry:
 
 def entry_of_estimator(estimator: Any) -> ModelEntry:
     """An estimator as it was given; its own class says for which kinds of target it is."""
-    inner = _innermost(estimator)
+    inner = _without_preparation(estimator)
     return ModelEntry(
         type(inner).__name__,
         type(inner).__name__,
@@ -262,7 +266,7 @@ def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
     return NUMBER_KINDS if is_regressor(estimator) else frozenset(TARGET_KINDS)
 
 
-def _innermost(estimator: Any) -> Any:
+def _without_preparation(estimator: Any) -> Any:
     """The model that a preparation is for."""
     from likely.workbench.preparation.prepared import Prepared
 
@@ -285,8 +289,8 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds & CLASS_KINDS
     if len(labels) != 2:
         kinds = kinds - {"binary"}
-    given = " or ".join(f"kind={kind!r}" for kind in kinds_in_order(kinds))
-    return f", or give {given} if that is what it holds" if given else ""
+    given = " or ".join(repr(kind) for kind in kinds_in_order(kinds))
+    return f", or give the kind {given} if that is what it holds" if given else ""
 
 
 def _class_named(name: str) -> type[Any]:
@@ -295,8 +299,8 @@ def _class_named(name: str) -> type[Any]:
     return found
 
 
-def _made(value: Any) -> Any:
+def _built(value: Any) -> Any:
     """A part as an estimator; anything else as it is."""
-    if isinstance(value, Part):
+    if isinstance(value, InnerModel):
         return _class_named(value.estimator)(**value.settings)
     return value

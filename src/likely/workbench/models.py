@@ -18,8 +18,8 @@ from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
 from likely.spaces import Space
 from likely.workbench import model_spaces as spaces
 from likely.workbench.model_entry import (
+    InnerModel,
     ModelEntry,
-    Part,
     entry_of_estimator,
     entry_of_path,
     is_import_path,
@@ -98,7 +98,7 @@ MODELS: dict[str, ModelEntry] = {
             "FrankHall",
             frozenset({"ordinal"}),
             "Ordered classes by one logistic regression for each cut between them.",
-            settings={"estimator": Part("LogisticRegression", {})},
+            settings={"estimator": InnerModel("LogisticRegression", {})},
             space=spaces.inside_frank_hall,
         ),
         ModelEntry(
@@ -108,7 +108,7 @@ MODELS: dict[str, ModelEntry] = {
             "Logistic regression with few columns, their number by cross-validation.",
             cost="high",
             settings={
-                "model": Part("LogisticRegression", {"l2": 0.0, "tol": NEAR}),
+                "model": InnerModel("LogisticRegression", {"l2": 0.0, "tol": NEAR}),
                 "along": "l1",
                 **PATH,
             },
@@ -122,7 +122,7 @@ MODELS: dict[str, ModelEntry] = {
             cost="high",
             also=frozenset({"binary"}),
             settings={
-                "model": Part("SoftmaxRegression", {"l2": 0.0, "tol": NEAR}),
+                "model": InnerModel("SoftmaxRegression", {"l2": 0.0, "tol": NEAR}),
                 "along": "l1",
                 **PATH,
             },
@@ -182,7 +182,7 @@ MODELS: dict[str, ModelEntry] = {
             NUMBER_KINDS,
             "Least squares shrunk by a ridge, its strength by cross-validation.",
             cost="high",
-            settings={"model": Part("LinearRegression", {}), "along": "l2", **PATH},
+            settings={"model": InnerModel("LinearRegression", {}), "along": "l2", **PATH},
             space=spaces.path,
         ),
         ModelEntry(
@@ -191,7 +191,7 @@ MODELS: dict[str, ModelEntry] = {
             NUMBER_KINDS,
             "Least squares with few columns, their number by cross-validation.",
             cost="medium",
-            settings={"model": Part("LinearRegression", {}), "along": "l1", **PATH},
+            settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
             space=spaces.lasso_path,
         ),
         ModelEntry(

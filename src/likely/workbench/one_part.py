@@ -150,8 +150,7 @@ def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | N
     for table in _chunks(model, part, data):
         asked = table.select(list(model.feature_names_in_))
         ours, theirs = (
-            Prediction("numbers", log_density=np.asarray(each.score_samples(asked)))
-            for each in (model, one)
+            Prediction(log_density=np.asarray(each.score_samples(asked))) for each in (model, one)
         )
         truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
         totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))

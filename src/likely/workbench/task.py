@@ -361,7 +361,7 @@ def _explained(
     are = "is" if len(names) == 1 else "are"
     found = _found(usual)
     counts = task.kind == "real" and "count" in shared and usual.classes[0] >= 0
-    other = "; kind='count' if they are counts" if counts else ""
+    other = "; give the kind 'count' if they are counts" if counts else ""
     doubt = f"{found}: taken as {IN_WORDS[task.kind]}, which {named} {are} for{other}."
     return replace(
         task,

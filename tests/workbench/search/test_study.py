@@ -222,7 +222,7 @@ def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
         tune(iris, "target", "discriminent")
     with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         tune(iris, "target", NaiveBayes)
-    with pytest.raises(InvalidInput, match="constant has no settings to tune"):
+    with pytest.raises(InvalidInput, match="constant has no usual space of settings"):
         tune(iris, "target", "constant")
 
 

@@ -53,8 +53,8 @@ def metrics_table(facts: RunFacts, score: Score) -> Table:
         arrow = "↓" if METRICS[name].better == "lower" else "↑"
         rows.append((f"{capitalised(title_of(name))} {arrow}", *cells))
     level = percent_level(final.get("level", 0.95))
-    first = (SEALED, f"{level} interval", score.beside) if sealed else ()
-    head = ("metric", *first, HELD, "95 % interval", score.beside)
+    first = (SEALED, f"{level} interval", "baseline") if sealed else ()
+    head = ("metric", *first, HELD, "95 % interval", "baseline")
     said = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
         said += [*_about_two(validation), *_about_median(validation)]
