@@ -41,8 +41,8 @@ def test_a_seal_is_compared_on_its_training_rows(likely, table):
     assert outcome.json["next"] == f"likely tune {sealed.path} logistic"
     assert sealed.looks == 0
     other = likely("compare", sealed.path, "--target", "age")
-    assert other.exit == 1
-    assert "was sealed for ill" in " ".join(other.err.split())
+    assert other.exit == 2
+    assert "seals the target 'ill', and 'age' was given" in " ".join(other.err.split())
 
 
 def test_a_file_that_holds_sealed_rows_is_an_honesty_refusal(likely, table):
@@ -63,7 +63,7 @@ def test_mistakes_on_the_command_line_exit_1_and_in_the_data_2(likely, table):
     unknown = likely("compare", table, "logistik", "--target", "ill")
     assert unknown.exit == 1
     assert "Did you mean 'logistic'?" in " ".join(unknown.err.split())
-    assert likely("compare", table).exit == 1
+    assert likely("compare", table).exit == 2
     assert likely("compare", table, "--target", "il").exit == 2
     unfit = likely("compare", table, "linear", "--target", "ill", "--json")
     assert unfit.exit == 2

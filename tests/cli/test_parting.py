@@ -128,7 +128,7 @@ def test_a_run_knows_how_it_is_parted(likely, shops):
     likely("train", "shops.csv", "naive-bayes", "--target", "y")
     outcome = likely("curve", "@last", "--group", "shop")
     assert outcome.exit == 1
-    assert "--group and --by-time out" in told(outcome.err)
+    assert "Leave MODEL, --set and the options about the data" in told(outcome.err)
 
 
 def test_the_report_proposes_commands_that_part_the_rows_likewise(likely, tmp_path, shops):

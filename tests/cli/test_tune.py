@@ -184,7 +184,7 @@ def test_halving_shows_its_rounds(likely):
 
 
 REFUSED = {
-    "mixture": ("tune iris mixture", 1, "no settings"),
+    "mixture": ("tune iris mixture", 1, "needs no target"),
     "glm": ("tune diabetes glm", 1, "glm-poisson"),
     "unknown": ("tune iris discriminatn", 1, "Did you mean 'discriminant'?"),
     "target": ("tune iris discriminant --target spcies", 2, "Did you mean 'species'?"),

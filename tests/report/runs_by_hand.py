@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 
 import likely
-from likely.cli.answer import as_json
-from likely.cli.runs import versions
+from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
-from likely.report.validation import validation_of, write
+from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
 from likely.workbench.curves import learning_curve
+from likely.workbench.dataset import dataset
 from likely.workbench.held_out import Loop, cross_validate
 from likely.workbench.look.look import look
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows
 from likely.workbench.task import task_of
+from likely.workbench.validation import validation_of
 
 
 def churn(n=700, seed=3):
@@ -59,8 +59,8 @@ def counts(n=900, seed=5):
 def held_out(model, table, task, folds=None):
     """A cross-validation of the rows that have a target, as a run keeps it."""
     places = np.flatnonzero(task.known(table))
-    rows = Rows(table.take(places), task, "table", table.num_rows - len(places))
-    folds = rows.folds(n_folds=5, repeats=1, seed=0) if folds is None else folds
+    rows = dataset(table, task.target).of_task(task)
+    folds = rows.folds(5) if folds is None else folds
     held = cross_validate(model, Loop(rows.learned, task, folds)).held
     return validation_of(held, rows.learned, held.score(), places=places)
 
@@ -78,7 +78,7 @@ def write_run(folder, table, target, model, name, *, kind=None, seal=None, **fil
     folder.mkdir(parents=True)
     task = task_of(table, target, kind=kind)
     fitted = Prepared(model).fit(table, target)
-    write(folder, held_out(Prepared(model), table, task))
+    RunFolder(folder).write_validation(held_out(Prepared(model), table, task))
     likely.save(fitted, folder / "model.likely")
     facts = {
         "command": f"likely train data.csv {name} --target {target}",

@@ -8,7 +8,8 @@ import pytest
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
 from likely.metrics import Prediction
-from likely.report import read_run, report_of
+from likely.report import report_of
+from likely.runs import read_run
 from likely.workbench.folds import Folds
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of

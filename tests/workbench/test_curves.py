@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.curve_text import figure_of, sparkline
+from likely.workbench.curve_text import sparkline
 from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
 
@@ -70,7 +70,7 @@ def test_values_without_an_order_are_named():
     curve = lk.learning_curve(noisy(), "y", "naive-bayes", of="discretize", folds=2)
     assert [point.x for point in curve.points] == [None, "quantile", "entropy"]
     assert list(curve.to_frame()["discretize"]) == ["None", "quantile", "entropy"]
-    ticks = [text.get_text() for text in figure_of(curve).axes[0].get_xticklabels()]
+    ticks = [text.get_text() for text in curve.plot().axes[0].get_xticklabels()]
     assert ticks == ["None", "quantile", "entropy"]
 
 
@@ -97,7 +97,7 @@ def test_a_value_that_cannot_be_fitted_is_a_point_without_a_score():
 
 def test_it_prints_as_a_table_a_frame_a_page_and_json():
     curve = lk.learning_curve(noisy(), "y", "logistic", folds=3)
-    assert str(curve).startswith("table: log loss of logistic by rows learned from")
+    assert str(curve).startswith("table: log loss of logistic by training rows")
     assert "best" in str(curve) and "▁" in str(curve)
     assert list(curve.to_frame()["size"]) == [point.x for point in curve.points]
     assert "<td" in curve._repr_html_()
@@ -105,7 +105,7 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():
-    axes = figure_of(lk.learning_curve(noisy(), "y", "logistic", folds=3)).axes[0]
+    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
     assert [line.get_label() for line in axes.lines] == ["training", "held out"]
     assert len(axes.collections) == 2
     assert axes.get_ylabel() == "log loss"

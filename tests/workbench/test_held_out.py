@@ -11,21 +11,22 @@ from sklearn.linear_model import LinearRegression as Plain
 import likely as lk
 from likely.errors import InvalidInput
 from likely.metrics import METRICS
+from likely.workbench.dataset import dataset
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut, Loop, cross_validate, cross_validate_all
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import rows_for
 
 
 def some(n=120, seed=0, kind="real"):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     y = x + rng.normal(size=n)
-    return rows_for(pa.table({"x": x, "y": y if kind == "real" else y > 0}), "y")
+    table = pa.table({"x": x, "y": y if kind == "real" else y > 0})
+    return dataset(table, "y").with_task()
 
 
 def loop_of(rows, **options):
-    return Loop(rows.learned, rows.task, rows.folds(n_folds=4, repeats=1, seed=0), **options)
+    return Loop(rows.learned, rows.task, rows.folds(4), **options)
 
 
 def test_each_row_is_predicted_once_without_itself_in_the_order_of_the_rows():
@@ -46,7 +47,7 @@ def test_each_row_is_predicted_once_without_itself_in_the_order_of_the_rows():
 
 def test_by_time_the_constant_is_that_of_the_earlier_rows():
     table = pa.table({"x": np.arange(60.0), "y": np.arange(60.0) ** 2})
-    rows = rows_for(table, "y")
+    rows = dataset(table, "y").with_task()
     folds = Folds(n_rows=60, n_folds=3, time=np.arange(60))
     held = cross_validate(
         Prepared(lk.LinearRegression()), Loop(rows.learned, rows.task, folds)

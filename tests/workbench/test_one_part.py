@@ -6,11 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely as lk
-from likely.cli.tables import table_source
 from likely.data.split import split_mask
 from likely.special import LOG_FLOOR
 from likely.workbench import one_part
-from likely.workbench.one_part import Examples, hold_out
+from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.one_part import hold_out
 
 
 @pytest.fixture(autouse=True)
@@ -20,10 +20,11 @@ def small_chunks(monkeypatch):
 
 def both(table, make, kind, **columns):
     """In memory, and as it is read."""
-    return [
-        hold_out(make, Examples(table_source(table), in_memory, **columns), kind, seed=0)
-        for in_memory in (True, False)
-    ]
+    rows = dataset(table, **columns)
+    here = hold_out(make, rows, kind, seed=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dataset, "in_memory", False)
+        return [here, hold_out(make, rows, kind, seed=0)]
 
 
 def claims(n=300):

@@ -7,42 +7,37 @@ direct      the columns as they are, of a table in memory or of a file; one part
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.kinds import (
-    Said,
     about_order,
     about_task,
-    said_or_sealed,
     settings_with_order,
     task_facts,
     task_for,
 )
-from likely.cli.parting import UNPARTED, parted_or_sealed
-from likely.cli.registry import Model, arguments
-from likely.cli.roles import Roles
+from likely.cli.options import DataOptions
 from likely.cli.settings import Settings
 from likely.cli.weka import Weka
+from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
-    from likely.cli.tables import Data
-    from likely.data.source import Source
+    from likely.description import ColumnsRead
     from likely.kinds import TargetKind
     from likely.metrics import Score
-    from likely.report.validation import Validation
+    from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
     from likely.workbench.one_part import OnePart
-    from likely.workbench.rows import Rows
     from likely.workbench.task import Task
+    from likely.workbench.validation import Validation
 
 FOLDS = 5
-CLASSES = ("class", "two classes")  # of models that take any number for a class
 
 
 class Asked(NamedTuple):
     """A model and how it is wanted."""
 
-    model: Model
+    model: ModelEntry
     given: dict[str, Any]  # by --set
     weka: Weka = Weka()
-    said: Said = Said()  # of the target
+    options: DataOptions = DataOptions()
 
 
 class Trained(NamedTuple):
@@ -52,44 +47,30 @@ class Trained(NamedTuple):
     facts: dict[str, Any]
     text: str
     findings: tuple[str, ...]
-    data: "Data"
+    data: "Dataset"
     parameters: dict[str, Any]
     validation: "Validation | None" = None
 
 
-def fit_prepared(settings: Settings, data: "Data", asked: Asked, roles: Roles) -> Trained:
+def fit_prepared(settings: Settings, data: "Dataset", asked: Asked) -> Trained:
     """Columns are prepared inside the fit, which is cross-validated on every row."""
     import numpy as np
 
     from likely.cli.score_table import score_findings, score_text
-    from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.workbench.one_part import FEWEST_ROWS
-    from likely.workbench.rows import Rows
 
-    table, chosen = in_one_table(data.source), asked.model
-    manifest = None if data.seal is None else data.seal.manifest
-    told = said_or_sealed(asked.said, manifest)
-    task = task_for(table, str(roles.target), chosen, asked.given, told)
-    places = np.flatnonzero(task.known(table))
-    parting = parted_or_sealed(UNPARTED, data)
-    rows = Rows(
-        table.take(places),
-        task,
-        data.label,
-        table.num_rows - len(places),
-        *parting,
-        sealed=manifest is not None,
-        sealed_group=None if manifest is None else manifest.group,
-    )
-    model = estimator_of(chosen, task, asked.given, settings.seed)
+    chosen = asked.model
+    task = task_for(data, chosen, asked.given)
+    places, rows = np.flatnonzero(task.known(data.table)), data.of_task(task)
+    model = chosen.build(task, asked.given, seed=settings.seed)
     n_folds, folds = asked.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
-        folds = rows.folds(n_folds=n_folds, repeats=1, seed=settings.seed)
+        folds = rows.folds(n_folds, seed=settings.seed)
     with watched(settings, f"cross-validating {chosen.name}", None):
         found = fit_and_validate(model, rows, folds, seed=settings.seed, places=places)
     facts = {
-        **prepared_facts(found, rows, chosen, data),
+        **prepared_facts(found, rows, chosen),
         "events": {},
         "scores": None if found.score is None else found.score.to_json(),
     }
@@ -110,7 +91,7 @@ class Validated(NamedTuple):
 
 def fit_and_validate(
     model: Any,
-    rows: "Rows",
+    rows: "Dataset",
     folds: "Folds | None",
     *,
     seed: int = 0,
@@ -124,12 +105,12 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.report.validation import validation_of
     from likely.workbench.held_out import Loop, cross_validate
     from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.validation import validation_of
 
     whole = model if isinstance(model, Prepared) else Prepared(model)
-    table, task, score, validation = rows.learned, rows.task, None, None
+    table, task, score, validation = rows.learned, rows.settled, None, None
     if folds is not None:
         held = cross_validate(whole, Loop(table, task, folds)).held
         score = replace(held.score(), group=rows.group)
@@ -140,22 +121,12 @@ def fit_and_validate(
     return Validated(fitted, score, validation)
 
 
-def estimator_of(chosen: Model, task: "Task", given: dict[str, Any], seed: int) -> Any:
-    """The model with the settings that suit the task; what was given overrules them."""
-    from likely.workbench.models import CANDIDATES
-
-    candidate = CANDIDATES.get(chosen.name)
-    if candidate is None:
-        return chosen.load()(**(arguments(chosen, (), seed) | given))
-    return candidate.build(task, given, seed=seed)
-
-
-def prepared_facts(found: Validated, rows: "Rows", chosen: Model, data: "Data") -> dict[str, Any]:
+def prepared_facts(found: Validated, rows: "Dataset", chosen: ModelEntry) -> dict[str, Any]:
     """What ``run.json`` says of a model with its preparation inside."""
-    task = rows.task
+    task = rows.settled
     return {
         "model": chosen.name,
-        "data": data.label,
+        "data": rows.label,
         "rows": rows.table.num_rows,
         "columns": [str(name) for name in found.model.feature_names_in_],
         "target": task.target,
@@ -173,9 +144,7 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
     if not gone:
         return ()
     more = f" and {len(gone) - 6} more" if len(gone) > 6 else ""
-    return (
-        f"Left out, for they tell nothing: {', '.join(gone[:6])}{more}. likely explain says why.",
-    )
+    return (f"Dropped as uninformative: {', '.join(gone[:6])}{more}. likely explain says why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -185,83 +154,80 @@ def plain_parameters(model: Any) -> dict[str, Any]:
     return {name: value for name, value in found if isinstance(value, plain)}
 
 
-def fit_direct(settings: Settings, name: str, data: "Data", asked: Asked, roles: Roles) -> Trained:
+def fit_direct(settings: Settings, name: str, data: "Dataset", asked: Asked) -> Trained:
     """The columns as they are; a file may be larger than memory."""
-    from likely.cli.reading import in_words, reading
     from likely.cli.score_table import score_findings, score_text
     from likely.cli.suitable import Wish, check_suitable
 
     chosen = asked.model
-    source, roles, findings = _needed(data, roles, chosen)
-    check_suitable(source, Wish(name, chosen, roles))
-    given = settings_with_order(asked.said, chosen, asked.given, source, roles)
-    asked = asked._replace(given=given)
-    given = arguments(chosen, (), settings.seed) | given
-    task = _task_in_memory(source, asked, roles)
-    part, model = _scored_and_fitted(settings, source, chosen, given, roles, task, data.in_memory)
-    score = None if part is None else part.score
-    read = reading(model, source.n_rows)
+    needed, findings = _needed(data, chosen)
+    check_suitable(needed.source, Wish(name, chosen, needed.roles))
+    given = settings_with_order(needed, chosen, asked.given)
+    task = _task_in_memory(needed, chosen, given)
+    given = chosen.arguments(None, seed=settings.seed) | given
+    part, model = _scored_and_fitted(settings, needed, chosen, given, task)
+    score, n_rows = None if part is None else part.score, needed.source.n_rows
+    read: ColumnsRead = model.columns_read(n_rows)
     facts = {
         "model": chosen.name,
         "data": data.label,
-        "rows": source.n_rows,
+        "rows": n_rows,
         "columns": [str(feature) for feature in model.feature_names_in_],
-        "target": roles.target,
-        "beside": roles.beside(),
-        "classes": model.classes_.tolist() if _has_classes(chosen) else None,
+        "target": needed.target,
+        "beside": needed.roles.beside(),
+        "classes": model.classes_.tolist() if chosen.has_classes else None,
         "task": None if task is None else task_facts(task),
-        "events": read.events,
+        "events": dict(read.kinds),
         "scores": None if score is None else score.to_json(),
     }
     doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.findings + _about_rows(part) + _about_parting(data)
-    findings += score_findings(score, source.n_rows)
-    said = " ".join(filter(None, [opening(facts), in_words(read.events)]))
-    text = "\n\n".join([said, *score_text(score, moved=bool(roles.at_prediction()))])
-    kept = None if task is None else _kept_rows(part, source, settings.seed)
+    findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
+    findings += score_findings(score, n_rows)
+    columns = f"Columns are read as: {read}." if read.kinds else ""
+    said = " ".join(filter(None, [opening(facts), columns]))
+    moved = bool(needed.roles.at_prediction())
+    text = "\n\n".join([said, *score_text(score, moved=moved)])
+    kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return Trained(model, facts, text, findings, data, given, kept)
 
 
-def _task_in_memory(source: "Source", asked: Asked, roles: Roles) -> "Task | None":
+def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) -> "Task | None":
     """The task as the model takes it: a number that it tells apart as classes is a class.
 
     Of a streamed file, and of targets that no task has words for, there is none.
     """
-    from likely.cli.tables import TableSource
     from likely.errors import InvalidInput
     from likely.workbench.task import task_of
 
-    if roles.target is None or not isinstance(source, TableSource):
+    if data.target is None or not data.in_memory:
         return None
-    rows, target, chosen = source.table, roles.target, asked.model
     try:
-        task = task_for(rows, target, chosen, asked.given, asked.said)
-        if asked.said.anything:
+        task = task_for(data, chosen, given)
+        if data.declared:
             return task
-        if chosen.target in CLASSES and not task.has_classes:
-            return task_of(rows, target, kind="classes")
-        if chosen.target == "number" and asked.given.get("response", "gaussian") == "gaussian":
-            return task_of(rows, target, kind="real")
+        if chosen.has_classes and not chosen.is_ordinal and not task.has_classes:
+            return task_of(data.table, data.target, kind="classes")
+        if not chosen.has_classes and given.get("response", "gaussian") == "gaussian":
+            return task_of(data.table, data.target, kind="real")
     except InvalidInput:
-        if asked.said.anything:
+        if data.declared:
             raise
         return None
     return task
 
 
-def _kept_rows(part: "OnePart | None", source: "Source", seed: int) -> "Validation | None":
+def _kept_rows(part: "OnePart | None", data: "Dataset", seed: int) -> "Validation | None":
     """The held-out rows of a table in memory, for the report."""
-    from likely.cli.tables import TableSource
-    from likely.report.validation import validation_of
+    from likely.workbench.validation import validation_of
 
-    if part is None or part.held is None or not isinstance(source, TableSource):
+    if part is None or part.held is None or not data.in_memory:
         return None
-    return validation_of(part.held, source.table, part.score, seed=seed)
+    return validation_of(part.held, data.table, part.score, seed=seed)
 
 
 def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
     """Rows of the score that have no label, or one that the fit had not seen."""
-    from likely.cli.show import count
+    from likely.formatting import count
 
     if part is None:
         return ()
@@ -278,69 +244,59 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
     return tuple(said)
 
 
-def _about_parting(data: "Data") -> tuple[str, ...]:
+def _about_split(data: "Dataset") -> tuple[str, ...]:
     """A seal by group or time, and a score on rows that were held out by neither."""
-    manifest = None if data.seal is None else data.seal.manifest
-    column = None if manifest is None else manifest.group or manifest.by_time
+    column = data.group or data.by_time
     if column is None:
         return ()
     return (
         f"The rows of this score were held out one by one, not by {column} as the sealed rows "
-        "are, so that it may be too good. Without a column beside the features it is by "
-        f"{column}.",
+        "are, so it may be too good. Without a weight, an offset, an exposure or clusters they "
+        f"are held out by {column}.",
     )
 
 
 def _scored_and_fitted(
     settings: Settings,
-    source: "Source",
-    chosen: Model,
+    data: "Dataset",
+    chosen: ModelEntry,
     given: dict[str, Any],
-    roles: Roles,
     task: "Task | None",
-    in_memory: bool,
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
     from likely.cli.watch import watched
-    from likely.workbench.one_part import Examples, fit_on, hold_out
+    from likely.workbench.one_part import fit_on, hold_out
 
-    make = chosen.load()
-    examples = Examples(source, in_memory, *roles)
-    kind = _kind_taken(chosen, given)
-    with watched(settings, f"scoring {chosen.name}", source.n_rows):
-        part = hold_out(lambda: make(**given), examples, kind, seed=settings.seed, task=task)
-    with watched(settings, f"fitting {chosen.name}", source.n_rows):
-        return part, fit_on(make(**given), examples, source)
+    make, kind = chosen.load(), _kind_taken(chosen, given)
+    with watched(settings, f"scoring {chosen.name}", data.source.n_rows):
+        part = hold_out(lambda: make(**given), data, kind, seed=settings.seed, task=task)
+    with watched(settings, f"fitting {chosen.name}", data.source.n_rows):
+        return part, fit_on(make(**given), data, data.source)
 
 
-def _kind_taken(chosen: Model, given: dict[str, Any]) -> "TargetKind | None":
+def _kind_taken(chosen: ModelEntry, given: dict[str, Any]) -> "TargetKind | None":
     """What a model takes its target for; None where it needs none."""
-    from likely.workbench.task_for_models import kind_of_response
-
-    if chosen.target == "number":
-        return kind_of_response(given.get("response"))
-    if chosen.target == "none":
+    if not chosen.supervised:
         return None
-    return "ordinal" if chosen.target == "ordered" else "classes"
+    if not chosen.has_classes:
+        return chosen.with_settings(given).first_kind or "real"
+    return "ordinal" if chosen.is_ordinal else "classes"
 
 
-def _needed(data: "Data", roles: Roles, chosen: Model) -> "tuple[Source, Roles, tuple[str, ...]]":
-    """Without the group of a seal, which names rows; without the target, where none is needed."""
-    source, group = data.source, parted_or_sealed(UNPARTED, data).group
-    if group is not None and group not in roles.columns:
-        source = source.drop([group])
-    if chosen.supervised or roles.target is None:
-        return source, roles, ()
-    said = f"Column {roles.target!r} is left out: {chosen.name} needs no target."
-    return source.drop([roles.target]), roles._replace(target=None), (said,)
+def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, ...]]":
+    """Without columns that no model sees; without the target, where none is needed."""
+    from dataclasses import replace
 
-
-def _has_classes(chosen: Model) -> bool:
-    return chosen.target not in ("none", "number")
+    source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
+    if chosen.supervised or data.target is None:
+        return replace(data, source=source), ()
+    said = f"Column {data.target!r} is left out: {chosen.name} needs no target."
+    return replace(data, source=source.drop([data.target]), target=None), (said,)
 
 
 def opening(facts: dict[str, Any]) -> str:
-    from likely.cli.show import count, heading
+    from likely.cli.show import heading
+    from likely.formatting import count
 
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from likely.cli.show import beside_each_other, count, number, table, wrapped
+from likely.cli.show import table, wrapped
+from likely.formatting import count, estimate_cells
 from likely.metrics import Estimate, Score
 from likely.metrics.score import CONSTANT, title_of
 
@@ -19,20 +20,20 @@ SHOWN = (
 )
 MOST_SHOWN = 6  # JSON has all
 GAIN = "gain per row"
-MEDIAN = "The best constant of the mean absolute error is the median; elsewhere it is the mean."
+MEDIAN = "The baseline of the mean absolute error is the median; that of the others is the mean."
 
 
 def score_text(score: Score | None, *, moved: bool = False) -> list[str]:
     """The table and a paragraph; ``moved`` where offsets move the best constant."""
     if score is None:
-        return ["The model was fitted on all rows."]
+        return ["The model was fitted to all rows."]
     names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
     rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
-    told = f"{_how(score)} The model was then fitted on all rows.{_why_dashes(score, names)}{about}"
-    return [table([first, "", "95 % interval", score.beside], rows), wrapped(told)]
+    told = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(told)]
 
 
 def score_findings(score: Score | None, n_rows: int | None) -> tuple[str, ...]:
@@ -42,8 +43,8 @@ def score_findings(score: Score | None, n_rows: int | None) -> tuple[str, ...]:
         return (f"There are {rows}, too few to hold some out, so there is no honest score.",)
     if score.better_than_constant:
         return ()
-    what = "the best constant" if score.beside == CONSTANT else score.beside
-    return (f"On these rows the model is not shown to be better than {what}.",)
+    what = "" if score.beside == CONSTANT else f" ({score.beside})"
+    return (f"On these rows the model is not shown to be better than the baseline{what}.",)
 
 
 def _how(score: Score) -> str:
@@ -59,11 +60,9 @@ def _how(score: Score) -> str:
 
 
 def _cells(found: Estimate) -> list[str]:
-    """Value, interval and constant; a dash in place of what is not finite."""
-    if not isfinite(found.value):
-        return ["–", "–", number(found.constant)]
-    value, low, high, beside = beside_each_other(*found)
-    return [value, f"{low} to {high}", beside]
+    """Value, interval and baseline; a dash in place of what is not finite."""
+    known = found.value if isfinite(found.value) else None
+    return estimate_cells(known, found.low, found.high, found.constant)
 
 
 def _why_dashes(score: Score, names: Sequence[str]) -> str:
@@ -71,6 +70,6 @@ def _why_dashes(score: Score, names: Sequence[str]) -> str:
     if not gone:
         return ""
     return (
-        f" – {', '.join(gone)}: infinite, because the model predicts means at or below 0, or "
-        "denies a value that occurs."
+        f" – for {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a value "
+        "that occurs has probability 0."
     )

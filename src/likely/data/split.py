@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
+FOLD_SEED = 0  # of folds inside a fit that asks for no seed of its own
 
 
 def hashed_uniforms(start: int, n: int, seed: int) -> Array:

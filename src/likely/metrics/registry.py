@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from likely.errors import InvalidInput
-from likely.kinds import TargetKind
+from likely.errors import InvalidInput, UnknownName
+from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.callables import CallableMetric, function_at
@@ -90,6 +90,8 @@ def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
 
     ``in_memory=False`` takes the approximate form where the exact one keeps every row.
     """
+    if kind not in TARGET_KINDS:
+        raise UnknownName("kind of target", kind, TARGET_KINDS)
     replaced = {
         metric.name.removesuffix("-approximate")
         for metric in METRICS.values()

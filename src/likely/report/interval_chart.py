@@ -7,9 +7,9 @@ outside has an arrow, and its number.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from likely.formatting import capitalised, estimate_cells, number
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Picture
-from likely.report.wording import capitalised, number
 from likely.workbench.models import BASELINE
 
 BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
@@ -61,10 +61,11 @@ def intervals_drawn(found: Entry, entries: Sequence[Entry], metric: str) -> Pict
         ax.set_xlabel(capitalised(metric))
         few_ticks(ax.xaxis)
 
-    told = ", ".join(f"{each['model']} {number(each['value'])}" for each in usable)
-    caption = "Means over folds with 95 % intervals. The dashes are the best constant."
+    scores = (estimate_cells(each["value"], *each["interval"])[0] for each in usable)
+    told = ", ".join(f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True))
+    caption = "Scores of held-out rows with 95 % intervals. The dashed line is the baseline."
     if not all(window.holds(each["value"]) for each in usable):
-        caption += " An arrow, with its number, is outside."
+        caption += " An arrow with a number stands for a score outside of the axis."
     size = (4.8, 0.9 + 0.27 * len(usable))
     return picture(draw, f"{metric} of each model: {told}.", caption=caption, size=size)
 

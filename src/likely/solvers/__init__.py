@@ -4,11 +4,21 @@ from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver
 from likely.solvers.em import EM, ExpectationObjective
 from likely.solvers.gradient_descent import FixedStep, GradientDescent
 from likely.solvers.lbfgs import LBFGS
-from likely.solvers.maximise import maximise
+from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equations, solve_qr
+from likely.solvers.maximise import Negated, maximise
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
+from likely.solvers.stopping import (
+    Iterations,
+    Patience,
+    Seconds,
+    SmallChange,
+    SmallStep,
+    StoppingRule,
+    Tolerance,
+)
 
 __all__ = [
     "EM",
@@ -18,13 +28,24 @@ __all__ = [
     "FirstOrder",
     "FixedStep",
     "GradientDescent",
+    "Iterations",
+    "Negated",
     "Newton",
+    "Patience",
     "ProximalNewton",
     "SecondOrder",
+    "Seconds",
+    "SmallChange",
+    "SmallStep",
     "SmoothObjective",
     "Solution",
     "Solver",
     "State",
+    "StoppingRule",
+    "Tolerance",
     "maximise",
     "minimise",
+    "solve_minimum_norm",
+    "solve_normal_equations",
+    "solve_qr",
 ]

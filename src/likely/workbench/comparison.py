@@ -5,7 +5,7 @@ rows, and the mean over repeats.  Paired tests are between the scores of single 
 the overlap of their training sets (``likely.workbench.paired``).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, final
@@ -20,13 +20,14 @@ from likely.kinds import TargetKind
 from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
 from likely.metrics.registry import BESIDE
 from likely.workbench.comparison_text import html_of, text_of
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import Loop, Repeat, cross_validate_all
-from likely.workbench.models import BASELINE, CANDIDATES, candidates_for
-from likely.workbench.paired import Paired, corrected_test
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
+from likely.workbench.paired import Paired, standings
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import estimators_by_name, executor_of_trials
+from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
 
 
@@ -88,7 +89,7 @@ class Comparison:
     ----------
     entries : tuple of Entry
         The best first; those that failed last.
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     metric : Metric
         The main one, by which models are ordered.
@@ -102,7 +103,7 @@ class Comparison:
     """
 
     entries: tuple[Entry, ...]
-    rows: Rows
+    rows: Dataset
     metric: Metric
     beside: tuple[Metric, ...]
     folds: Folds
@@ -129,7 +130,7 @@ class Comparison:
 
     @property
     def task(self) -> Task:
-        return self.rows.task
+        return self.rows.settled
 
     def best_model(self) -> Any:
         """The best model with its preparation, not yet fitted."""
@@ -170,7 +171,7 @@ class Comparison:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "rows_without_target": self.rows.n_without,
+            "rows_without_target": self.rows.n_without_target,
             "target": task.target,
             "kind": task.kind,
             "reason": task.reason,
@@ -204,6 +205,8 @@ def compare(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, beside the best constant.
@@ -213,10 +216,10 @@ def compare(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     models : name, estimator, list of both, or mapping of names to estimators, optional
         All that suit the target, if not given.  The baseline, ``constant``, is always there.
     folds, repeats : int
@@ -238,6 +241,10 @@ def compare(
         remembers it, the target's own values say it, or the models do where they need another.
     order : sequence, optional
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str, optional
+        Columns that no model is to see.
+    category : sequence of str, optional
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     executor : str or Executor, default="auto"
         Where fits run: side by side on threads for a small table, else one after another.
 
@@ -259,45 +266,25 @@ def compare(
     True
     """
     models = list(models) if isinstance(models, Iterator) else models
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=models,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="compare",
+        drop=drop,
+        category=category,
     )
-    return compare_rows(
-        rows,
-        models,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-        everything=everything,
-        metric=metric,
-        executor=executor,
-    )
-
-
-def compare_rows(
-    rows: Rows,
-    models: Any = None,
-    *,
-    folds: int = 5,
-    repeats: int = 2,
-    seed: int = 0,
-    everything: bool = False,
-    metric: str | Metric | Callable[..., float] | None = None,
-    executor: str | Executor = "auto",
-) -> Comparison:
-    """``compare`` of a table that is open."""
-    estimators, left_out = _estimators(models, rows.task, seed=seed, everything=everything)
-    main = metric_for(rows.task.kind, metric)
-    beside = tuple(METRICS[name] for name in BESIDE[rows.task.kind] if name != main.name)
-    plan = rows.folds(n_folds=folds, repeats=repeats, seed=seed)
-    loop = Loop(rows.learned, rows.task, plan, main)
+    rows.refuse_roles("compare")
+    rows.refuse_sealed_rows("compare")
+    rows = rows.with_task(models)
+    task = rows.settled
+    estimators, left_out = _estimators(models, task, seed=seed, everything=everything)
+    main = metric_for(task.kind, metric)
+    beside = tuple(METRICS[name] for name in BESIDE[task.kind] if name != main.name)
+    plan = rows.folds(folds, repeats, seed)
+    loop = Loop(rows.learned, task, plan, main)
     tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
     for found in cross_validate_all(estimators, loop, executor_of_trials(executor, rows.table)):
         for name, each in found.items():
@@ -349,52 +336,65 @@ def _estimators(
     """The baseline and the models asked for, by name, and the slow ones that were not."""
     left_out: tuple[str, ...] = ()
     if models is None:
-        chosen = candidates_for(task, everything=everything)
+        chosen = entries_for(task.kind, everything=everything)
         left_out = tuple(
-            each.name for each in candidates_for(task, everything=True) if each not in chosen
+            each.name for each in entries_for(task.kind, everything=True) if each not in chosen
         )
         named = {each.name: each.build(task, seed=seed) for each in chosen}
     else:
-        named = estimators_by_name(models, task, seed=seed)
+        named = _by_name(models, task, seed=seed)
     # the baseline looks at no column, so that it cannot fail for one
-    found = {BASELINE: CANDIDATES[BASELINE].build(task), **named}
+    found = {BASELINE: MODELS[BASELINE].build(task), **named}
     return {
         name: one if isinstance(one, Prepared) or name == BASELINE else Prepared(one)
         for name, one in found.items()
     }, left_out
 
 
-def _unseen(rows: Rows, folds: Folds) -> tuple[Any, ...]:
+def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
+    """Estimators by name; a second of one class gets a number, a name given twice counts once."""
+    if isinstance(models, Mapping):
+        return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
+    alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
+    found: dict[str, Any] = {}
+    for model in [models] if alone else models:
+        entry = entry_for(model)
+        name, estimator = entry.name, entry.build(task, seed=seed)
+        if entry.example is None:
+            found[name] = estimator
+            continue
+        count = sum(known == name or known.startswith(f"{name} ") for known in found)
+        found[name if not count else f"{name} {count + 1}"] = estimator
+    return found
+
+
+def _unseen(rows: Dataset, folds: Folds) -> tuple[Any, ...]:
     """The classes that a fold held out whole."""
-    if not rows.task.has_classes:
+    task = rows.settled
+    if not task.has_classes:
         return ()
-    codes, found = rows.task.codes(rows.table), set()
+    codes, found = task.codes(rows.table), set()
     for fold in folds:
         found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
-    return tuple(rows.task.classes[k] for k in sorted(found))
+    return tuple(task.classes[k] for k in sorted(found))
 
 
 def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:
     """The best first, with the paired tests against it and against the baseline."""
-    sign = 1 if metric.better == "lower" else -1
-    scored = sorted(
-        (each for each in entries if not each.problem),
-        key=lambda each: (np.isnan(each.value), sign * each.value),
+    scored = {each.name: each for each in entries if not each.problem}
+    order = standings(
+        {name: each.per_fold for name, each in scored.items()},
+        {name: each.value for name, each in scored.items()},
+        better=metric.better,
+        baseline=BASELINE,
+        test_per_train=test_per_train,
     )
-    failed = [each for each in entries if each.problem]
-    baseline = next((each for each in scored if each.name == BASELINE), None)
-
-    def against(each: Entry, other: Entry | None) -> Paired | None:
-        if other is None or each is other:
-            return None
-        with np.errstate(invalid="ignore"):  # inf − inf: the test then says NaN
-            gap = each.per_fold - other.per_fold
-        return corrected_test(gap, test_per_train=test_per_train)
-
     tested = [
         replace(
-            each, against_best=against(each, scored[0]), against_baseline=against(each, baseline)
+            scored[each.name],
+            against_best=each.against_best,
+            against_baseline=each.against_baseline,
         )
-        for each in scored
+        for each in order
     ]
-    return (*tested, *failed)
+    return (*tested, *(each for each in entries if each.problem))

@@ -27,13 +27,15 @@ from likely.errors import InvalidInput, UnknownName
 from likely.kinds import TargetKind
 from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
-from likely.workbench.curve_text import html_of, text_of
+from likely.workbench.curve_text import figure_of, html_of, text_of
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.folds import share_of_rows
 from likely.workbench.held_out import Learned, Loop, attempt, with_settings
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import model_and_name, space_for
+from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
 MOST_STEPS = 12  # points of a curve by iterations
@@ -66,7 +68,7 @@ class Curve:
     points : tuple of Point
     metric : Metric
     model : str
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     n_folds : int
     """
@@ -75,7 +77,7 @@ class Curve:
     points: tuple[Point, ...]
     metric: Metric
     model: str
-    rows: Rows
+    rows: Dataset
     n_folds: int
     seed: int = 0
 
@@ -111,12 +113,16 @@ class Curve:
         columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
+    def plot(self, *, width: float = 6.4, height: float = 4.0) -> Any:
+        """A matplotlib figure of training and held-out scores with their bands, in inches."""
+        return figure_of(self, width=width, height=height)
+
     def facts(self) -> dict[str, Any]:
         """Everything, in the types that JSON has."""
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "target": self.rows.task.target,
+            "target": self.rows.settled.target,
             "model": self.model,
             "of": self.of,
             "metric": self.metric.name,
@@ -143,23 +149,28 @@ def learning_curve(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         Where to look: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, by_time, kind, order
+    folds, seed, metric, group, by_time, kind, order, drop, category
         As in ``compare``.
+    name : str, optional
+        What an estimator is called in the curve; the name of its class, if not given.
 
     Returns
     -------
@@ -176,39 +187,27 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="learning_curve",
+        drop=drop,
+        category=category,
     )
-    return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
-
-
-def curve_of_rows(
-    rows: Rows,
-    model: Any,
-    *,
-    of: str = "size",
-    values: Sequence[Any] | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    metric: str | Metric | Callable[..., float] | None = None,
-    name: str | None = None,
-) -> Curve:
-    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
-    usual, estimator = model_and_name(model, rows.task, seed=seed)
-    name = usual if name is None else name
-    main = metric_for(rows.task.kind, metric)
-    plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
-    loop = Loop(rows.learned, rows.task, plan, main, training=True)
+    rows.refuse_roles("a curve")
+    rows.refuse_sealed_rows("learning_curve")
+    rows = rows.with_task(model)
+    task, entry = rows.settled, entry_for(model)
+    name = entry.name if name is None else name
+    main = metric_for(task.kind, metric)
+    loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
-        points = along(_Asked(loop, main, name, estimator, of, seed), values)
+        estimator = entry.build(task, seed=seed)
+        points = along(_Asked(loop, main, name, entry, estimator, of, seed), values)
     return Curve(of, points, main, name, rows, folds, seed)
 
 
@@ -218,6 +217,7 @@ class _Asked(NamedTuple):
     loop: Loop
     metric: Metric
     name: str
+    entry: ModelEntry
     estimator: Any
     of: str
     seed: int
@@ -261,7 +261,7 @@ def _by_setting(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...
         raise UnknownName("setting", asked.of, ["size", "iterations", *asked.settings])
     if values is None:
         loop = asked.loop
-        space = space_for(None, asked.name, asked.estimator, loop.task, loop.table)
+        space = space_for(None, asked.entry, asked.estimator, loop.task, loop.table)
         dimensions = space.dimensions
         if asked.of not in dimensions:
             raise InvalidInput(

@@ -25,6 +25,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for
 from likely.compute.serial import Serial
 from likely.errors import InvalidInput
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Prediction, Truth
@@ -34,7 +35,7 @@ from likely.progress import report
 from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.fold_totals import merged_fits
 from likely.workbench.folds import Fold, Folds
-from likely.workbench.predictions import Spread, predict_for, spread_of, truth_of
+from likely.workbench.predictions import predict_for, predictive_family, truth_of
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import Task
 
@@ -59,7 +60,7 @@ class HeldOut:
     fold: Codes  # (n,), the fold that held it out
     groups: Codes | None = None  # (n,); rows of one were held out together
     n_folds: int | None = None  # None of one part
-    spreads: tuple[Spread | None, ...] = ()  # by fold, of numbers: the family about the mean
+    families: tuple[PredictiveFamily | None, ...] = ()  # by fold, of numbers
     is_constant: bool = False  # whether the model that predicted is the best constant itself
 
     @classmethod
@@ -74,7 +75,7 @@ class HeldOut:
             row=np.concatenate([part.row for part in parts]),
             fold=np.concatenate([part.fold for part in parts]),
             groups=np.concatenate(groups) if groups else None,
-            spreads=tuple(spread for part in parts for spread in part.spreads),
+            families=tuple(family for part in parts for family in part.families),
         )
         return whole.rows(np.argsort(whole.row, kind="stable"))
 
@@ -274,7 +275,7 @@ class Loop:
             np.full(len(rows), fit.number),
             None if groups is None else groups[rows],
             self.folds.n_folds,
-            (None if self.task.has_classes else spread_of(model),),
+            (None if self.task.has_classes else predictive_family(model),),
         )
 
 

@@ -23,50 +23,18 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import Score, ScoreTotals
 from likely.workbench.held_out import ONE_PART, HeldOut
-from likely.workbench.predictions import moved_by, predict_for, spread_of, truth_of
+from likely.workbench.predictions import moved_by, predict_for, predictive_family, truth_of
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.workbench.dataset import Dataset
+
 FRACTION = 0.2  # of the rows, held out
 FEWEST_ROWS = 20  # below this nothing is held out
 CHUNK_ROWS = 65536
 ONE_COMPONENT = "one component"  # what a density is compared with
-ARGUMENTS = {  # role of a column: argument of ``fit``
-    "weight": "sample_weight",
-    "offset": "offset",
-    "exposure": "exposure",
-    "clusters": "groups",
-}
-
-
-class Examples(NamedTuple):
-    """Rows, and those of their columns that are no features; None where there is none."""
-
-    source: Source
-    in_memory: bool
-    target: str | None = None
-    weight: str | None = None
-    offset: str | None = None
-    exposure: str | None = None
-    clusters: str | None = None  # rows that belong together, for clustered errors
-
-    @property
-    def beside(self) -> dict[str, str]:
-        """Columns that come with a row, by role."""
-        return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
-
-    def offsets(self, table: "pa.Table") -> Array | None:
-        """An offset, and the logarithm of an exposure; None where there is neither."""
-        if self.offset is None and self.exposure is None:
-            return None
-        total = np.zeros(table.num_rows)
-        if self.offset is not None:
-            total = total + _numbers(table, self.offset)
-        if self.exposure is not None:
-            total = total + np.log(_numbers(table, self.exposure))
-        return total
 
 
 class OnePart(NamedTuple):
@@ -80,22 +48,20 @@ class OnePart(NamedTuple):
     n_unseen: int = 0  # rows of a class that the fit had not seen
 
 
-def fit_on(model: Any, examples: Examples, source: Source) -> Any:
-    """The model after a fit on rows of the examples, in memory or as they are read."""
-    beside = {ARGUMENTS[role]: name for role, name in examples.beside.items()}
-    target = examples.target
-    if not examples.in_memory:
+def fit_on(model: Any, data: "Dataset", source: Source) -> Any:
+    """The model after a fit on rows of the data, in memory or as they are read."""
+    beside, target = data.roles.to_fit(), data.target
+    if not data.in_memory:
         return model.fit(source, *([] if target is None else [target]), **beside)
     table = in_one_table(source)
     arguments = {argument: table.column(name) for argument, name in beside.items()}
     y = [] if target is None else [table.column(target)]
-    apart = [*examples.beside.values(), *([] if target is None else [target])]
-    return model.fit(table.drop_columns(apart), *y, **arguments)
+    return model.fit(table.drop_columns(data.roles.columns), *y, **arguments)
 
 
 def hold_out(
     make: Callable[[], Any],
-    examples: Examples,
+    data: "Dataset",
     kind: TargetKind | None,
     *,
     seed: int,
@@ -106,19 +72,19 @@ def hold_out(
     ``kind`` is what the model takes its target for; ``task``, of a table in memory, says more.
     Without a target the score is of a density, beside that of one component.
     """
-    source = examples.source
+    source = data.source
     if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
         return None
     seen, part = split_source(source, seed, FRACTION)
     if not any(batch.num_rows for batch in seen):
         return None
-    model = fit_on(make(), examples, seen)
+    model = fit_on(make(), data, seen)
     if kind is None:
-        one = fit_on(make().set_params(n_components=1), examples, seen)
-        return _density(model, one, examples, part)
-    task = _task(model, examples, kind) if task is None else _labelled(model, task)
-    scorer = _Scorer(model, task, examples, _constant(model, task, examples, seen))
-    if examples.in_memory:
+        one = fit_on(make().set_params(n_components=1), data, seen)
+        return _density(model, one, data, part)
+    task = _task(model, data, kind) if task is None else _labelled(model, task)
+    scorer = _Scorer(model, task, data, _constant(model, task, data, seen))
+    if data.in_memory:
         return scorer.in_memory(seed)
     return scorer.streamed(part)
 
@@ -128,11 +94,11 @@ class _Scorer(NamedTuple):
 
     model: Any
     task: Task
-    examples: Examples
+    data: "Dataset"
     constant: BestConstant
 
     def in_memory(self, seed: int) -> OnePart | None:
-        table = in_one_table(self.examples.source)
+        table = in_one_table(self.data.source)
         rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION))
         held, n_unlabelled, n_unseen = self.part(table.take(rows), rows)
         if held is None:
@@ -143,7 +109,7 @@ class _Scorer(NamedTuple):
         metrics = metrics_for(self.task.kind, in_memory=False)
         totals: list[ScoreTotals] = []
         n_unlabelled = n_unseen = 0
-        for table in _chunks(self.model, part, self.examples):
+        for table in _chunks(self.model, part, self.data):
             held, unlabelled, unseen = self.part(table, np.arange(table.num_rows))
             n_unlabelled, n_unseen = n_unlabelled + unlabelled, n_unseen + unseen
             if held is not None:
@@ -155,20 +121,16 @@ class _Scorer(NamedTuple):
 
     def part(self, table: "pa.Table", rows: Array) -> tuple[HeldOut | None, int, int]:
         """The rows that count, how many have no target, and how many an unseen class."""
-        counts, known = _counts(table, self.examples), self.task.known(table)
+        counts, known = _counts(table, self.data), self.task.known(table)
         n_unlabelled = int((counts & ~known).sum())
         kept = np.flatnonzero(counts & known)
         if not len(kept):
             return None, n_unlabelled, 0
         table, rows = table.take(kept), rows[kept]
-        truth = _truth(self.model, self.task, table, self.examples)
-        given = {
-            role: table.column(name)
-            for role, name in self.examples.beside.items()
-            if role in ("offset", "exposure")
-        }
+        truth = _truth(self.model, self.task, table, self.data)
+        given = self.data.roles.to_predict(table)
         prediction = predict_for(self.model, self.task, table, given)
-        spread = None if self.task.has_classes else spread_of(self.model)
+        family = None if self.task.has_classes else predictive_family(self.model)
         held = HeldOut(
             self.task,
             truth,
@@ -176,22 +138,22 @@ class _Scorer(NamedTuple):
             self.constant.prediction(truth),
             rows,
             np.zeros(len(rows), dtype=np.int64),
-            spreads=(spread,),
+            families=(family,),
         )
         unseen = [self.task.classes.index(label) for label in prediction.unseen]
         return held, n_unlabelled, int(np.isin(truth.y, unseen).sum())
 
 
-def _density(model: Any, one: Any, examples: Examples, part: Source) -> OnePart | None:
+def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | None:
     """log p(x) per row, beside that of a model with one component."""
     totals = []
-    for table in _chunks(model, part, examples):
+    for table in _chunks(model, part, data):
         asked = table.select(list(model.feature_names_in_))
         ours, theirs = (
             Prediction("numbers", log_density=np.asarray(each.score_samples(asked)))
             for each in (model, one)
         )
-        truth = Truth(np.zeros(table.num_rows), _weight(table, examples), kind="real")
+        truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
         totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))
     if not totals:
         return None
@@ -199,14 +161,14 @@ def _density(model: Any, one: Any, examples: Examples, part: Source) -> OnePart 
     return OnePart(model, replace(score, how=ONE_PART, beside=ONE_COMPONENT))
 
 
-def _constant(model: Any, task: Task, examples: Examples, seen: Source) -> BestConstant:
+def _constant(model: Any, task: Task, data: "Dataset", seen: Source) -> BestConstant:
     """The best constant of the rows of the fit: of classes their counts, of numbers all of them."""
-    names = [str(examples.target), *examples.beside.values()]
-    only = seen.select([name for name in dict.fromkeys(names) if name != examples.clusters])
+    names = [str(data.target), *data.roles.beside().values()]
+    only = seen.select([name for name in dict.fromkeys(names) if name != data.clusters])
     truths = []
     for table in chunks(only, CHUNK_ROWS):
-        kept = np.flatnonzero(_counts(table, examples) & task.known(table))
-        truth = _truth(model, task, table.take(kept), examples)
+        kept = np.flatnonzero(_counts(table, data) & task.known(table))
+        truth = _truth(model, task, table.take(kept), data)
         if task.has_classes:
             counts = np.bincount(truth.y, truth.weights, minlength=len(task.classes))
             codes = np.arange(len(counts))
@@ -218,19 +180,19 @@ def _constant(model: Any, task: Task, examples: Examples, seen: Source) -> BestC
     return BestConstant(class_log_shares(np.arange(len(total)), total, len(total)))
 
 
-def _truth(model: Any, task: Task, table: "pa.Table", examples: Examples) -> Truth:
-    truth = truth_of(task, table, _weight(table, examples))
-    offsets = None if task.has_classes else examples.offsets(table)
+def _truth(model: Any, task: Task, table: "pa.Table", data: "Dataset") -> Truth:
+    truth = truth_of(task, table, _weight(table, data))
+    offsets = None if task.has_classes else data.roles.offsets(table)
     return truth if offsets is None else moved_by(model, truth, offsets)
 
 
-def _task(model: Any, examples: Examples, kind: TargetKind) -> Task:
+def _task(model: Any, data: "Dataset", kind: TargetKind) -> Task:
     """The task of a target that is read: its classes are all that occur."""
-    target = str(examples.target)
+    target = str(data.target)
     if kind not in CLASS_KINDS:
         return Task(kind, target)
     met = model.classes_.tolist()
-    labels = set(met).union(*(_labels(batch, target) for batch in examples.source.select([target])))
+    labels = set(met).union(*(_labels(batch, target) for batch in data.source.select([target])))
     in_order = sorted(labels) if met == sorted(met) else [*met, *sorted(labels - set(met))]
     task = Task(kind, target, tuple(in_order), tuple(in_order) if kind == "ordinal" else None)
     return _labelled(model, task)
@@ -252,25 +214,25 @@ def _labelled(model: Any, task: Task) -> Task:
     return replace(task, classes=classes, kind="binary" if two else task.kind)
 
 
-def _chunks(model: Any, part: Source, examples: Examples) -> "Iterator[pa.Table]":
+def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
     """The rows that count, piece by piece, with the columns that a score needs."""
-    beside = [name for role, name in examples.beside.items() if role != "clusters"]
-    target = [] if examples.target is None else [examples.target]
+    beside = [name for role, name in data.roles.beside().items() if role != "clusters"]
+    target = [] if data.target is None else [data.target]
     names = [*(str(name) for name in model.feature_names_in_), *target, *beside]
     for table in chunks(part.select(list(dict.fromkeys(names))), CHUNK_ROWS):
-        kept = table.filter(_counts(table, examples))
+        kept = table.filter(_counts(table, data))
         if kept.num_rows:
             yield kept
 
 
-def _counts(table: "pa.Table", examples: Examples) -> Array:
+def _counts(table: "pa.Table", data: "Dataset") -> Array:
     """Rows whose weight is above 0."""
-    weight = _weight(table, examples)
+    weight = _weight(table, data)
     return np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
 
 
-def _weight(table: "pa.Table", examples: Examples) -> Array | None:
-    return None if examples.weight is None else _numbers(table, examples.weight)
+def _weight(table: "pa.Table", data: "Dataset") -> Array | None:
+    return None if data.weight is None else _numbers(table, data.weight)
 
 
 def _numbers(table: "pa.Table", name: str) -> Array:

@@ -4,11 +4,10 @@ import numpy as np
 
 from likely import LogisticRegression, NaiveBayes
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
-from likely.report import read_run
-from likely.report.run_files import RunFacts
 from likely.report.sections.mistakes import mistakes
 from likely.report.sections.scores import metrics_table, score_of_run
-from likely.report.validation import Validation
+from likely.runs import RunFacts, read_run
+from likely.workbench.validation import Validation
 from tests.report.runs_by_hand import churn, flowers, write_run
 
 
@@ -16,8 +15,8 @@ def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     folder = write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(), "logistic")
     facts = read_run(folder)
     table = metrics_table(facts, score_of_run(facts))
-    assert "F₁ is of yes, which is said where its probability is above 0.5" in table.caption
-    assert "says yes of every row, that of accuracy the more common class" in table.caption
+    assert "F₁ is that of yes, predicted if its probability is above 0.5" in table.caption
+    assert "predicts yes for every row, that of accuracy the more common class" in table.caption
     picture = mistakes(facts).blocks[0].blocks[0]
     assert "yes is the positive class, said where its probability is above 0.5" in picture.caption
 
@@ -26,7 +25,7 @@ def test_several_classes_have_no_positive_one(tmp_path):
     folder = write_run(tmp_path / "run", flowers(), "species", NaiveBayes(), "naive-bayes")
     facts = read_run(folder)
     assert "0.5" not in metrics_table(facts, score_of_run(facts)).caption
-    assert "The most probable class is said." in mistakes(facts).blocks[0].blocks[0].caption
+    assert "The most probable class is predicted." in mistakes(facts).blocks[0].blocks[0].caption
 
 
 def test_an_infinite_deviance_is_a_dash_with_a_reason():
@@ -53,7 +52,7 @@ def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
     assert (
         cells["Mean absolute error ↓"][3] == "2.500"
     )  # of 0, the median; the mean would have 3.75
-    assert "mean absolute error is the median; elsewhere it is the mean" in table.caption
+    assert "mean absolute error is the median; of the others it is the mean" in table.caption
     moved = of_numbers(y, "real", facts={"moved": True})
     assert "median" not in moved.caption
 

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import likely as lk
 from likely.metrics import METRICS
 from likely.spaces import Integer, Real
+from likely.workbench.dataset import dataset
 from likely.workbench.folds import Fold, share_of_rows
-from likely.workbench.rows import rows_for
 from likely.workbench.search.nested import OuterFold, outer_folds
 from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.study import tune
@@ -134,16 +134,18 @@ def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
         assert each.parameters["covariance"] in text
         assert OuterFold.from_line(each.to_line()) == each
     assert "Nested: Log loss" in text
-    assert "What each outer fold chose" in html
+    assert "Chosen by each outer fold" in html
     plain = tune(iris, "target", "discriminant", trials=2, folds=2)
-    assert "that score is too good; nested=5 gives an honest one" in str(plain)
+    assert "has an optimistic score; a nested search gives an unbiased one" in str(plain)
     assert np.isnan(plain.nested_score_)
 
 
 def test_a_share_of_the_rows_has_every_class_and_grows(iris: Any) -> None:
     table = pa.Table.from_pandas(iris)
     task = task_of(table, "target")
-    objective = CrossValidated(OneColumn(), rows_for(table, "target"), METRICS["log-loss"], 2)
+    objective = CrossValidated(
+        OneColumn(), dataset(table, "target").with_task(), METRICS["log-loss"], 2
+    )
     fold = next(iter(objective.folds))
     strata = task.strata(table)
     ninth, third = (share_of_rows(fold.train, share, strata, 0) for share in (1 / 9, 1 / 3))
@@ -250,7 +252,7 @@ def test_by_time_every_fold_is_predicted_from_what_came_before(
 
 
 def test_outer_folds_are_not_the_folds_of_the_search(iris: Any) -> None:
-    rows = rows_for(pa.Table.from_pandas(iris), "target")
+    rows = dataset(pa.Table.from_pandas(iris), "target").with_task()
     objective = CrossValidated(OneColumn(), rows, METRICS["log-loss"], 3)
     inner = [set(fold.test.tolist()) for fold in objective.folds]
     outer = [set(fold.test.tolist()) for fold in outer_folds(objective, 3)]

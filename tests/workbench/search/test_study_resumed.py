@@ -96,7 +96,7 @@ def test_an_interrupt_keeps_the_study_and_resume_ends_it(
         calls.clear()
         cut = tune(iris, "target", "discriminant", study=tmp_path / str(stop), **SMALL)
         assert cut.stopped == INTERRUPTED
-        assert "resume() goes on" in str(cut)
+        assert "resume() continues it" in str(cut)
         stopped_at = len(calls)
         ended = cut.resume()
         assert answers(ended) == answers(whole)

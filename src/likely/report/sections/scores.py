@@ -1,25 +1,18 @@
 """Every metric of the task in one table: on sealed rows, where there are, and on rows held out."""
 
-from math import isfinite
-from typing import Any
+from math import inf, isfinite, nan
 
+from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Score
 from likely.metrics.score import title_of
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Table
-from likely.report.validation import Validation
-from likely.report.wording import (
-    beside_each_other,
-    capitalised,
-    count,
-    from_to,
-    number,
-    percent_level,
-)
+from likely.runs import RunFacts
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
+from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
-DASH = number(None)
+OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
 
 
 def score_of_run(facts: RunFacts) -> Score | None:
@@ -32,7 +25,7 @@ def score_of_run(facts: RunFacts) -> Score | None:
 def rows_held(facts: RunFacts, score: Score) -> str:
     """``960 rows, each held out once in 5 folds``."""
     if score.folds is None:
-        return f"{count(score.n_rows, 'row')} that the scored fit did not see"
+        return f"{count(score.n_rows, 'row')} not used for the scored fit"
     parts = f" in {count(score.n_groups, 'group')} of {score.group}" if score.n_groups else ""
     rows = f"{count(score.n_rows, 'row')}{parts}"
     return f"{rows}, each held out once in {folds_of(facts, score)}"
@@ -69,35 +62,31 @@ def metrics_table(facts: RunFacts, score: Score) -> Table:
 
 
 def _cells(found: Record) -> list[str]:
-    value = found.get("value")
-    if value is None or not isfinite(value):
-        return [DASH, DASH, _finite(found.get("constant"))]
+    """Value, interval and baseline; a dash in place of what is not finite."""
     constant = found.get("constant")
     known = constant if constant is not None and isfinite(constant) else None
-    told, low, high, beside = beside_each_other((value, found["low"], found["high"], known))
-    return [told, from_to(low, high), beside]
-
-
-def _finite(value: Any) -> str:
-    return number(value) if value is not None and isfinite(value) else DASH
+    value = found.get("value")
+    if value is None or not isfinite(value):
+        return estimate_cells(None, None, None, known)
+    return estimate_cells(value, found["low"], found["high"], known)
 
 
 def _held(facts: RunFacts, score: Score) -> str:
     if score.folds is None:
-        return f"Held out: {count(score.n_rows, 'row')} that the scored fit did not see."
+        return f"Held out: {count(score.n_rows, 'row')} not used for the scored fit."
     return (
-        f"Held out: training rows, in {folds_of(facts, score)}; intervals are of these rows taken "
+        f"Held out: training rows, in {folds_of(facts, score)}; intervals are for these rows taken "
         "together."
     )
 
 
 def _about_two(validation: Validation) -> list[str]:
-    """F₁ and accuracy have different constants, and one of two classes is the positive one."""
+    """F₁ and accuracy have different baselines, and one of two classes is the positive one."""
     if validation.kind != "binary":
         return []
     return [
-        f"F₁ is of {validation.labels[1]}, which is said where its probability is above 0.5; its "
-        f"best constant says {validation.labels[1]} of every row, that of accuracy the more common "
+        f"F₁ is that of {validation.labels[1]}, predicted if its probability is above 0.5; its "
+        f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
         "class."
     ]
 
@@ -107,13 +96,13 @@ def _about_median(validation: Validation) -> list[str]:
     if validation.has_classes or validation.facts.get("moved"):
         return []
     title = METRICS["mae"].title
-    return [f"The best constant of the {title} is the median; elsewhere it is the mean."]
+    return [f"The baseline of the {title} is the median; of the others it is the mean."]
 
 
 def _about_infinite(titles: list[str]) -> list[str]:
     if not titles:
         return []
     return [
-        f"{DASH} {', '.join(titles)}: infinite, for the model predicts means at or below 0, or "
-        "denies a value that occurs."
+        f"{DASH} {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or a value "
+        "that occurs was given probability 0."
     ]

@@ -12,6 +12,7 @@ from typing import Any, Self, final
 
 from likely._typing import Codes
 from likely.metrics import Metric
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds, share_of_rows
 from likely.workbench.held_out import (
     HeldOut,
@@ -20,8 +21,7 @@ from likely.workbench.held_out import (
     hold_out_fold,
     with_settings,
 )
-from likely.workbench.models import BASELINE, CANDIDATES
-from likely.workbench.rows import Rows
+from likely.workbench.models import BASELINE, MODELS
 from likely.workbench.search.trials import TrialScore
 
 
@@ -31,7 +31,7 @@ class CrossValidated:
     """The objective of ``tune``."""
 
     model: Any  # an estimator; clones of it are fitted
-    rows: Rows  # every row with a target
+    rows: Dataset  # every row with a target
     metric: Metric
     n_folds: int = 5
     seed: int = 0
@@ -61,20 +61,20 @@ class CrossValidated:
 
     def baseline(self) -> float:
         """What the best constant reaches in the same cross-validation."""
-        constant = CANDIDATES[BASELINE].build(self.rows.task)
+        constant = MODELS[BASELINE].build(self.rows.settled)
         held = cross_validate(constant, self._loop(self.folds)).held
         return replace(held, is_constant=True).score([self.metric]).main.value
 
     def split(self, n_folds: int, seed: int) -> Folds:
         """Other folds of the same rows."""
-        return self.rows.folds(n_folds=n_folds, repeats=1, seed=seed)
+        return self.rows.folds(n_folds, seed=seed)
 
     def fold(self, parameters: Mapping[str, Any], folds: Folds, number: int) -> HeldOut:
         """One of some folds, under these settings."""
         return hold_out_fold(with_settings(self.model, parameters), self._loop(folds), number)
 
     def _loop(self, folds: Folds, share: float = 1.0) -> Loop:
-        table, task = self.rows.learned, self.rows.task
+        table, task = self.rows.learned, self.rows.settled
         learned = None
         if share != 1.0:
             learned = partial(share_of_rows, share=share, strata=task.strata(table), seed=self.seed)

@@ -18,9 +18,10 @@ from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.metrics import Metric, Score, metric_for
 from likely.spaces import Parameters, Space
+from likely.workbench.dataset import dataset
 from likely.workbench.held_out import HeldOut, with_settings
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import rows_for
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
@@ -35,7 +36,6 @@ from likely.workbench.search.question import (
     by_hand_of,
     check_budget,
     executor_of_trials,
-    model_and_name,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -129,7 +129,7 @@ class Study:
     def refit(self) -> Prepared:
         """The model with the best settings, fitted once to all rows of the study."""
         rows = self.question.objective.rows
-        return self.best_model().fit(rows.learned, rows.task.target)
+        return self.best_model().fit(rows.learned, rows.settled.target)
 
     def add(self, *settings: Mapping[str, Any]) -> "Study":
         """Try settings of your own on the same folds; what is left out is as the model has it.
@@ -200,6 +200,8 @@ def tune(
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
     seed: int = 0,
     study: str | Path | None = None,
@@ -209,15 +211,15 @@ def tune(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
-        A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
-        inside each fold.
+        A name, such as ``"logistic"``, the import path of a class of another library, or an
+        estimator.  Its table is prepared inside each fold.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
-        What to search; None is the usual space of the model.
+        What to search; None is the usual space of the model, if it has one.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
         How many settings, 50 where no time is given; of halving, in its first round.
@@ -241,6 +243,10 @@ def tune(
         seal, to the target's own values, or to the model where it needs another.
     order : sequence
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str
+        Columns that no model is to see.
+    category : sequence of str
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     by_hand : sequence of mappings
         Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
     study : path
@@ -257,20 +263,24 @@ def tune(
     >>> found.best_score_ < found.constant
     True
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="tune",
+        drop=drop,
+        category=category,
     )
-    name, template = model_and_name(model, rows.task, seed=seed)
-    main = metric_for(rows.task.kind, metric)
+    rows.refuse_roles("tune")
+    rows.refuse_sealed_rows("tune")
+    rows = rows.with_task(model)
+    entry, task = entry_for(model), rows.settled
+    template = entry.build(task, seed=seed)
+    main = metric_for(task.kind, metric)
     objective = CrossValidated(template, rows, main, folds, seed)
-    searched = space_for(space, name, template, rows.task, rows.table)
+    searched = space_for(space, entry, template, task, rows.table)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
@@ -278,7 +288,7 @@ def tune(
     if by_hand is None:
         by_hand = () if by.name == Grid.name else AS_IT_IS
     plan = Plan(seed, trials, main.better, by_hand_of(by_hand, searched, template))
-    question = Question(name, objective, searched, by, plan, minutes, nested)
+    question = Question(entry.name, objective, searched, by, plan, minutes, nested)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
 
 
