@@ -17,7 +17,6 @@ from likely.formatting import (
     html_block,
     html_paragraph,
     html_table,
-    interval,
     listed,
     number,
     p_phrase,
@@ -110,9 +109,9 @@ def test_what_is_written_is_within_half_a_unit_of_the_last_digit(value, half):
 
 
 def test_a_range_is_written_with_to():
-    assert interval(-4.6211, -1.21) == "-4.6 to -1.2"
-    assert interval(None, None) == "–"
-    assert interval(0.1, None) == "0.1000 to –"
+    assert estimate_cells(-3.0, -4.6211, -1.21)[1] == "-4.6 to -1.2"
+    assert estimate_cells(None, None, None)[1] == "–"
+    assert estimate_cells(None, 0.1, None)[1] == "0.1000 to –"
 
 
 def test_p_values_and_statistics_have_three_decimals():

@@ -133,7 +133,7 @@ def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
 
     All have two significant digits of the standard error.
 
-    >>> coefficient_cells(1.23456, 0.2345, 0.775, 1.694)
+    >>> coefficient_cells(1.23456, 0.2345, 0.7749, 1.694)
     ['1.23', '0.23', '0.77', '1.69']
     """
     half = None if error is None else _half_width(error, -error, error)
@@ -155,15 +155,6 @@ def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str
         return told
     name = "" if level is None else f"{percent_level(level)} interval "
     return f"{told} ({name}{ends})"
-
-
-def interval(low: Any, high: Any) -> str:
-    """Both ends of an interval that has no value beside it.
-
-    >>> interval(-4.6211, -1.21)
-    '-4.6 to -1.2'
-    """
-    return estimate_cells(None, low, high)[1]
 
 
 def p_value(p: float | None) -> str:

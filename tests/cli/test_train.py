@@ -186,7 +186,7 @@ def test_runs_are_numbered_and_o_names_another_folder(likely):
     assert outcome["files"] == ["mine/model.likely", "mine/run.json"]
     assert outcome["next"] == "likely explain mine"
     assert lk.load("runs/002-discriminant/model.likely").covariance == "tied"
-    assert "discriminant" in likely("explain", "@last").out
+    assert "DiscriminantAnalysis" in likely("explain", "@last").out
 
 
 def test_the_group_of_a_seal_is_no_feature(likely, tmp_path):

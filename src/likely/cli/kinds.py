@@ -62,8 +62,7 @@ def refuse_two_orders(options: "DataOptions", given: Mapping[str, Any]) -> None:
     if options.order is not None and "order" in given:
         raise click.UsageError(
             "--order and --set order=… were given; the classes have one order. Leave one of them "
-            "out.",
-            click.get_current_context(),
+            "out."
         )
 
 

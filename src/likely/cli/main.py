@@ -117,7 +117,7 @@ def run(argv: list[str]) -> int:
         click.echo(help.format_message())
         return Exit.FINE
     except click.UsageError as error:
-        return _fail(error.format_message(), Exit.USAGE, _help_for(error), settings)
+        return _fail(error.format_message(), Exit.USAGE, _help_for(error, help_of), settings)
     except (click.Abort, KeyboardInterrupt):
         again = "The command was interrupted and nothing was half-written. Run it again."
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
@@ -153,8 +153,8 @@ def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
     return exit
 
 
-def _help_for(error: click.UsageError) -> str:
-    return f"{error.ctx.command_path} --help" if error.ctx is not None else "likely --help"
+def _help_for(error: click.UsageError, help_of: str) -> str:
+    return f"{error.ctx.command_path} --help" if error.ctx is not None else help_of
 
 
 def _verify(error: BrokenLedger) -> str:

@@ -73,11 +73,9 @@ def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
     given = [*([] if weka.train is None else [weka.train]), *words]
     for place, name in enumerate(("DATA", "MODEL")):
         if len(given) <= place:
-            raise click.UsageError(f"Missing argument '{name}'.", click.get_current_context())
+            raise click.UsageError(f"Missing argument '{name}'.")
     if len(given) > 2:
-        raise click.UsageError(
-            f"Got unexpected extra argument ({given[2]})", click.get_current_context()
-        )
+        raise click.UsageError(f"Got unexpected extra argument ({given[2]})")
     return given[0], given[1]
 
 
@@ -180,8 +178,7 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(
-            "-l loads a model to be scored, and no data came with it. Give them with -T FILE.",
-            click.get_current_context(),
+            "-l loads a model to be scored, and no data came with it. Give them with -T FILE."
         )
     opened = open_run(weka.load)
     learned = DataOptions.in_run(opened.facts)

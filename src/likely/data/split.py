@@ -9,7 +9,7 @@ References
 Steele, Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, §3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
@@ -17,6 +17,9 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.source import ColumnKind, Source, column_index
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,6 +79,14 @@ def split_source(source: Source, seed: int, fraction: float) -> tuple[SomeRows, 
         for part in (False, True)
     )
     return learned, held
+
+
+def sampled(batches: "Iterable[pa.RecordBatch]", share: float) -> "Iterator[pa.RecordBatch]":
+    """About that share of the rows of a source, always the same ones."""
+    start = 0
+    for batch in batches:
+        yield batch.take(np.flatnonzero(split_mask(start, batch.num_rows, 0, share)))
+        start += batch.num_rows
 
 
 def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:

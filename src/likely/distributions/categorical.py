@@ -117,7 +117,7 @@ class Categorical(Distribution):
     log_probability: Array  # log φ, the tables side by side, (n_components, Σ_j V_j)
     sizes: tuple[int, ...]
 
-    parameters_are: ClassVar[str] = "the most telling value and its share"
+    parameters_are: ClassVar[str] = "the most typical value and its share"
 
     @classmethod
     def from_probability(cls, probability: Array) -> Self:

@@ -80,7 +80,9 @@ class FittedComponents(ABC):
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
 
-    def telling_features(self, top: int = 10, random_state: Any = 0) -> dict[Any, dict[str, float]]:
+    def informative_features(
+        self, top: int = 10, random_state: Any = 0
+    ) -> dict[Any, dict[str, float]]:
         """For each class or component, the features that speak for it most, in nats a row.
 
         A feature's evidence is the log-odds it brings on average to the rows of the class; it

@@ -53,7 +53,7 @@ class Origin:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Terms:
-    """What is settled before a row is looked at."""
+    """What is settled before a row is looked at; the columns that it names are in the table."""
 
     target: str
     test: Any  # a share, or the rows
@@ -102,11 +102,6 @@ def _check_terms(terms: Terms) -> None:
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
-    if terms.group is not None and terms.by_time is not None:
-        raise InvalidInput(
-            f"Both group={terms.group!r} and by_time={terms.by_time!r} were given; rows are split "
-            "by one rule. Choose one of them."
-        )
     if by_index and (terms.group or terms.by_time) is not None:
         raise InvalidInput(
             f"test names the rows, and {terms.group or terms.by_time!r} is a column to split by; "
@@ -118,14 +113,6 @@ def _check_columns(table: "pa.Table", terms: Terms) -> None:
     if not table.num_columns:
         raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
     refuse_twins(table.column_names)
-    for name in (terms.target, terms.group, terms.by_time):
-        if name is not None and name not in table.column_names:
-            raise UnknownName("column", name, table.column_names)
-    if terms.target in (terms.group, terms.by_time):
-        raise InvalidInput(
-            f"{terms.target!r} is the target and the column to split by; expected two different "
-            "columns. Choose another to split by."
-        )
     if len(table.column_names) < 2:
         raise InvalidInput(
             f"The table has the column {terms.target!r} alone; expected features beside the "

@@ -8,7 +8,7 @@
     frame, array, Source         as it is
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
-from likely._typing import Array, Codes
+from likely._typing import Codes
 from likely.data.arrow import plain_types, refuse_twins, with_target
 from likely.data.declared import declared_categories
 from likely.data.finite import refuse_infinities
 from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
-from likely.data.split import split_mask
+from likely.data.split import sampled
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 from likely.kinds import TargetKind
@@ -79,6 +79,11 @@ class Dataset:
     def table(self) -> "pa.Table":
         """All rows; refused before more memory is spent than there is."""
         return in_one_table(self.source)
+
+    @property
+    def source_now(self) -> Source:
+        """The table, where it has been read, so that nothing reads it again; else the source."""
+        return TableSource(self.table) if "table" in vars(self) else self.source
 
     @property
     def in_memory(self) -> bool:
@@ -238,10 +243,10 @@ class Dataset:
         """The table; of a file that is too large for memory, rows that a hash chooses."""
         import pyarrow as pa
 
-        if isinstance(self.source, TableSource) or "table" in vars(self):
+        if isinstance(self.source_now, TableSource):
             return self.table
         share = LOOKED_AT_BYTES / max(self.source.nbytes or 1, 1)
-        rows = self.source if share >= 1 else _some(self.source, share)
+        rows = self.source if share >= 1 else sampled(self.source, share)
         return plain_types(pa.Table.from_batches(list(rows)))
 
 
@@ -300,6 +305,7 @@ def dataset(
         group, by_time = known.group, known.by_time
     given = replace(
         known,
+        source=known.source_now,
         kind=kind,
         order=None if order is None else tuple(order),
         group=group,
@@ -355,10 +361,9 @@ def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) 
     if not drop and not category:
         return given
     gone = [name for name in drop if name not in (given.group, given.by_time)]
-    source = TableSource(given.table) if "table" in vars(given) else given.source
     return replace(
         given,
-        source=declared_categories(source.drop(gone), category),
+        source=declared_categories(given.source.drop(gone), category),
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
     )
@@ -386,11 +391,3 @@ def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, .
             f"Column {twice!r} was given two roles; each column has one. Name another column for "
             "one of them."
         )
-
-
-def _some(source: Source, share: float) -> "Iterator[pa.RecordBatch]":
-    start = 0
-    for batch in source:
-        kept: Array = split_mask(start, batch.num_rows, 0, share)
-        yield batch.take(np.flatnonzero(kept))
-        start += batch.num_rows

@@ -131,7 +131,8 @@ class _Hashed:
         self.first = b""
 
     def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size)
+        given = self._stream.read(size)
+        data: bytes = given.encode() if isinstance(given, str) else given
         self.digest.update(data)
         if len(self.first) < HEADER_BYTES:
             self.first += data[:HEADER_BYTES]

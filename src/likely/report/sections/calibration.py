@@ -33,7 +33,7 @@ def calibration(facts: RunFacts) -> Section | LeftOut | None:
     blocks: list[Block] = [
         Gallery((_diagram(held), _histogram(held))),
         Text(
-            f"Calibration error {estimate(*error[:3], level=0.95)}: the "
+            f"Calibration error {estimate(error.value, error.low, error.high, level=0.95)}: the "
             "mean distance between predicted probabilities and observed shares, in ten bins of "
             "equal width."
         ),

@@ -33,7 +33,7 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held, _telling(facts.description))
+        blocks += _surprising(held, _most_important(facts.description))
     if not blocks:
         return LeftOut(TITLE, "no surprising rows were kept")
     return Section("mistakes", TITLE, tuple(blocks))
@@ -121,24 +121,24 @@ def _pairs(held: Validation, counts: Array) -> Table:
     return Table(head, tuple(rows), caption=caption, left=2)
 
 
-def _telling(description: Description | None) -> list[str]:
+def _most_important(description: Description | None) -> list[str]:
     """Names of columns, those that count most in the model first."""
     if description is None:
         return []
     return [name.partition("[")[0] for name in description.most_important()]
 
 
-def _surprising(held: Validation, telling: list[str]) -> list[Block]:
+def _surprising(held: Validation, important: list[str]) -> list[Block]:
     cells = held.surprising[0]["cells"]
     own = [name for name in cells if name == held.facts.get("identifier")]
     columns = [name for name in cells if name not in own]
-    place = {name: k for k, name in reversed(list(enumerate(telling)))}
-    shown = sorted(columns, key=lambda name: place.get(name, len(telling)))[:MOST_CELLS]
+    place = {name: k for k, name in reversed(list(enumerate(important)))}
+    shown = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
     unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
     rows = tuple(_row(each, own, shown) for each in held.surprising)
     left = len(columns) - len(shown)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
-    caption = "Columns that count most in the model." if left > 0 and telling else ""
+    caption = "Columns that count most in the model." if left > 0 and important else ""
     first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
     at = len(own)
     return [

@@ -82,6 +82,8 @@ def text_of(cells: Cells) -> Factor:
     values, codes = np.unique(cells.numbers[known], return_inverse=True)
     out = np.full(len(known), -1, dtype=np.int32)
     out[known] = codes
+    if cells.kind == "boolean":
+        return Factor(out, np.where(values > 0, "true", "false").astype(object))
     return _as_text(Factor(out, values.astype(object)))
 
 

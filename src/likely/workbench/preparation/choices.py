@@ -195,7 +195,7 @@ def _refuse_numbers(name: str, levels: Array) -> None:
     raise InvalidInput(
         f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
         "Numbers, or words, were expected. Convert it, with what is no number left missing; "
-        "make it categorical (pandas: astype('category')) if they are names of groups; or drop it."
+        "declare it a category (category=, or --category) if they are names of groups; or drop it."
     )
 
 

@@ -1,4 +1,4 @@
-"""``--group`` and ``--by-time``: kept by a run, known to its curve, and said by the report."""
+"""``--group`` and ``--by-time``: kept by a run, known to its curve, and told by the report."""
 
 import json
 
