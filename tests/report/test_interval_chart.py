@@ -9,7 +9,7 @@ from likely.report.interval_chart import _window
 
 def entries(values, width=0.02):
     return [
-        {"model": name, "averaged": value, "interval": [value - width, value + width]}
+        {"model": name, "value": value, "interval": [value - width, value + width]}
         for name, value in values.items()
     ]
 

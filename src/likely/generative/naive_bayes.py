@@ -294,10 +294,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
 
     def _value_labels(self) -> list[list[str]]:
-        labels = super()._value_labels()
-        for column, intervals in bins_in_words(self.plan_, self.discretizer_).items():
-            labels[column] = intervals
-        return labels
+        bins = bins_in_words(self.plan_, self.discretizer_)
+        return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
 
     @property
     def class_coef_(self) -> Array:
