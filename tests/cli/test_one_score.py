@@ -87,8 +87,7 @@ def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, wo
     said = likely("train", "patients.csv", *words, "-o", "run").out
     scores = json.loads((tmp_path / "run/run.json").read_text())["scores"]
     cells = estimate_cells(scores["value"], *scores["interval"], scores["best_constant"])
-    line = " +".join(map(re.escape, (scores["name"], *cells)))
-    assert re.search(line, said)
+    assert re.search(" +".join(map(re.escape, [scores["name"], *cells])), said)
     kept = tmp_path / "run/validation.json"
     if words[0] != "mixture":
         assert json.loads(kept.read_text())["score"] == scores
@@ -98,7 +97,7 @@ def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, wo
     page = (tmp_path / "report.html").read_text()
     first = scores["name"][0].upper() + scores["name"][1:]
     assert f"{first} " in page
-    assert "the paired gain is" in page
+    assert all(cell in page for cell in cells)
 
 
 def test_a_function_is_a_metric_of_compare_tune_and_curve(likely, tmp_path):
