@@ -9,6 +9,15 @@ from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
+from likely.solvers.stopping import (
+    Iterations,
+    Patience,
+    Seconds,
+    SmallChange,
+    SmallStep,
+    StoppingRule,
+    Tolerance,
+)
 
 __all__ = [
     "EM",
@@ -18,13 +27,20 @@ __all__ = [
     "FirstOrder",
     "FixedStep",
     "GradientDescent",
+    "Iterations",
     "Newton",
+    "Patience",
     "ProximalNewton",
     "SecondOrder",
+    "Seconds",
+    "SmallChange",
+    "SmallStep",
     "SmoothObjective",
     "Solution",
     "Solver",
     "State",
+    "StoppingRule",
+    "Tolerance",
     "maximise",
     "minimise",
 ]
