@@ -22,7 +22,8 @@ from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.base import Likelihood
-from likely.objectives.linear import Total, block_eta, block_second_order, weighted
+from likely.objectives.linear import block_eta, block_second_order, weighted
+from likely.objectives.penalised import Total
 from likely.solvers.base import SecondOrder, SmoothObjective
 
 
