@@ -26,7 +26,7 @@ truth = label[800:, None] == model.classes_
 log_loss = -np.log(probability[truth]).mean()
 share = model.class_count_ / model.class_count_.sum()
 constant = -(truth @ np.log(share)).mean()
-print(f"log loss {log_loss:.3f}, best constant {constant:.3f}, on 200 rows not seen")
+print(f"log loss {log_loss:.3f}, baseline {constant:.3f}, on 200 held-out rows")
 
 # Each column's part of the log-odds; the parts add up.
 print(model.explain(table[800:801], against="well"))

@@ -3,11 +3,9 @@
 import numpy as np
 
 from likely.likelihoods import likelihood_of
-from likely.linear.losses import loss_objective
-from likely.linear.updates import canonical_update
-from likely.solvers import FixedStep, maximise, minimise
-from likely.solvers.maximise import Negated
+from likely.solvers import FixedStep, Negated, maximise, minimise
 from likely.special import expit, identity
+from likely.teaching import canonical_update, loss_objective
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-3, 3, 50)

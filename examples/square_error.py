@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from likely.likelihoods import MARGIN_LOSSES, SquareErrorLogistic, likelihood_of
-from likely.linear.losses import loss_objective
+from likely.likelihoods import likelihood_of
 from likely.solvers import LBFGS, FixedStep, minimise
+from likely.teaching import MARGIN_LOSSES, SquareErrorLogistic, loss_objective
 
 cross, square = likelihood_of("bernoulli"), SquareErrorLogistic()
 a = np.array([-20.0, -10.0, -2.0, 0.0, 2.0, 10.0])

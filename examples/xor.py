@@ -5,14 +5,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import likely as lk
-from likely.features.basis import BasisFunctions
-from likely.features.polynomial import PolynomialFeatures
-from likely.linear.separability import separability
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 y = np.array([0, 1, 1, 0])
 
-certificate = separability(X, y)
+certificate = lk.separability(X, y)
 print(certificate)
 print("verified:", certificate.verify(X, y))
 
@@ -21,14 +18,14 @@ model = lk.LogisticRegression(l2=0.0).fit(X, y)
 nats = -np.log(model.predict_proba(X)[range(4), y]).mean()
 print(f"logistic regression: weights {model.coef_[0].round(6)}, {nats:.6f} nats each")
 
-distances = BasisFunctions("distance", centres=[[0, 0], [1, 1]])
+distances = lk.BasisFunctions("distance", centres=[[0, 0], [1, 1]])
 maps = {
     "distances to (0, 0) and (1, 1)": distances,
     "their squares": make_pipeline(distances, FunctionTransformer(np.square)),
-    "x₁, x₂ and the product x₁x₂": PolynomialFeatures(monomials=[["x0"], ["x1"], ["x0", "x1"]]),
+    "x₁, x₂ and the product x₁x₂": lk.PolynomialFeatures(monomials=[["x0"], ["x1"], ["x0", "x1"]]),
 }
 for name, features in maps.items():
     print(f"\n{name}:")
-    print(separability(features.fit_transform(X), y))
+    print(lk.separability(features.fit_transform(X), y))
     model = make_pipeline(features, lk.LogisticRegression(l2=0.01)).fit(X, y)
     print("logistic regression says", model.predict_proba(X)[:, 1].round(3).tolist())

@@ -3,7 +3,7 @@
 import numpy as np
 
 import likely as lk
-from likely.linear.cascade import Cascade
+from likely.teaching import Cascade
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 y = np.array([0, 1, 1, 0])

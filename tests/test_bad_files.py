@@ -125,7 +125,7 @@ def test_a_linear_model_names_the_cell_of_a_file(model, table, tmp_path):
     frame, path = table
     with pytest.raises(UnknownName, match=r"no column 'lable'.*Did you mean 'label'"):
         model.fit(path, "lable")
-    with pytest.raises(InvalidInput, match=r"requires y to be passed.*name of a column"):
+    with pytest.raises(InvalidInput, match=r"requires y to be passed.*must name the target column"):
         model.fit(path)
     changed = frame.assign(size=np.where(frame.index == 20_000, np.nan, frame["size"]))
     changed.to_csv(tmp_path / "gap.csv", index=False)

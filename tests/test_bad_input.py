@@ -152,7 +152,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         {},
         {
             "classifier": r"NaN: the label of row 2 is missing.*NaiveBayes\(unlabelled",
-            "regressor": r"y contains NaN: row 2 has nan.*Mend it",
+            "regressor": r"y contains NaN: row 2 has nan.*Fix it",
             "all": FINE,
         },
     ),
@@ -161,8 +161,8 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         replaced(np.inf),
         {},
         {
-            "classifier": r"y contains infinity: the label of row 2.*Mend it",
-            "regressor": r"y contains infinity: row 2 has inf.*Mend it",
+            "classifier": r"y contains infinity: the label of row 2.*Fix it",
+            "regressor": r"y contains infinity: row 2 has inf.*Fix it",
             "all": FINE,
         },
     ),

@@ -23,9 +23,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from likely import NaiveBayes
 from likely.calibrate.isotonic import IsotonicScaling
 from likely.calibrate.platt import PlattObjective, PlattScaling, fit_platt, platt_targets
-from likely.calibrate.scores import SURELY_NOT, folds_of, scores_of
+from likely.calibrate.scores import SURELY_NOT, scores_of
 from likely.calibrate.temperature import TemperatureScaling
 from likely.differences import check_gradient, check_hessian
+from likely.inputs.folds import folds_of
 from tests.scalings import CANCER, SCALINGS, every_scaling, halves, noisy, score_alone
 
 
@@ -164,7 +165,7 @@ def test_folds_leave_the_estimator_as_if_fitted_to_all_rows(scaling):
 def test_numbered_folds_score_each_present_row_once_and_learn_every_class(seed, n_folds):
     rng = np.random.default_rng(seed)
     codes = rng.permutation(np.r_[np.repeat([0, 1, 2], 2), rng.integers(-1, 3, 30)])
-    folds = folds_of(n_folds, None, codes, codes=codes, classes=np.arange(3))
+    folds = folds_of(n_folds, None, codes, codes=codes)
     assert (
         sorted(np.concatenate([fold for _, fold in folds])) == np.flatnonzero(codes >= 0).tolist()
     )

@@ -18,6 +18,8 @@ ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MADE = {"benchmarks/RESULTS.md"}  # by `make bench`
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+INSIDE = {("plot_adaptive_looks", "likely.sealing.judges")}  # what a seal does not let out
 
 
 def markdown_blocks(text):
@@ -70,7 +72,32 @@ def test_a_script_of_the_gallery_draws_a_picture(script, monkeypatch):
 def test_every_public_name_is_in_the_reference():
     text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
     shown = set(re.findall(r"^\.\. auto\w+:: likely\.(\w+)$", text, flags=re.MULTILINE))
-    assert {name for name in likely.__all__ if name not in ("__version__", "data")} <= shown
+    shown |= set(re.findall(r":class:`likely\.(\w+)`", text))  # shown on a page of their own
+    assert {name for name in likely.__all__ if name != "__version__"} <= shown
+
+
+@pytest.mark.parametrize("module", sorted(likely._MODULES - {"data"}))
+def test_every_public_name_of_a_module_is_in_the_reference(module):
+    """Functions and classes by their docstrings, registries by a line that says what they list."""
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    assert f".. automodule:: likely.{module}\n   :members:\n" in text
+    found = getattr(likely, module)
+    for name in found.__all__:
+        value = getattr(found, name)
+        there = value.__doc__ if callable(value) else f"``likely.{module}.{name}``" in text
+        assert there, f"likely.{module}.{name}"
+
+
+@pytest.mark.parametrize("page", [*ALL_PAGES, *GALLERY, *EXAMPLES], ids=lambda page: page.stem)
+def test_pages_and_examples_import_public_names(page):
+    text = page.read_text(encoding="utf-8")
+    for module, names in re.findall(r"from (likely[\w.]*) import \(?([\w, ]+)", text):
+        public = module.removeprefix("likely").removeprefix(".")
+        if (page.stem, module) in INSIDE:
+            continue
+        assert public == "" or public in likely._MODULES, f"{module} is not public"
+        home = likely if not public else getattr(likely, public)
+        assert set(names.replace(" ", "").split(",")) <= set(home.__all__), f"{module}: {names}"
 
 
 def test_every_model_page_is_in_the_contents_and_shows_its_picture():

@@ -1,4 +1,4 @@
-"""Intervals of rows that come in groups: against statsmodels, and against what they must equal."""
+"""Intervals, also of rows in groups: against statsmodels, and against what they must equal."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,10 @@ from likely.intervals import (
     about_clustered_mean,
     about_mean,
     effective_rows,
+    mean_interval,
     rows_at_worst,
     student_quantile,
+    wilson,
 )
 
 
@@ -89,3 +91,18 @@ def test_rows_of_a_group_are_worth_less_the_more_alike_they_are():
     assert effective_rows(np.zeros_like(values), groups) == pytest.approx(12 * fewer)
     assert rows_at_worst(groups) == pytest.approx(12)
     assert rows_at_worst(np.array([0, 0, 0, 1])) == pytest.approx(1.6)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_cover_as_often_as_they_say(level):
+    draws = np.random.default_rng(1).exponential(size=(2000, 80))
+    covered = [low <= 1.0 <= high for low, high in (mean_interval(d, level) for d in draws)]
+    # skew costs about 0.02 at n = 80; chance 0.01
+    assert abs(np.mean(covered) - level) < 0.03
+
+
+def test_wilsons_interval_is_that_of_statsmodels():
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    for right in (0, 3, 17, 40):
+        theirs = proportion.proportion_confint(right, 40, alpha=0.1, method="wilson")
+        assert_allclose(wilson(right / 40, 40, 0.9), theirs, atol=1e-12)

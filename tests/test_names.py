@@ -4,7 +4,7 @@ import pytest
 
 from likely.distributions import DISTRIBUTIONS, Bernoulli
 from likely.errors import InvalidInput, UnknownName
-from likely.names import lookup, shortlist
+from likely.names import lookup
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -28,8 +28,3 @@ def test_a_misspelt_name_is_refused_with_the_choices_and_the_nearest():
 def test_a_name_like_none_of_them_gets_no_suggestion():
     with pytest.raises(UnknownName, match=r"choose one of a, b\.$"):
         lookup("thing", "zzz", {"b": 2, "a": 1})
-
-
-def test_a_short_list_says_how_many_are_not_in_it():
-    assert shortlist(["a", "b"]) == "a, b"
-    assert shortlist(["a", "b", "c", "d"], 2) == "a, b and 2 more"

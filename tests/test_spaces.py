@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import TargetKind
+from likely.kinds import TargetKind, kinds_in_order
+from likely.linear.softmax import SoftmaxRegression
 from likely.spaces import (
     DIMENSIONS,
     Choice,
@@ -22,12 +23,10 @@ from likely.spaces import (
     Real,
     Space,
     space_from,
-    space_from_json,
 )
-from likely.workbench.models import BASELINE, CANDIDATES, kinds_in_order
-from likely.workbench.objective import prepared
+from likely.workbench.held_out import with_settings
+from likely.workbench.models import BASELINE, MODELS, space_of
 from likely.workbench.predictions import predict_for
-from likely.workbench.search.default_spaces import space_of
 from likely.workbench.search.study import tune
 from likely.workbench.task import Task, task_of
 
@@ -174,18 +173,18 @@ def test_lists_are_choices_and_unknown_names_are_refused() -> None:
         space_from({"smothing": [1, 2]}, known=["smoothing", "prior"])
 
 
-TUNABLE = [name for name in CANDIDATES if name != BASELINE]
+TUNABLE = [name for name, entry in MODELS.items() if entry.space is not None]
 
 
 @pytest.mark.parametrize("name", TUNABLE)
 def test_every_draw_of_a_models_space_builds_the_model(name: str) -> None:
-    candidate = CANDIDATES[name]
-    kind = kinds_in_order(candidate.tasks)[0]
+    entry = MODELS[name]
+    kind = kinds_in_order(entry.suits)[0]
     task = Task(kind, "y", ("a", "b"), ("a", "b") if kind == "ordinal" else None)
     space = space_of(name, rows=200, spread=3.0)
     for seed in range(20):
         chosen = space.sample(np.random.default_rng(seed))
-        built = candidate.build(task, chosen).get_params()
+        built = entry.build(task, chosen).get_params()
         assert {setting: built[setting] for setting in chosen} == chosen
 
 
@@ -193,7 +192,7 @@ FEW = {"n_penalties": 4, "cv": 2}  # of a model that walks a path of penalties
 KINDS_OF_TUNABLE = [
     (name, kind)
     for name in TUNABLE
-    for kind in kinds_in_order(CANDIDATES[name].tasks)[: None if "lasso" not in name else 1]
+    for kind in kinds_in_order(MODELS[name].suits)[: None if "lasso" not in name else 1]
 ]
 
 
@@ -217,13 +216,13 @@ def rows_of_kind(kind: str) -> tuple[pa.Table, Task]:
 def test_every_draw_of_a_models_space_can_be_fitted(name: str, kind: str) -> None:
     table, task = rows_of_kind(kind)
     space = space_of(name, rows=30, spread=1.0)
-    takes = CANDIDATES[name].build(task).get_params()
-    template = CANDIDATES[name].build(task, {k: v for k, v in FEW.items() if k in takes})
+    takes = MODELS[name].build(task).get_params()
+    template = MODELS[name].build(task, {k: v for k, v in FEW.items() if k in takes})
     ends = [space.from_unit([u] * len(space)) for u in (0.0, 1.0)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a weak penalty may separate the classes
         for chosen in [*ends, *(space.sample(np.random.default_rng(seed)) for seed in range(3))]:
-            model = prepared(template, chosen).fit(table, "y")
+            model = with_settings(template, chosen).fit(table, "y")
             said = predict_for(model, task, table)
             values = said.log_proba if task.has_classes else said.mean
             assert values is not None
@@ -252,13 +251,15 @@ def test_one_declared_space_drives_the_three_searches_of_a_model(search: str) ->
 
 
 def test_a_model_without_settings_says_so_and_a_stranger_is_named() -> None:
-    with pytest.raises(InvalidInput, match="constant has no settings to tune"):
+    with pytest.raises(InvalidInput, match="constant has no usual space of settings"):
         space_of(BASELINE)
     with pytest.raises(UnknownName, match="Did you mean 'logistic'"):
         space_of("logistc")
-    assert space_of("SoftmaxRegression") == space_of("softmax")
+    assert space_of(SoftmaxRegression()) == space_of("softmax")
 
 
 @pytest.mark.parametrize("space", [space_of(name) for name in TUNABLE], ids=TUNABLE)
-def test_a_space_is_read_back_from_json(space: Space) -> None:
-    assert space_from_json(json.loads(json.dumps(space.to_json()))) == space
+def test_a_space_is_written_in_the_types_that_json_has(space: Space) -> None:
+    written = space.to_json()
+    assert json.loads(json.dumps(written)) == written
+    assert list(written) == space.names

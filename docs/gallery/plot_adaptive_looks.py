@@ -24,7 +24,7 @@ def told(judge, guess, best, look):
     losses = (guess[0] != sealed).astype(float)
     promised = float(np.mean(guess[1] != training))
     noise = np.random.default_rng([1, look])
-    return JUDGES[judge].rule(Evidence(losses, CHANCE, promised, best, 0.95, noise)).told.value
+    return JUDGES[judge].rule(Evidence(losses, CHANCE, promised, best, 0.95, noise)).value
 
 
 def apparent_error(judge):

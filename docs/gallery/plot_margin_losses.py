@@ -11,7 +11,7 @@ error, as it stands, is nowhere a bound, and it is flat where the margin is wors
 import matplotlib.pyplot as plt
 import numpy as np
 
-from likely.likelihoods import MARGIN_LOSSES
+from likely.teaching import MARGIN_LOSSES
 
 m = np.linspace(-4, 4, 1601)
 labels = {

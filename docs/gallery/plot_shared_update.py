@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from likely.likelihoods import likelihood_of
-from likely.linear.updates import canonical_update
 from likely.special import expit, identity
+from likely.teaching import canonical_update
 
 rng = np.random.default_rng(2)
 x = np.sort(rng.uniform(-3, 3, 40))

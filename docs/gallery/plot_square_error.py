@@ -12,9 +12,9 @@ square error has a plateau there, and two hundred steps do not leave it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from likely.likelihoods import SquareErrorLogistic, likelihood_of
-from likely.linear.losses import loss_objective
+from likely.likelihoods import likelihood_of
 from likely.solvers import FixedStep, minimise
+from likely.teaching import SquareErrorLogistic, loss_objective
 
 losses = {"cross_entropy": likelihood_of("bernoulli"), "square_error": SquareErrorLogistic()}
 names = {"cross_entropy": "cross-entropy", "square_error": "square error"}

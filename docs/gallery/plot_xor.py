@@ -15,18 +15,15 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 import likely as lk
-from likely.features.basis import BasisFunctions
-from likely.features.polynomial import PolynomialFeatures
-from likely.linear.cascade import Cascade
-from likely.linear.separability import separability
+from likely.teaching import Cascade
 
 X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
 y = np.array([0, 1, 1, 0])
 cascade = min((Cascade.fit_jointly(X, y, seed=s) for s in range(10)), key=lambda c: c.nll(X, y))
 
 
-distances = BasisFunctions("distance", centres=[[0, 0], [1, 1]])
-product = PolynomialFeatures(monomials=[["x0"], ["x1"], ["x0", "x1"]])
+distances = lk.BasisFunctions("distance", centres=[[0, 0], [1, 1]])
+product = lk.PolynomialFeatures(monomials=[["x0"], ["x1"], ["x0", "x1"]])
 
 
 def fitted(*features):
@@ -67,7 +64,7 @@ for (title, probability, seen, names), (top, bottom) in zip(columns, axes.T, str
     top.set(title=title, xlabel="x₁", ylabel="x₂", aspect="equal")
 
     at = seen(X)
-    found = separability(at, y)
+    found = lk.separability(at, y)
     points(bottom, at)
     low, high, edge = at.min(axis=0), at.max(axis=0), np.ptp(at, axis=0) / 4
     bottom.set(

@@ -13,12 +13,17 @@ if TYPE_CHECKING:
         data,
         differences,
         distributions,
+        errors,
         information,
         likelihoods,
         links,
+        metrics,
         penalties,
+        searches,
         solvers,
+        spaces,
         special,
+        teaching,
     )
     from likely.calibrate.isotonic import IsotonicScaling
     from likely.calibrate.platt import PlattScaling
@@ -34,35 +39,43 @@ if TYPE_CHECKING:
     from likely.generative.naive_bayes import NaiveBayes
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
-    from likely.linear.inference import likelihood_ratio_test
+    from likely.linear.inference import Inference, likelihood_ratio_test
     from likely.linear.logistic import LogisticRegression
     from likely.linear.maxent import MaxEntropy
     from likely.linear.ordinal import OrdinalRegression
     from likely.linear.path import PenaltyPath
     from likely.linear.regression import LinearRegression
-    from likely.linear.separability import separability
+    from likely.linear.separability import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
-    from likely.sealing.create import seal
-    from likely.sealing.sealed import open_seal
-    from likely.workbench.comparison import compare
-    from likely.workbench.curves import learning_curve
-    from likely.workbench.look.look import look
+    from likely.sealing.final_score import FinalScore
+    from likely.sealing.sealed import Sealed
+    from likely.workbench.comparison import Comparison, compare
+    from likely.workbench.curves import Curve, learning_curve
+    from likely.workbench.folds import Folds
+    from likely.workbench.look.look import Look, look
     from likely.workbench.preparation.prepared import Prepared
-    from likely.workbench.search.study import tune
+    from likely.workbench.seals import open_seal, seal
+    from likely.workbench.search.study import Study, tune
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GLM",
     "BasisFunctions",
+    "Comparison",
+    "Curve",
     "Discretizer",
     "DiscriminantAnalysis",
+    "FinalScore",
+    "Folds",
     "FrankHall",
     "GaussianMixture",
+    "Inference",
     "IsotonicScaling",
     "LinearRegression",
     "LogisticRegression",
+    "Look",
     "MaxEntropy",
     "MixtureModel",
     "NaiveBayes",
@@ -71,13 +84,17 @@ __all__ = [
     "PlattScaling",
     "PolynomialFeatures",
     "Prepared",
+    "Sealed",
+    "Separability",
     "SoftmaxRegression",
+    "Study",
     "TemperatureScaling",
     "__version__",
     "compare",
     "data",
     "differences",
     "distributions",
+    "errors",
     "information",
     "learning_curve",
     "likelihood_ratio_test",
@@ -85,14 +102,18 @@ __all__ = [
     "links",
     "load",
     "look",
+    "metrics",
     "open_seal",
     "penalties",
     "read",
     "save",
     "seal",
+    "searches",
     "separability",
     "solvers",
+    "spaces",
     "special",
+    "teaching",
     "tune",
     "warmup",
 ]
@@ -101,24 +122,35 @@ _MODULES = {
     "data",
     "differences",
     "distributions",
+    "errors",
     "information",
     "likelihoods",
     "links",
+    "metrics",
     "penalties",
+    "searches",
     "solvers",
+    "spaces",
     "special",
+    "teaching",
 }
 
 _HOME = {  # public name: the module that defines it
     "BasisFunctions": "likely.features.basis",
+    "Comparison": "likely.workbench.comparison",
+    "Curve": "likely.workbench.curves",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
+    "FinalScore": "likely.sealing.final_score",
+    "Folds": "likely.workbench.folds",
     "FrankHall": "likely.linear.frank_hall",
     "GLM": "likely.linear.glm",
     "GaussianMixture": "likely.generative.gaussian_mixture",
+    "Inference": "likely.linear.inference",
     "IsotonicScaling": "likely.calibrate.isotonic",
     "LinearRegression": "likely.linear.regression",
     "LogisticRegression": "likely.linear.logistic",
+    "Look": "likely.workbench.look.look",
     "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
     "NaiveBayes": "likely.generative.naive_bayes",
@@ -127,17 +159,20 @@ _HOME = {  # public name: the module that defines it
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
     "Prepared": "likely.workbench.preparation.prepared",
+    "Sealed": "likely.sealing.sealed",
+    "Separability": "likely.linear.separability",
     "SoftmaxRegression": "likely.linear.softmax",
+    "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "compare": "likely.workbench.comparison",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.inference",
     "load": "likely.persist",
-    "open_seal": "likely.sealing.sealed",
     "look": "likely.workbench.look.look",
+    "open_seal": "likely.workbench.seals",
     "read": "likely.data.formats.registry",
     "save": "likely.persist",
-    "seal": "likely.sealing.create",
+    "seal": "likely.workbench.seals",
     "separability": "likely.linear.separability",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",

@@ -18,6 +18,11 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput
 
+__all__ = [
+    "check_gradient",
+    "check_hessian",
+]
+
 MACHINE = float(np.finfo(np.float64).eps)
 STEP = MACHINE ** (1 / 3)  # balances the truncation ε² against the rounding 1/ε
 RESOLVED = 1e-7  # the relative error that rounding alone may cause

@@ -5,7 +5,8 @@ LikelyError
 │   ├── UnknownName    a name that is not among the choices
 │   ├── BadCell        a value that its column cannot have; knows where it is
 │   ├── MissingCells   complete rows are needed, and a cell is missing
-│   └── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+│   ├── InvalidFile    a file is not what it should be; names the file and, if it can, the line
+│   └── UnusableRun    a RUN is not there, not finished, or not to be written to
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
 │   └── InUse          another process writes there now
 ├── SealedData         a sealed test set was used as data
@@ -29,6 +30,30 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+__all__ = [
+    "BadCell",
+    "BrokenLedger",
+    "CannotWrite",
+    "CollapsedComponent",
+    "HonestyRefusal",
+    "InUse",
+    "InvalidFile",
+    "InvalidInput",
+    "LikelyError",
+    "LikelyWarning",
+    "MissingCells",
+    "NotConverged",
+    "NothingToCalibrate",
+    "OutsideLink",
+    "RedundantColumns",
+    "SealedData",
+    "Separation",
+    "SingularCovariance",
+    "UnknownName",
+    "UnseenCategories",
+    "UnsupportedAccess",
+]
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -95,6 +120,17 @@ class InvalidFile(InvalidInput):
         self.line = line
 
 
+class UnusableRun(InvalidInput):
+    """A RUN folder that is not there, not finished, or not to be written to.
+
+    ``next`` is the command that helps.
+    """
+
+    def __init__(self, message: str, *, next: str) -> None:
+        super().__init__(message)
+        self.next = next
+
+
 class CannotWrite(LikelyError, OSError):
     """A file or folder that cannot be written, and what to do about it."""
 
@@ -117,6 +153,14 @@ class SealedData(LikelyError):
 
 class HonestyRefusal(LikelyError):
     """It could be done, and the score would not be what it says."""
+
+
+class SealedRows(HonestyRefusal):
+    """Rows that are sealed were about to be learned from, or scored without counting the look."""
+
+    def __init__(self, message: str, seal: object, *, scoring: bool) -> None:
+        super().__init__(message)
+        self.seal, self.scoring = str(seal), scoring
 
 
 class BrokenLedger(LikelyError):

@@ -22,6 +22,18 @@ from likely._typing import Array
 from likely.names import lookup
 from likely.special import exp, floating, log, log1p, log_expit, log_softmax, namespace
 
+__all__ = [
+    "UNITS",
+    "bernoulli_cross_entropy",
+    "bernoulli_cross_entropy_of_logits",
+    "cross_entropy",
+    "cross_entropy_of_logits",
+    "entropy",
+    "entropy_of_logits",
+    "kl_divergence",
+    "kl_divergence_of_logits",
+]
+
 UNITS: Mapping[str, float] = {"nats": 1.0, "bits": 1 / math.log(2)}
 
 

@@ -2,6 +2,7 @@
 
     Wilson    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     mean      x̄ ± t_{n−1} s/√n
+    matched   d̄ ± z s/√n of differences −1, 0 or 1, after two imagined rows were added
     sum       θ̂ ∓ √Σ a_k²(θ̂_k − end_k)²        from the ends of each θ̂_k
 
 Rows of one group (a patient, a shop) are not independent, and G groups tell less than n rows:
@@ -13,6 +14,8 @@ Rows of one group (a patient, a shop) are not independent, and G groups tell les
 References
 ----------
 Wilson (1927), Probable inference, JASA 22.
+Agresti & Min (2005), Simple improved confidence intervals for comparing matched proportions,
+Statistics in Medicine 24.
 Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical Science 16.
 Zou & Donner (2008), Construction of confidence limits about effect measures, Stat. in Medicine 27.
 Cameron & Miller (2015), A practitioner's guide to cluster-robust inference, J. Human Resources 50,
@@ -29,6 +32,7 @@ import numpy as np
 from likely._typing import Array, Codes
 
 Ends = tuple[float, float]
+IMAGINED = np.array([1.0, -1.0, 0.0, 0.0])  # differences of matched pairs, half a row each
 
 
 def normal_quantile(level: float) -> float:
@@ -107,6 +111,40 @@ def about_clustered_mean(
         return -inf, inf
     scatter = clustered_scatter((weight * (values - mean))[:, None], groups, n)
     return about_mean(mean, float(scatter[0, 0]), n_groups_of(groups), level)
+
+
+def mean_interval(
+    values: Array,
+    level: float = 0.95,
+    groups: Codes | None = None,
+    *,
+    lowest: float = -inf,
+    highest: float = inf,
+) -> Ends:
+    """Of the mean of rows, in groups or not; of one row, or of one group, the whole range."""
+    mean = float(np.mean(values))
+    if groups is None:
+        ends = about_mean(mean, float(np.square(values - mean).sum()), len(values), level)
+    else:
+        ends = about_clustered_mean(values, groups, level)
+    low, high = clipped(ends, lowest, highest)
+    return min(low, mean), max(high, mean)
+
+
+def matched_interval(differences: Array, level: float = 0.95, groups: Codes | None = None) -> Ends:
+    """Of the mean of differences of 0 and 1: few rows that all agree are no certainty."""
+    mean = float(differences.mean())
+    n = float(len(differences)) if groups is None else effective_rows(differences, groups, level)
+    if n <= 0:
+        return -1.0, 1.0
+    values = np.append(differences, IMAGINED)
+    weight = np.append(np.full(len(differences), n / len(differences)), np.full(4, 0.5))
+    total = float(weight.sum())
+    centre = float(np.dot(weight, values)) / total
+    variance = float(np.dot(weight, np.square(values - centre))) / total
+    half = normal_quantile(level) * sqrt(variance / total)
+    low, high = clipped((centre - half, centre + half), -1.0, 1.0)
+    return min(low, mean), max(high, mean)
 
 
 def rows_at_worst(groups: Codes, weight: Array | None = None) -> float:

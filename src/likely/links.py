@@ -24,6 +24,23 @@ from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.special import exp, expit, expm1, log, log1p, log_expit, logit, ones_like
 
+__all__ = [
+    "LINKS",
+    "CLogLog",
+    "Cauchit",
+    "Identity",
+    "Inverse",
+    "InverseSquared",
+    "Link",
+    "Log",
+    "LogLog",
+    "Logit",
+    "Power",
+    "Probit",
+    "Sqrt",
+    "UnitLink",
+]
+
 LARGEST_EXPONENT = 700.0  # e⁷⁰⁰ ≈ 1e304 is the last round power that float64 holds
 MACHINE = float(np.finfo(np.float64).eps)
 LOG_SQRT_2PI = float(np.log(2 * pi) / 2)

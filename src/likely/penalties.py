@@ -29,6 +29,17 @@ from scipy.special import erfcx, gammaln
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 
+__all__ = [
+    "L1",
+    "L2",
+    "PENALTIES",
+    "ElasticNet",
+    "Group",
+    "NoPenalty",
+    "Penalty",
+    "soft_threshold",
+]
+
 Strength = float | Array  # one for all coefficients, or one for each
 
 

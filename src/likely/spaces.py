@@ -21,16 +21,28 @@ Bergstra & Bengio, Random search for hyper-parameter optimization, JMLR 13, 2012
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, floor, inf, isfinite, log
-from typing import Any, final
-
-import numpy as np
+from math import exp, floor, inf, isfinite, log, nextafter
+from numbers import Real as RealNumber
+from typing import TYPE_CHECKING, Any, final
 
 from likely.errors import InvalidInput, UnknownName
 
+__all__ = [
+    "DIMENSIONS",
+    "Choice",
+    "Conditional",
+    "Dimension",
+    "Integer",
+    "Real",
+    "Space",
+]
+
+if TYPE_CHECKING:
+    import numpy as np
+
 Parameters = dict[str, Any]  # constructor arguments, by name
 
-LAST_BELOW_ONE = float(np.nextafter(1.0, 0.0))  # u = 1 belongs to the last value, not after it
+LAST_BELOW_ONE = nextafter(1.0, 0.0)  # u = 1 belongs to the last value, not after it
 
 
 class Dimension(ABC):
@@ -270,7 +282,7 @@ class Space:
             point.append(u)
         return point
 
-    def sample(self, rng: np.random.Generator) -> Parameters:
+    def sample(self, rng: "np.random.Generator") -> Parameters:
         """One draw.  Idle settings use a number too, so that later ones do not shift."""
         return self.from_unit(rng.random(len(self)).tolist())
 
@@ -299,19 +311,6 @@ def _extended(
     if not dimension.active(chosen):
         return [chosen]
     return [{**chosen, name: value} for value in values]
-
-
-def space_from_json(declared: Mapping[str, Any]) -> Space:
-    """What ``Space.to_json`` wrote."""
-    return Space({name: _dimension_from_json(record) for name, record in declared.items()})
-
-
-def _dimension_from_json(record: Mapping[str, Any]) -> Dimension:
-    fields = {name: value for name, value in record.items() if name != "kind"}
-    if record["kind"] == "conditional":
-        inner = _dimension_from_json(fields["of"])
-        return Conditional(inner, fields["on"], tuple(fields["values"]))
-    return DIMENSIONS[record["kind"]](**fields)
 
 
 def dimension_of(name: str, declared: Any) -> Dimension:
@@ -349,7 +348,7 @@ def _check_range(given: Dimension, low: float, high: float, *, log_scale: bool) 
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return isinstance(value, RealNumber) and not isinstance(value, bool)
 
 
 def _position(x: float, low: float, high: float, *, log_scale: bool) -> float:

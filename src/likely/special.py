@@ -21,6 +21,38 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.errors import InvalidInput
 
+__all__ = [
+    "ACTIVATIONS",
+    "Activation",
+    "append_constant",
+    "exp",
+    "expit",
+    "expit_derivative",
+    "expm1",
+    "from_one_hot",
+    "identity",
+    "lgamma",
+    "log",
+    "log1p",
+    "log_add_exp",
+    "log_expit",
+    "log_expit_complement",
+    "log_expit_complement_derivative",
+    "log_expit_derivative",
+    "log_multinomial_coefficient",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "multinomial_coefficient",
+    "one_hot",
+    "relu",
+    "relu_derivative",
+    "softmax",
+    "softmax_jacobian",
+    "tanh",
+    "tanh_derivative",
+]
+
 Axis = int | tuple[int, ...] | None
 
 LOG_FLOOR = float(np.log(np.finfo(np.float64).eps))
@@ -54,12 +86,14 @@ def floating(a: Any, xp: Any) -> Array:
 
 
 def exp(a: Array) -> Array:
+    """eᵃ; 0 or inf without a warning where float64 ends."""
     xp = namespace(a)
     with np.errstate(over="ignore", under="ignore"):
         return xp.exp(floating(a, xp))
 
 
 def expm1(a: Array) -> Array:
+    """eᵃ − 1, which keeps its digits for small a."""
     xp = namespace(a)
     with np.errstate(over="ignore"):
         return xp.expm1(floating(a, xp))
@@ -73,6 +107,7 @@ def log(a: Array) -> Array:
 
 
 def log1p(a: Array) -> Array:
+    """ln(1 + a), which keeps its digits for small a; −inf at −1 without a warning."""
     xp = namespace(a)
     with np.errstate(divide="ignore"):
         return xp.log1p(floating(a, xp))
@@ -209,6 +244,7 @@ class Activation:
 
 
 def tanh(a: Array) -> Array:
+    """(eᵃ − e⁻ᵃ) / (eᵃ + e⁻ᵃ)."""
     xp = namespace(a)
     return xp.tanh(floating(a, xp))
 
@@ -219,6 +255,7 @@ def tanh_derivative(a: Array) -> Array:
 
 
 def relu(a: Array) -> Array:
+    """max(a, 0)."""
     xp = namespace(a)
     a = floating(a, xp)
     return xp.where(a > 0, a, xp.zeros_like(a))[()]
@@ -232,6 +269,7 @@ def relu_derivative(a: Array) -> Array:
 
 
 def identity(a: Array) -> Array:
+    """a itself."""
     return a
 
 

@@ -5,13 +5,13 @@ import json
 import pytest
 
 import likely as lk
-from likely.cli.builtin import builtin_table
+from likely.workbench.builtin import builtin_table
 
 
 def test_a_curve_by_size_is_a_table_and_names_the_next_command(likely, table):
     outcome = likely("curve", table, "logistic", "--target", "ill", "--folds", "3")
     assert outcome.exit == 0
-    assert "log loss of logistic by rows learned from" in outcome.out
+    assert "log loss of logistic by training rows" in outcome.out
     assert outcome.out.rstrip().endswith(f"Next: likely tune {table} logistic --target ill")
     assert list(table.parent.iterdir()) == [table]
 

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.cli.explain import explanation
-from likely.cli.telling import tellings
 
 
 def test_evidence_is_the_expected_log_odds():
@@ -14,12 +12,10 @@ def test_evidence_is_the_expected_log_odds():
     y = np.repeat([0, 1], 4000)
     X = np.column_stack([rng.normal(3.0 * y), rng.normal(size=8000)])
     model = lk.NaiveBayes().fit(X, y)
-    first, second = tellings(
-        model.distribution_, model.class_log_prior_, ["tells", "noise"], [[], []], seed=0
-    )
-    assert (first.column, second.column) == ("tells", "noise")
-    np.testing.assert_allclose(first.evidence, [4.5, 4.5], rtol=0.15)  # 500 draws
-    np.testing.assert_allclose(second.evidence, [0, 0], atol=0.05)
+    first, second = model.describe().tables[0].to_json()
+    assert (first["column"], second["column"]) == ("x0", "x1")
+    np.testing.assert_allclose(list(first["evidence"].values()), [4.5, 4.5], rtol=0.15)  # 500 draws
+    np.testing.assert_allclose(list(second["evidence"].values()), [0, 0], atol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +25,9 @@ def test_evidence_is_the_expected_log_odds():
 def test_every_event_model_of_counts_is_explained(event, shows):
     X = np.tile([[1, 0, 1], [1, 1, 0], [0, 0, 1], [0, 1, 0]], (5, 1))
     model = lk.NaiveBayes(event=event).fit(X, np.tile([1, 1, 0, 0], 5))
-    text, result = explanation(model, seed=0)
-    assert shows in text
-    assert result["columns"][0]["column"] == "x0"
+    told = model.describe()
+    assert shows in str(told)
+    assert told.to_json()["columns"][0]["column"] == "x0"
 
 
 @pytest.mark.parametrize("covariance", ["tied", "full", "diagonal", "spherical"])
@@ -40,10 +36,10 @@ def test_every_covariance_of_a_discriminant_is_explained(covariance):
     y = np.repeat([0, 1], 30)
     X[30:, 1] += 4
     model = lk.DiscriminantAnalysis(covariance=covariance).fit(X, y)
-    text, result = explanation(model, seed=0)
-    assert result["columns"][0]["column"] == "x1"
-    assert ("weight" in result["columns"][0]) == (covariance == "tied")
-    assert f"{model.means_[1, 1]:.3g} ±" in text
+    told = model.describe()
+    assert told.to_json()["columns"][0]["column"] == "x1"
+    assert ("weights" in told.to_json()) == (covariance == "tied")
+    assert f"{model.means_[1, 1]:.3g} ±" in str(told)
 
 
 def test_many_classes_are_told_one_by_one(likely):

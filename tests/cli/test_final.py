@@ -7,10 +7,11 @@ import shutil
 import pytest
 
 import likely as lk
+from likely.formatting import estimate_cells
 
 SENTENCE = re.compile(
-    r"Log loss \d\.\d+ \(\d\.\d+–\d\.\d+\) on 40 sealed rows, look 1 of 1; best constant "
-    r"\d\.\d+\. Cross-validation had promised \d\.\d+\."
+    r"Log loss \d\.\d+ \(95 % interval \d\.\d+ to \d\.\d+\) on 40 sealed rows; evaluation 1 of 1\. "
+    r"Baseline \(constant\): \d\.\d+\. Cross-validation estimate: \d\.\d+\."
 )
 
 
@@ -87,7 +88,7 @@ def test_a_look_beyond_the_budget_exits_3_unless_there_is_a_reason(likely, run):
     assert events(run)[-1] == "refused"
     outcome = likely("final", "@last", "--again", "the first model was the wrong one")
     assert outcome.exit == 0
-    assert "look 2 where 1 was meant" in " ".join(outcome.out.split())
+    assert "evaluation 2, beyond the budget of 1" in " ".join(outcome.out.split())
     assert "97.5 % interval" in outcome.out
     assert events(run)[-3:] == ["again", "commit", "score"]
 
@@ -134,7 +135,7 @@ def test_after_a_kill_the_commit_is_resumed(likely, run):
     assert events(run) == ["sealed", "commit"]
     outcome = likely("final", "@last")
     assert outcome.exit == 0
-    assert "look 1 of 1" in " ".join(outcome.out.split())
+    assert "evaluation 1 of 1" in " ".join(outcome.out.split())
     assert events(run) == ["sealed", "commit", "score"]
 
 
@@ -198,14 +199,15 @@ def test_a_group_stays_on_one_side_of_the_promise_too(likely, tmp_path):
 
 def test_the_best_constant_is_beside_every_metric(likely, run):
     outcome = likely("final", "@last")
-    header = next(line for line in outcome.out.splitlines() if "on the sealed rows" in line)
-    assert header.rstrip().endswith("best constant")
+    header = next(line for line in outcome.out.splitlines() if "sealed rows  " in line)
+    assert header.rstrip().endswith("baseline")
     kept = json.loads((run / "final.json").read_text())["extras"]["measures"]
     line = next(line for line in outcome.out.splitlines() if line.strip().startswith("accuracy"))
-    assert line.split()[-1] == f"{kept['accuracy']['constant']:.3f}"
+    numbers = (kept["accuracy"][key] for key in ("value", "low", "high", "constant"))
+    assert line.split()[1:] == " ".join(estimate_cells(*numbers)).split()
     likely("report", "@last")
     page = (run.parent.parent / "report.html").read_text()
-    assert page.count(">Best constant</th>") == 2, "of sealed rows, and of those held out"
+    assert page.count(">Baseline</th>") == 2, "of sealed rows, and of those held out"
 
 
 def test_a_ladder_that_repeats_the_best_says_so(likely, table):
@@ -224,7 +226,7 @@ def test_a_ladder_that_repeats_the_best_says_so(likely, table):
     likely("report", "@last")
     page = (table.parent / "report.html").read_text()
     assert "of an earlier model" in page
-    assert "better than the best constant, beyond" not in page
+    assert "better than the baseline, beyond" not in page
 
 
 def test_a_look_is_not_spent_on_an_older_run_than_the_user_may_mean(likely, tmp_path):

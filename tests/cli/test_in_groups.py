@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from likely.report import read_run
+from likely.formatting import estimate_cells
 from likely.report.sections.verdict import Verdict, held_out_verdict, verdict_of
+from likely.runs import read_run
 
 
 def patients(folder, n_patients=60, size=20, seed=0):
@@ -77,7 +78,7 @@ def test_final_says_how_many_groups_are_sealed(likely, by_patient):
     assert (told["n_groups"], told["group"]) == (12, "patient")
     assert told["gain_low"] < told["gain"] < told["gain_high"]
     outcome = likely("final", "@last")
-    assert "on 240 sealed rows in 12 groups of patient, look 1 of 1" in said(outcome.out)
+    assert "on 240 sealed rows in 12 groups of patient; evaluation 1 of 1" in said(outcome.out)
     likely("report", "@last")
     assert "in 12 groups of patient" in (by_patient / "report.html").read_text()
 
@@ -91,13 +92,13 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     assert told["low"] < told["constant"] < told["high"]
     assert told["gain_low"] > 0
     lines = outcome.out.splitlines()
-    first = lines[next(k for k, line in enumerate(lines) if "on the sealed rows" in line) + 1]
-    gain = [f"{told[name]:.3f}" for name in ("gain", "gain_low", "gain_high")]
-    assert said(first) == f"gain over the constant {gain[0]} {gain[1]} to {gain[2]}"
+    first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
+    gain, ends = estimate_cells(*(told[name] for name in ("gain", "gain_low", "gain_high")))
+    assert said(first) == f"gain over the baseline {gain} {ends}"
     assert "not shown to be better" not in outcome.out + outcome.err
     likely("report", "@last")
     page = (tmp_path / "report.html").read_text()
-    assert "better than the best constant, beyond what chance would do" in page
+    assert "better than the baseline, beyond chance" in page
     assert "not shown to be better" not in page
 
 
@@ -108,7 +109,7 @@ def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
     likely("seal", "noise.csv", "--target", "y")
     likely("train", "noise.seal", "logistic")
     outcome = likely("final", "@last")
-    assert "not shown to be better than the constant" in said(outcome.out + outcome.err)
+    assert "not shown to be better than the baseline" in said(outcome.out + outcome.err)
     assert verdict_of(read_run(run_facts(tmp_path)[0])).tone == "warn"
 
 
@@ -140,7 +141,7 @@ def test_train_tune_and_compare_have_one_best_constant(likely, tmp_path, group):
     found = likely("compare", "patients.seal", "logistic", *words).json["result"]
     constant = next(each for each in found["models"] if each["model"] == "constant")
     trained = run_facts(tmp_path)[1]["scores"]["best_constant"]
-    assert trained == pytest.approx(constant["pooled"], rel=1e-9)
+    assert trained == pytest.approx(constant["value"], rel=1e-9)
     assert tuned["scores"]["best_constant"] == pytest.approx(trained, rel=1e-9)
     # the mean of folds, which groups make unequal by a few rows
     assert tuned["study"]["constant"] == pytest.approx(trained, rel=1e-3)

@@ -33,7 +33,7 @@ def test_a_later_comparison_does_not_replace_an_earlier_one(likely, seal, tmp_pa
     likely("train", seal, "logistic")
     assert likely("report", "@last").exit == 0
     page = (tmp_path / "report.html").read_text()
-    assert "3 models beside the constant were compared by likely compare" in page
+    assert "3 models were compared with the baseline by likely compare" in page
     assert page.count(">discriminant</th>") == 1
 
 
@@ -54,7 +54,7 @@ def test_a_comparison_after_training_is_in_the_report_too(likely, seal, tmp_path
 def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_path):
     words = ("compare", table, "logistic", "--target", "ill", *QUICK)
     alone = likely(*words)
-    assert "It was not kept, for no run has these data" in " ".join(alone.out.split())
+    assert "It was not kept, because no run has these data" in " ".join(alone.out.split())
     assert not (tmp_path / "runs").exists()
     likely("train", table, "naive-bayes", "--target", "ill")
     likely("train", table, "naive-bayes", "--target", "city")
@@ -62,7 +62,7 @@ def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_p
     assert "Kept in runs/001-naive-bayes/comparison.json" in " ".join(said.out.split())
     assert likely("report", "runs/001-naive-bayes").exit == 0
     assert (
-        "1 model beside the constant was compared by likely compare"
+        "1 model was compared with the baseline by likely compare"
         in (tmp_path / "report.html").read_text()
     )
 
@@ -73,10 +73,10 @@ def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, se
     def full(path, content):
         raise CannotWrite(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr("likely.files.write_atomically", full)
+    monkeypatch.setattr("likely.json_files.write_atomically", full)
     said = likely("compare", seal, "logistic", *QUICK)
     assert said.exit == 0
-    assert "It was not kept, for the seal cannot be written to" in " ".join(said.out.split())
+    assert "It was not kept, because the seal cannot be written to" in " ".join(said.out.split())
 
 
 def test_a_run_whose_search_is_unfinished_says_so_and_how_to_go_on(likely, seal, tmp_path):

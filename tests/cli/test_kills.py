@@ -16,9 +16,9 @@ import pytest
 
 import likely.report
 from likely.cli.main import run
-from likely.cli.runs import is_whole, open_run, place_for_run
 from likely.files import HOLDER, POINTS, alone_in, draft_of, make_folder, watching
 from likely.report import report_of
+from likely.runs import new_run, open_run
 from tests.accidents import (
     contents,
     drafts,
@@ -146,10 +146,10 @@ def check_goes_on(verb, folder):
         assert told("ledger verify rows.seal")["exit"] == 0
     if verb == "train":
         assert VERBS[verb].again()["exit"] == 0
-        assert is_whole(open_run("@last"))
+        assert open_run("@last").folder.is_as_written()
     if verb == "tune":
         assert Path("mine/model.likely").exists() or VERBS[verb].again()["exit"] == 0
-        assert is_whole(open_run("mine"))
+        assert open_run("mine").folder.is_as_written()
         assert len(json.loads(Path("mine/study.json").read_text())["trials"]) == 2
     if verb == "final":
         found = VERBS[verb].again()
@@ -168,7 +168,7 @@ def check_goes_on(verb, folder):
 def check_last_is_whole():
     """``@last`` is a run with all that belongs to it, or there is none."""
     if list(Path("runs").glob("[0-9]*")):
-        assert is_whole(open_run("@last"))
+        assert open_run("@last").folder.is_as_written()
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -280,14 +280,14 @@ def test_a_search_that_comes_second_leaves_the_folder_of_the_first(stage):
 def test_what_another_killed_run_left_is_swept(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     draft_of(make_folder(Path("runs")) / "001-other").mkdir()
-    with place_for_run("mine", None) as mine:
+    with new_run("mine", None) as mine:
         assert list(Path("runs").iterdir()) == [mine.draft]
 
 
 def test_two_runs_at_once_get_two_numbers(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with place_for_run("slow", None) as slow:
-        with place_for_run("quick", None) as quick:
+    with new_run("slow", None) as slow:
+        with new_run("quick", None) as quick:
             assert quick.path.name == "001-quick"
         assert slow.path.name == "001-slow"  # as it would be, if no other came first
     assert (quick.path.name, slow.path.name) == ("001-quick", "002-slow")

@@ -39,7 +39,7 @@ def result_of(outcome):
 
 
 def test_a_doubt_is_said_in_one_line_with_the_way_out(likely, tables):
-    line = "5 different whole numbers: taken as classes; --kind count or --kind ordinal if they"
+    line = "5 different whole numbers: taken as classes; give the kind 'count' or 'ordinal' if they"
     for words in (("look", "rating.csv"), ("compare", "rating.csv", "naive-bayes", *QUICK)):
         assert line in " ".join(likely(*words, "--target", "y").out.split())
     told = likely("train", "rating.csv", "naive-bayes", "--target", "y", "--json")
@@ -65,7 +65,7 @@ def test_two_ordinal_models_make_the_target_ordinal_and_one_of_classes_does_not(
     mixed = likely(*words, "softmax", "ordinal")
     assert mixed.exit == 2
     assert "'y' is classes" in mixed.json["findings"][0]
-    assert "--kind ordinal" in mixed.json["findings"][0]
+    assert "give the kind 'ordinal'" in mixed.json["findings"][0]
     assert result_of(likely(*words, "softmax", "ordinal", "--kind", "ordinal"))["best"] != ""
 
 
@@ -76,13 +76,13 @@ def test_python_takes_the_kind_from_models_too(tables):
     assert lk.learning_curve(table, "y", "glm-poisson", folds=3).rows.task.kind == "count"
     tuned = lk.tune(pa.table({"x": X, "y": SIZES}), "y", "ordinal", trials=1, folds=3)
     assert (
-        "alphabetical order: large < medium < small; order=[…]"
-        in tuned.question.objective.task.doubt
+        "alphabetical order: large < medium < small; give the order"
+        in tuned.question.objective.rows.settled.doubt
     )
     order = ["small", "medium", "large"]
     told = lk.tune(pa.table({"x": X, "y": SIZES}), "y", "ordinal", order=order, trials=1, folds=3)
-    assert told.question.objective.task.order == tuple(order)
-    assert told.question.objective.task.doubt == ""
+    assert told.question.objective.rows.task.order == tuple(order)
+    assert told.question.objective.rows.task.doubt == ""
 
 
 def test_numbers_with_fractions_are_never_made_classes_for_a_model(likely, tables):
@@ -215,7 +215,7 @@ def test_an_alphabetical_order_is_said_only_where_it_was_taken(likely, tables):
     def findings(*words):
         return " ".join(likely("train", *words, "--target", "y", "--json").json["findings"])
 
-    assert "large < medium < small; --order LOW,…,HIGH" in findings("sizes.csv", "ordinal")
+    assert "large < medium < small; give the order" in findings("sizes.csv", "ordinal")
     assert "alphabetical" not in findings("sizes.parquet", "ordinal")
     order = ("--order", "small,medium,large")
     assert "alphabetical" not in findings("sizes.csv", "ordinal", *order)
@@ -279,7 +279,7 @@ def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):
 
 
 def test_a_file_that_is_streamed_takes_an_order_too(likely, tables, monkeypatch):
-    monkeypatch.setattr("likely.cli.tables.IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 0)
     for data, order in (
         ("sizes.csv", ["small", "medium", "large"]),
         ("rating.csv", [5, 4, 3, 2, 1]),
@@ -289,4 +289,4 @@ def test_a_file_that_is_streamed_takes_an_order_too(likely, tables, monkeypatch)
         assert result_of(told)["classes"] == order
         assert not any("alphabetical" in finding for finding in told.json["findings"])
     taken = likely("train", "sizes.csv", "ordinal", "--target", "y", "--json").json["findings"]
-    assert any("large < medium < small; --order LOW,…,HIGH" in finding for finding in taken)
+    assert any("large < medium < small; give the order" in finding for finding in taken)

@@ -14,10 +14,10 @@ def sealed(likely, tmp_path):
 def test_show_has_a_line_for_each_event(likely, sealed):
     outcome = likely("ledger", "show", "iris.seal")
     assert outcome.exit == 0
-    assert "3 lines, 1 look of 2 used" in outcome.out
+    assert "3 lines, 1 of 2 evaluations used" in outcome.out
     events = [line.split()[2] for line in outcome.out.splitlines() if line[2:3].isdigit()]
     assert events == ["sealed", "commit", "score"]
-    assert "look 1: log loss" in outcome.out
+    assert "evaluation 1: log loss" in outcome.out
 
 
 def test_json_has_the_lines_as_they_are(likely, sealed):

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 import likely as lk
-from likely.cli import tables
+from likely.data import memory
 from likely.data.split import split_mask
+from likely.workbench import dataset
 
 
 def claims(n=240, seed=0):
@@ -75,12 +76,12 @@ def test_scores_of_a_number_are_those_of_a_fit_on_the_other_rows(likely, file):
     assert scores["value"] == pytest.approx(ours.mean())
     assert scores["best_constant"] == pytest.approx(theirs.mean())
     assert scores["gain"] == pytest.approx((ours - theirs).mean())
-    half = 1.959964 * (ours - theirs).std(ddof=1) / np.sqrt(len(y))
+    half = stats.t.ppf(0.975, len(y) - 1) * (ours - theirs).std(ddof=1) / np.sqrt(len(y))
     low, high = scores["gain_interval"]
     assert (low, high) == pytest.approx((scores["gain"] - half, scores["gain"] + half), rel=1e-5)
     explained = measure(scores, "R²")
-    assert explained["value"] == pytest.approx(1 - (error**2).mean() / (plain**2).mean())
-    assert explained["best_constant"] == 0
+    assert explained["value"] == pytest.approx(1 - (error**2).mean() / y.var())
+    assert explained["best_constant"] == pytest.approx(1 - (plain**2).mean() / y.var())
     absolute = measure(scores, "mean absolute error")
     assert absolute["value"] == pytest.approx(np.abs(error).mean())
     assert absolute["best_constant"] == pytest.approx(np.abs(y - np.median(past)).mean())
@@ -115,7 +116,7 @@ def test_an_exposure_is_used_in_the_fit_the_score_and_the_prediction(likely, fil
     constant = stats.nbinom.logpmf(y, size, size / (size + other)).mean()
     assert excess > 0
     assert scores["best_constant"] == pytest.approx(constant)
-    assert measure(scores, "deviance explained")["value"] > 0.2
+    assert measure(scores, "Poisson deviance explained")["value"] > 0.2
     saved = lk.load("runs/001-glm/model.likely")
     said = list(csv.DictReader(io.StringIO(likely("predict", "@last", file).out)))
     rows = list(csv.DictReader(io.StringIO(Path(file).read_text())))
@@ -168,7 +169,7 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
     refused = likely(*words)
     assert refused.exit == 2
     assert "groups" in refused.err
-    assert likely(*words, "--groups", "firm").exit == 0
+    assert likely(*words, "--clusters", "firm").exit == 0
     assert "by cluster" in likely("explain", "@last").out
 
 
@@ -184,13 +185,17 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
 )
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypatch, words):
     here = likely("train", file, *words, "--json").json["result"]
-    monkeypatch.setattr(tables, "IN_MEMORY_BYTES", 0)
-    monkeypatch.setattr("likely.cli.measures.CHUNK_ROWS", 11)
+    monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
+    monkeypatch.setattr("likely.workbench.one_part.CHUNK_ROWS", 11)
     there = likely("train", file, *words, "--json").json["result"]
     assert there["columns"] == here["columns"]
     assert len(here["scores"]["measures"]) >= 2
-    pairs = zip(there["scores"]["measures"], here["scores"]["measures"], strict=True)
+    pairs = list(zip(there["scores"]["measures"], here["scores"]["measures"], strict=True))
+    assert sum(ours["metric"] == theirs["metric"] for ours, theirs in pairs) >= len(pairs) - 1
     for ours, theirs in pairs:
+        if ours["metric"] == "auc-approximate":  # the exact one would keep every row
+            assert ours["value"] == pytest.approx(theirs["value"], abs=0.01)
+            continue
         assert ours["value"] == pytest.approx(theirs["value"], rel=1e-6)
         assert ours["interval"] == pytest.approx(theirs["interval"], rel=1e-6)
         assert ours["best_constant"] == pytest.approx(theirs["best_constant"], rel=1e-6)
@@ -237,8 +242,12 @@ def test_a_softmax_is_explained_class_by_class(likely, file):
     model = lk.load("runs/001-softmax/model.likely")
     result = likely("explain", "@last", "--json").json["result"]
     assert result["groups"] == ["high", "low", "mid"]
-    for j, row in enumerate(result["terms"]):
+    *terms, last = result["terms"]
+    for row in terms:
+        j = model.terms_.index(row["term"])
         assert list(row["coef"].values()) == pytest.approx(model.coef_[:, j].tolist())
+    assert last["term"] == "intercept"
+    assert list(last["coef"].values()) == pytest.approx(model.intercept_.tolist())
     assert "town[Ulm]" in likely("explain", "@last", "--top", "50").out
     assert "more coefficients" in likely("explain", "@last", "--top", "1").out
 
@@ -297,7 +306,7 @@ REFUSED = [
         "Did you mean 'times'",
         "likely train claims.csv linear --target amount --weight times",
     ),
-    ("train claims.csv linear --target amount --weight amount", 2, "two parts", None),
+    ("train claims.csv linear --target amount --weight amount", 2, "two roles", None),
     ("train claims.csv glm --target amount --set response=poison", 2, "'poisson'", None),
     ("train claims.csv glm --target amount --set link=logitt", 2, "'logit'", None),
     (
@@ -341,7 +350,7 @@ def test_a_gap_at_prediction_names_its_row_of_the_table(likely, tmp_path, monkey
     likely("train", "whole.csv", "linear", "--target", "y")
     gaps = [f"{i},{'' if i == 32 else 1}" for i in range(40)]
     (tmp_path / "new.csv").write_text("a,b\n" + "\n".join(gaps) + "\n")
-    monkeypatch.setattr(tables, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
     outcome = likely("predict", "@last", "new.csv", "-o", "out.csv")
     assert outcome.exit == 2
     assert "Column 'b' has a missing cell in row 33" in " ".join(outcome.err.split())

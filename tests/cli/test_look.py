@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely as lk
-from likely.cli.builtin import BUILTIN
+from likely.workbench.builtin import BUILTIN
 
 ALLOWED_SECONDS = 2.0  # of the processors, with the start of Python: others may use the machine
 SOURCE = str(Path(lk.__file__).parents[1])
@@ -76,12 +76,9 @@ def test_without_a_target_the_next_command_asks_for_one(likely, table):
 
 
 def test_of_a_sealed_folder_the_training_part_is_looked_at(likely, table):
-    folder = table.parent / "patients.seal"
-    folder.mkdir()
-    pq.write_table(pyarrow.csv.read_csv(table), folder / "train.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"target": "ill"}))
+    folder = lk.seal(table, "ill", folder=table.parent).path
     outcome = likely("look", folder)
-    assert "200 rows, 5 columns, target ill" in outcome.out
+    assert "160 rows, 5 columns, target ill" in outcome.out
     assert outcome.out.rstrip().endswith(f"Next: likely compare {folder}")
 
 
@@ -90,8 +87,8 @@ def test_a_broken_manifest_is_refused(likely, table):
     folder.mkdir()
     (folder / "manifest.json").write_text("{")
     outcome = likely("look", folder)
-    assert outcome.exit == 2
-    assert "cannot be read as JSON" in outcome.err
+    assert outcome.exit == 4
+    assert "it is not the manifest of a seal" in " ".join(outcome.err.split())
 
 
 def test_the_standard_input_and_arff_are_looked_at(likely, table):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli.builtin import BUILTIN, builtin_table
+from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.main import VERBS
-from likely.cli.registry import MODELS, parameters
+from likely.workbench.builtin import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
@@ -145,10 +145,10 @@ def test_a_reader_that_stops_early_is_no_error(likely, tmp_path, words):
     assert process.wait(timeout=60) == 0
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [entry.name for entry in trainable()])
 def test_every_parameter_of_every_model_is_documented(likely, name):
     outcome = likely("models", name)
-    for parameter in parameters(MODELS[name]):
+    for parameter in parameters(model_named(name)):
         assert parameter.name in outcome.out
         assert len(parameter.doc) > 5, parameter.name
 
@@ -171,7 +171,9 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     assert time.perf_counter() - start < DEMO_SECONDS
     for verb in ("look", "seal", "compare", "tune", "final", "report"):
         assert f"$ likely {verb}" in outcome.out
-    assert "on 113 sealed rows, look 1 of 1; best constant" in outcome.out
+    assert "113 sealed rows; evaluation 1 of 1. Baseline (constant)" in " ".join(
+        outcome.out.split()
+    )
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())
     assert facts["high"] < facts["constant"] / 2
     report = tmp_path / "story" / "report.html"
@@ -180,3 +182,16 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["story"]
     next_command = outcome.out.rstrip().splitlines()[-1].removeprefix("Next: likely ")
     assert likely(*next_command.split()).exit == 0
+
+
+def test_names_and_values_of_the_data_cannot_steer_the_terminal(likely, tmp_path):
+    evil = "\x1b]52;c;aGk=\x07\x1b[2J\x9b1A\u202e"
+    rows = "".join(f"{k},{'a' if k % 2 else evil},{k % 3}\n" for k in range(60))
+    (tmp_path / "evil.csv").write_text(f"x,na{evil}me,y\n{rows}", encoding="utf-8")
+    for words in (("look",), ("train", "naive-bayes"), ("look", "--mute", evil)):
+        verb, *rest = words
+        said = likely(verb, "evil.csv", *rest, "--target", "y")
+        assert said.exit == (1 if evil in words else 0)
+        for character in ("\x07", "\x1b]", "\x1b[2J", "\x9b", "\u202e"):
+            assert character not in said.out + said.err
+    assert "\\x1b]52" in likely("look", "evil.csv", "--target", "y").out

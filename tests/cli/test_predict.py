@@ -7,7 +7,7 @@ import json
 import pytest
 
 import likely as lk
-from likely.cli import tables
+from likely.data import memory
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_predictions_come_in_the_order_of_the_input(likely, trained):
 
 def test_chunks_do_not_change_the_predictions(likely, trained, monkeypatch):
     whole = likely("predict", "@last", trained, "--proba").out
-    monkeypatch.setattr(tables, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
     assert likely("predict", "@last", trained, "--proba").out == whole
 
 
@@ -83,6 +83,7 @@ def test_an_unseen_category_is_noted_and_carries_no_evidence(likely, trained, tm
 
 
 def test_missing_cells_are_summed_out(likely, trained, tmp_path):
+    likely("train", trained, "naive-bayes", "--target", "ill", "--set", "calibrate=null")
     (tmp_path / "new.csv").write_text("age,city,smoker,visits\n,,,\n70,,,\n")
     outcome = likely("predict", "@last", "new.csv", "--proba")
     first = outcome.out.splitlines()[1].split(",")

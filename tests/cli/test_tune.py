@@ -7,7 +7,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from likely.workbench.objective import CrossValidated
+from likely.workbench.search.objective import CrossValidated
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_halving_shows_its_rounds(likely):
 
 
 REFUSED = {
-    "mixture": ("tune iris mixture", 1, "no settings"),
+    "mixture": ("tune iris mixture", 1, "needs no target"),
     "glm": ("tune diabetes glm", 1, "glm-poisson"),
     "unknown": ("tune iris discriminatn", 1, "Did you mean 'discriminant'?"),
     "target": ("tune iris discriminant --target spcies", 2, "Did you mean 'species'?"),

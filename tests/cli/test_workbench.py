@@ -67,12 +67,12 @@ def journey(likely, folder, n, trials):
     leads_to(compared, "tune churn.seal")
     leads_to(step("tune", "churn.seal", "logistic", "--trials", trials), "final @last")
     final = step("final", "@last")
-    found = re.search(r"on ([\d,]+) sealed rows, look 1 of 1", " ".join(final.out.split()))
+    found = re.search(r"on ([\d,]+) sealed rows; evaluation 1 of 1", " ".join(final.out.split()))
     assert abs(int(found[1].replace(",", "")) - held) <= 2
     leads_to(final, "report @last")
     leads_to(step("report", "@last"), "")
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "sealed rows, look 1 of 1" in page
+    assert "sealed rows; evaluation 1 of 1" in page
     (folder / "new.csv").write_text(customers(50, seed=1))
     step("predict", "@last", "new.csv", "--proba", "-o", "out.csv")
     header, *rows = (folder / "out.csv").read_text().splitlines()

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from likely.data.frames import kinds_of, library_of
 from likely.data.layouts.intercept import Csr, Dense, Mixed
-from likely.data.schema import Schema, kinds_of, library_of
+from likely.data.schema import Schema
 from likely.errors import InvalidInput
 
 COLUMNS = {
@@ -200,7 +201,7 @@ def test_a_missing_column_is_refused_with_the_nearest_name():
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "Column 0"),
         (np.array([[1 + 2j]]), "Column 0"),
         (np.zeros(3), "1 dimension.*[Rr]eshape"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "different names"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "have the same name"),
         (3.0, "found float"),
     ],
 )

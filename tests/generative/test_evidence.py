@@ -7,14 +7,13 @@ from numpy.testing import assert_allclose
 
 from likely import DiscriminantAnalysis, GaussianMixture, NaiveBayes
 from likely.distributions import DiagonalGaussian
-from likely.generative.evidence import column_evidence
 
 
 def test_evidence_of_two_gaussians_is_their_divergence():
     """KL(N(2, 1) ‖ N(0, 1)) = 2; the second column says nothing."""
     member = DiagonalGaussian(np.array([[0.0, 0.0], [2.0, 0.0]]), np.ones((2, 2)))
     rng = np.random.default_rng(0)
-    evidence = column_evidence(member, np.log([0.5, 0.5]), rng)
+    evidence = member.evidence(np.log([0.5, 0.5]), rng)
     assert_allclose(evidence[:, 0], 2.0, atol=0.3)  # 500 draws of a spread of 2: 3 errors
     assert_allclose(evidence[:, 1], 0.0, atol=1e-12)
 
@@ -24,7 +23,7 @@ def test_the_word_of_a_class_is_its_most_telling_feature(event):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 300)
     X = (rng.random((300, 6)) < np.where(np.arange(6) == y[:, None], 0.9, 0.2)).astype(int)
-    told = NaiveBayes(event).fit(X, y).telling_features(top=2)
+    told = NaiveBayes(event).fit(X, y).informative_features(top=2)
     assert list(told) == [0, 1, 2]
     for k, features in told.items():
         assert len(features) == 2
@@ -36,8 +35,8 @@ def test_every_model_of_components_can_tell():
     y = np.repeat(["a", "b"], 50)
     X = rng.normal(size=(100, 2)) + np.c_[5.0 * (y == "b"), np.zeros(100)]
     for model in (DiscriminantAnalysis(), DiscriminantAnalysis("full")):
-        assert next(iter(model.fit(X, y).telling_features()["b"])) == "x0"
-    told = GaussianMixture(2, random_state=0).fit(X).telling_features()
+        assert next(iter(model.fit(X, y).informative_features()["b"])) == "x0"
+    told = GaussianMixture(2, random_state=0).fit(X).informative_features()
     assert next(iter(told[0])) == "x0"
 
 

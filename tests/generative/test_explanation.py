@@ -63,7 +63,7 @@ def test_html_escapes_names():
     html = said._repr_html_()
     assert "&lt;x&gt;" in html
     assert "<x>" not in html
-    assert "<table>" in html
+    assert "<table" in html
 
 
 def test_names_come_from_the_frame():

@@ -40,8 +40,8 @@ def test_full_parameters_are_counted_beside_the_model_s_own(model):
     assert model.n_parameters() == 2 + model.distribution_.n_parameters
 
 
-def test_telling_features_are_named_and_in_order(model):
-    told = model.telling_features(top=2)
+def test_informative_features_are_named_and_in_order(model):
+    told = model.informative_features(top=2)
     assert len(told) == 3
     for features in told.values():
         assert set(features) <= {"x0", "x1"}
@@ -64,6 +64,6 @@ def test_the_total_of_counts_may_be_asked_for():
 
 @pytest.mark.parametrize("unfitted", [type(m)() for m in MODELS], ids=lambda m: type(m).__name__)
 def test_a_model_that_is_not_fitted_says_so(unfitted):
-    for ask in (unfitted.n_parameters, unfitted.sample, unfitted.telling_features):
+    for ask in (unfitted.n_parameters, unfitted.sample, unfitted.informative_features):
         with pytest.raises(NotFittedError):
             ask()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.kinds import KINDS
+from likely.kinds import TARGET_KINDS
 from likely.metrics import METRICS, Truth, metrics_for
 from tests.metric_data import every_metric, some_rows
 
@@ -101,7 +101,7 @@ def test_a_prediction_that_knows_something_beats_the_best_constant(name, kind):
     assert value < constant if metric.better == "lower" else value > constant
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TARGET_KINDS)
 def test_the_main_metric_is_proper_and_names_are_unique(kind):
     found = metrics_for(kind)
     main = "log-loss" if kind in ("binary", "classes", "ordinal") else "log-likelihood"

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 from likely.errors import InvalidInput
-from likely.linear.path_choice import choose, folds_of
+from likely.linear.path_choice import choose, path_folds
 
 
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), length=st.integers(1, 12))
@@ -41,7 +41,7 @@ def test_folds_share_out_every_present_row_and_every_class(seed, n_folds, random
     rng = np.random.default_rng(seed)
     y = np.concatenate([[0, 0, 1, 1], rng.integers(0, 2, 36)])
     present = np.concatenate([np.ones(4, dtype=bool), rng.random(36) < 0.8])
-    folds = folds_of(
+    folds = path_folds(
         n_folds, y[:, None], y, present=present, classes=True, random_state=random_state
     )
     held = np.concatenate([held for _, held in folds])
@@ -55,11 +55,11 @@ def test_folds_share_out_every_present_row_and_every_class(seed, n_folds, random
 
 def test_the_folds_of_a_splitter_lose_their_absent_rows():
     y, present = np.arange(6.0), np.array([1, 1, 0, 1, 1, 0], dtype=bool)
-    folds = folds_of(KFold(2), y[:, None], y, present=present, classes=False, random_state=None)
+    folds = path_folds(KFold(2), y[:, None], y, present=present, classes=False, random_state=None)
     assert [(a.tolist(), b.tolist()) for a, b in folds] == [([3, 4], [0, 1]), ([0, 1], [3, 4])]
 
 
 def test_a_splitter_that_leaves_a_fold_without_rows_is_refused():
     y, present = np.arange(4.0), np.array([1, 1, 0, 0], dtype=bool)
     with pytest.raises(InvalidInput, match="one without rows"):
-        folds_of(KFold(2), y[:, None], y, present=present, classes=False, random_state=None)
+        path_folds(KFold(2), y[:, None], y, present=present, classes=False, random_state=None)

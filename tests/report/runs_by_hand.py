@@ -2,19 +2,23 @@
 
 import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 import likely
-from likely.cli.answer import as_json
-from likely.cli.runs import versions
-from likely.report.validation import validate, write
+from likely.json_files import as_json
+from likely.metrics import constant_prediction, metrics_for, score_of
+from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
 from likely.workbench.curves import learning_curve
+from likely.workbench.dataset import dataset
+from likely.workbench.held_out import Loop, cross_validate
 from likely.workbench.look.look import look
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
+from likely.workbench.validation import validation_of
 
 
 def churn(n=700, seed=3):
@@ -52,12 +56,29 @@ def counts(n=900, seed=5):
     return pa.table({"age": age, "town": town, "visits": rng.poisson(rate)})
 
 
+def held_out(model, table, task, folds=None):
+    """A cross-validation of the rows that have a target, as a run keeps it."""
+    places = np.flatnonzero(task.known(table))
+    rows = dataset(table, task.target).of_task(task)
+    folds = rows.folds(5) if folds is None else folds
+    held = cross_validate(model, Loop(rows.learned, task, folds)).held
+    return validation_of(held, rows.learned, held.score(), places=places)
+
+
+def rescored(held, **changes):
+    """Held-out rows with something changed by hand, and the score that they then have."""
+    held = replace(held, **changes)
+    constant = constant_prediction(held.truth, held.truth)
+    score = score_of(metrics_for(held.kind), held.truth, held.prediction, constant)
+    return replace(held, score=replace(score, folds=held.score.folds))
+
+
 def write_run(folder, table, target, model, name, *, kind=None, seal=None, **files):
     """A run of ``model`` on the table, with its held-out predictions and what else is given."""
     folder.mkdir(parents=True)
     task = task_of(table, target, kind=kind)
     fitted = Prepared(model).fit(table, target)
-    write(folder, validate(Prepared(model), table, task, n_folds=5))
+    RunFolder(folder).write_validation(held_out(Prepared(model), table, task))
     likely.save(fitted, folder / "model.likely")
     facts = {
         "command": f"likely train data.csv {name} --target {target}",

@@ -8,12 +8,12 @@ import pytest
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
 from likely.metrics import Prediction
-from likely.report import read_run, report_of
-from likely.report.validation import validate
+from likely.report import report_of
+from likely.runs import read_run
 from likely.workbench.folds import Folds
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
-from tests.report.runs_by_hand import churn, counts, flowers
+from tests.report.runs_by_hand import churn, counts, flowers, held_out, rescored
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_class_that_was_called_impossible_makes_an_infinite_loss(facts):
     log_p = held.prediction.log_p.copy()
     log_p[0, held.truth.y[0]] = -np.inf
     log_p[0, 1 - held.truth.y[0]] = 0.0
-    told = with_held(facts, replace(held, prediction=Prediction.of_classes(log_p)))
+    told = with_held(facts, rescored(held, prediction=Prediction.of_classes(log_p)))
     assert "Log loss ∞" in told.html
     assert "It is not shown to be better" in told.html
 
@@ -38,7 +38,7 @@ def test_a_class_that_was_called_impossible_makes_an_infinite_loss(facts):
 def test_held_out_rows_of_one_class_have_no_ranking(facts):
     held = facts.validation
     one = held.truth.y == 0
-    few = replace(
+    few = rescored(
         held,
         truth=held.truth.rows(one),
         prediction=held.prediction.rows(one),
@@ -51,25 +51,25 @@ def test_held_out_rows_of_one_class_have_no_ranking(facts):
 
 def test_numbers_without_a_density_are_told_by_their_errors(facts):
     table = counts()
-    held = validate(Prepared(GLM(response="poisson")), table, task_of(table, "age"))
+    held = held_out(Prepared(GLM(response="poisson")), table, task_of(table, "age"))
     plain = Prediction.of_numbers(held.prediction.means)
-    told = with_held(facts, replace(held, prediction=plain, pit=None))
+    told = with_held(facts, rescored(held, prediction=plain, pit=None))
     assert "its quantiles cannot be checked" in told.html
     assert "squared error" in told.html
 
 
 def test_predictions_that_never_differ_can_be_drawn(facts):
     table = counts()
-    held = validate(Prepared(GLM(response="poisson")), table, task_of(table, "age"))
+    held = held_out(Prepared(GLM(response="poisson")), table, task_of(table, "age"))
     flat = Prediction.of_numbers(np.full(len(held.row), 45.0), held.prediction.log_density)
-    assert "Predicted against observed" in with_held(facts, replace(held, prediction=flat)).html
+    assert "Predicted against observed" in with_held(facts, rescored(held, prediction=flat)).html
 
 
 def test_rows_learned_from_only_are_not_among_the_held_out(facts):
     table = churn(200)
     task = task_of(table, "churn")
     folds = Folds(n_rows=200, n_folds=4, time=np.arange(200))
-    held = validate(Prepared(NaiveBayes()), table, task, folds=folds)
+    held = held_out(Prepared(NaiveBayes()), table, task, folds=folds)
     assert held.row.tolist() == list(range(40, 200))
     assert [task.classes[code] for code in held.truth.y] == table["churn"].to_pylist()[40:]
     assert "160 rows, each held out once in 4 folds" in with_held(facts, held).html
@@ -78,7 +78,7 @@ def test_rows_learned_from_only_are_not_among_the_held_out(facts):
 def test_ordered_classes_have_their_score(facts):
     table = flowers()
     task = task_of(table, "species", ordered=True)
-    held = validate(Prepared(OrdinalRegression()), table, task)
+    held = held_out(Prepared(OrdinalRegression()), table, task)
     assert "Ranked probability score" in with_held(facts, held).html
 
 
@@ -89,7 +89,7 @@ def test_many_classes_are_listed_and_not_drawn(facts):
     log_p = np.log(rng.dirichlet(np.ones(k), n) * 0.9 + 0.1 * np.eye(k)[y])
     held = facts.validation
     truth = replace(held.truth, y=y, classes=tuple(f"class {j}" for j in range(k)), kind="classes")
-    many = replace(
+    many = rescored(
         held,
         kind="classes",
         truth=truth,

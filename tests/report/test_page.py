@@ -7,8 +7,8 @@ import pytest
 
 from likely import GLM, LinearRegression, LogisticRegression, NaiveBayes
 from likely.cli.main import run
-from likely.report import read_run, report_of
-from likely.report.run_files import RunFacts
+from likely.report import report_of
+from likely.runs import RunFacts, read_run
 from tests.report.runs_by_hand import churn, counts, flowers, rewritten, whole_run, write_run
 
 LIMIT = 2_000_000  # bytes of a report
@@ -86,8 +86,8 @@ def test_every_section_of_a_whole_run_is_there_in_order(html):
 def test_what_the_product_promises_is_said(html):
     text = re.sub(r"<[^>]*>", " ", html)
     for words in (
-        "sealed rows, look 1 of 1; best constant",
-        "Cross-validation had promised 0.570",
+        "sealed rows; evaluation 1 of 1. Baseline (constant):",
+        "Cross-validation estimate: 0.570",
         "ab" * 32,
         "Looks at the test set",
         "LK102",
@@ -166,7 +166,7 @@ def test_a_bare_run_with_scores_of_train_has_a_verdict(tmp_path, monkeypatch):
         assert run(["train", *words]) == 0
         assert run(["report", "@last"]) == 0
         page = (tmp_path / "report.html").read_text()
-        assert re.search("held-out row|rows that the scored fit did not see", page)
+        assert re.search("held-out row|rows not used for the scored fit", page)
         assert "no rows were sealed" in page
 
 

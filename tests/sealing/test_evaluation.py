@@ -14,9 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import likely
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
-from likely.sealing.evaluation import final_look
 from likely.sealing.folder import COMMITTED, SealFolder
-from likely.sealing.scoring import LogLoss, Scorer
+from likely.sealing.scorer import Scorer
+from likely.workbench.final import final_score_of_fit
+from likely.workbench.final_scorers import LogLossScorer
 from tests.sealing.conftest import counts, labels_of, numbers_only
 
 REASON = "the reviewer asked for it"
@@ -63,11 +64,11 @@ def test_an_interrupted_density_is_scored_by_whoever_comes_next(tmp_path, monkey
 def test_a_look_that_is_finished_by_another_scorer_keeps_its_metrics(tmp_path, monkeypatch):
     sealed = likely.seal(numbers_only(), "y", folder=tmp_path)
     stopped_after_commit(sealed, LogisticRegression(), monkeypatch)
-    found = final_look(
+    found = final_score_of_fit(
         SealFolder(sealed.path),
         LogisticRegression().fit(sealed.train.drop(columns="y"), sealed.train["y"]),
         trained_on=sealed.manifest.files["train.parquet"],
-        scorer=LogLoss(),
+        scorer=LogLossScorer(),
     )
     assert found.resumed
     assert {"accuracy", "brier"} <= set(found.extras["measures"])
@@ -99,7 +100,7 @@ def test_a_reason_allows_another_look_at_a_wider_interval(sealed):
     assert second.high - second.low > first.high - first.low
     assert events(sealed)[3:] == ["again", "commit", "score"]
     assert sealed.ledger()[3]["reason"] == REASON
-    assert "look 2 where 1 was meant" in str(second)
+    assert "evaluation 2, beyond the budget of 1" in str(second)
     assert sealed.final(likely.NaiveBayes(smoothing=3.0), again=REASON).level == 1 - 0.05 / 3
 
 
@@ -120,7 +121,9 @@ def test_the_same_predictions_are_not_charged_twice(sealed):
 def test_a_model_trained_on_other_rows_is_refused_and_logged(sealed, table):
     model = likely.NaiveBayes().fit(table.drop_columns(["y"]), table.column("y"))
     with pytest.raises(HonestyRefusal, match=r"not trained on the training part of toy\.seal"):
-        final_look(SealFolder(sealed.path), model, trained_on="0" * 64)
+        final_score_of_fit(
+            SealFolder(sealed.path), model, trained_on="0" * 64, scorer=LogLossScorer()
+        )
     assert events(sealed) == ["sealed", "refused"]
 
 
@@ -157,7 +160,7 @@ class Failing(Scorer):
     name = "log loss"
 
     def predictions(self, model, X):
-        return LogLoss().predictions(model, X)
+        return LogLossScorer().predictions(model, X)
 
     def losses(self, predictions, y):
         raise ZeroDivisionError(f"the first label is {y[0]}")

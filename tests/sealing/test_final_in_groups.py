@@ -60,7 +60,7 @@ def test_the_interval_of_a_seal_by_group_is_that_of_its_groups(tmp_path):
     by_rows = 2 * 1.965 * own.std() / np.sqrt(len(own))
     assert found.high - found.low > 1.5 * by_rows
     assert (found.group, found.n_groups) == ("patient", 12)
-    assert "on 480 sealed rows in 12 groups of patient, look 1 of 1; best constant" in str(found)
+    assert "on 480 sealed rows in 12 groups of patient; evaluation 1 of 1. Baseline" in str(found)
     entry = sealed.ledger()[-1]
     assert entry["groups"] == 12
 

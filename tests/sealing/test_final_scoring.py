@@ -36,18 +36,17 @@ def test_the_score_is_that_of_a_fresh_fit_on_the_sealed_rows(tmp_path):
 
 def test_the_answer_is_a_sentence(tmp_path):
     found = likely.seal(numbers_only(), "y", folder=tmp_path).final(GaussianNB(), promised=0.5)
-    shown = f"{found.value:.3f} ({found.low:.3f}–{found.high:.3f})"
-    if found.high - found.low > 0.2:
-        shown = f"{found.value:.2f} ({found.low:.2f}–{found.high:.2f})"
-    digits = len(shown.split()[0]) - 2
+    digits = 3 if found.high - found.low < 0.2 else 2
+    ends = f"{found.low:.{digits}f} to {found.high:.{digits}f}"
     assert str(found) == (
-        f"Log loss {shown} on 80 sealed rows, look 1 of 1; best constant "
-        f"{found.constant:.{digits}f}. Cross-validation had promised {0.5:.{digits}f}."
+        f"Log loss {found.value:.{digits}f} (95 % interval {ends}) on 80 sealed rows; "
+        f"evaluation 1 of 1. Baseline (constant): {found.constant:.{digits}f}. "
+        f"Cross-validation estimate: {0.5:.{digits}f}."
     )
     assert repr(found) == str(found)
     assert "Log loss" in found._repr_html_()
     second = replace(found, level=0.975)
-    assert f"–{second.high:.{digits}f}, 97.5 %) on 80 sealed rows" in str(second)
+    assert f"(97.5 % interval {ends}) on 80 sealed rows" in str(second)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_rows_that_are_all_right_are_no_certainty(tmp_path):
     found = likely.seal(frame, "y", folder=tmp_path).final(LinearSVC())
     assert (found.metric, found.value, found.low, found.n_rows) == ("error rate", 0.0, 0.0, 20)
     assert_allclose(found.high, 1.96**2 / (20 + 1.96**2), rtol=1e-3)
-    assert "(0.000–0.000)" not in str(found)
+    assert "0.000 to 0.000" not in str(found)
 
 
 def test_one_sealed_row_has_an_open_interval(tmp_path):
@@ -89,7 +88,7 @@ def test_one_sealed_row_has_an_open_interval(tmp_path):
     sealed = likely.seal(frame, "y", test=[3], folder=tmp_path)
     found = sealed.final(LinearRegression())
     assert (found.low, found.high) == (0.0, np.inf)
-    assert "–∞) on 1 sealed row," in str(found)
+    assert " to ∞) on 1 sealed row;" in str(found)
     assert sealed.ledger()[-1]["high"] is None
     assert sealed.final(LinearRegression()).high == np.inf, "read again from the ledger"
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from likely.intervals import mean_interval
 from likely.sealing.judges import JUDGES, LARGEST, Evidence
-from likely.sealing.scoring import SCORERS, mean_interval
+from likely.workbench.final_scorers import ErrorRateScorer
 
 N = 1000
 CHANCE = 0.5
@@ -48,7 +49,7 @@ def _ask(judge, guess, y, y_train, best, seed):
     given = evidence(
         guess[:N] != y, training=float(np.mean(guess[N:] != y_train)), best=best, seed=seed
     )
-    return JUDGES[judge].rule(given).told
+    return JUDGES[judge].rule(given)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -86,24 +87,26 @@ def test_the_best_of_many_random_classifiers_beats_chance_on_the_test_set_and_no
 
 def test_plain_is_the_mean_with_students_interval():
     losses = np.random.default_rng(0).exponential(size=50)
-    assert JUDGES["plain"].rule(evidence(losses, level=0.9)).told == mean_interval(losses, 0.9)
+    ruling = JUDGES["plain"].rule(evidence(losses, level=0.9))
+    assert (ruling.low, ruling.high) == mean_interval(losses, 0.9)
+    assert ruling.value == losses.mean()
 
 
 @given(shift=st.floats(0, 1), seed=st.integers(0, 50))
 def test_the_ladder_tells_multiples_of_a_step_or_the_best_so_far(shift, seed):
     losses = shift * np.random.default_rng(seed).random(400)
     step = CHANCE / 20
-    first = JUDGES["ladder"].rule(evidence(losses)).told
+    first = JUDGES["ladder"].rule(evidence(losses))
     assert_allclose(first.value / step, round(first.value / step), atol=1e-9)
     assert abs(first.value - losses.mean()) <= step / 2 + 1e-12
     assert first.low <= losses.mean() <= first.high
-    second = JUDGES["ladder"].rule(evidence(losses, best=losses.mean() + step / 2)).told
+    second = JUDGES["ladder"].rule(evidence(losses, best=losses.mean() + step / 2))
     assert second.value == losses.mean() + step / 2
 
 
 def test_the_ladder_says_when_it_gives_the_best_so_far():
     ruling = JUDGES["ladder"].rule(evidence(np.full(100, 0.4), best=0.3))
-    assert ruling.told.value == 0.3
+    assert ruling.value == 0.3
     assert not ruling.own
     assert "This model is not better than that by a step" in ruling.note
     assert JUDGES["ladder"].rule(evidence(np.full(100, 0.1), best=0.3)).own
@@ -111,44 +114,44 @@ def test_the_ladder_says_when_it_gives_the_best_so_far():
 
 def test_thresholdout_gives_the_training_score_while_it_agrees():
     agree = JUDGES["thresholdout"].rule(evidence(np.full(N, 0.402), training=0.4))
-    assert agree.told.value == 0.4
+    assert agree.value == 0.4
     assert "agree" in agree.note
     differ = JUDGES["thresholdout"].rule(evidence(np.full(N, 0.402), training=0.1))
-    assert differ.told.value not in (0.1, 0.402)
-    assert abs(differ.told.value - 0.402) < 0.05
+    assert differ.value not in (0.1, 0.402)
+    assert abs(differ.value - 0.402) < 0.05
 
 
 @given(seed=st.integers(0, 200), training=st.sampled_from([0.1, 0.35, 0.4, 0.45]))
 def test_the_interval_of_thresholdout_holds_the_exact_score(seed, training):
     losses = np.random.default_rng(seed).random(N) < 0.4
-    told = JUDGES["thresholdout"].rule(evidence(losses, training=training, seed=seed)).told
+    told = JUDGES["thresholdout"].rule(evidence(losses, training=training, seed=seed))
     assert told.low <= losses.mean() <= told.high
 
 
 def test_noise_and_chance_share_what_an_interval_may_miss():
     given = evidence(np.full(N, 0.4), training=0.1, level=0.9)
-    told = JUDGES["thresholdout"].rule(given).told
+    told = JUDGES["thresholdout"].rule(given)
     noise = 0.25 * given.unit
-    _, _, high = given.chance(told.value, 0.95)
+    _, high = given.chance(told.value, 0.95)
     assert_allclose(told.high, high + noise * np.log(1 / 0.05))
 
 
 def test_the_training_score_is_bounded_as_the_sealed_one_is():
     given = evidence(np.full(N, 1e9), training=1e9)
-    assert JUDGES["thresholdout"].rule(given).told.value == LARGEST * CHANCE
+    assert JUDGES["thresholdout"].rule(given).value == LARGEST * CHANCE
 
 
 @pytest.mark.parametrize("judge", JUDGES)
 def test_no_loss_in_any_row_is_no_certainty(judge):
-    given = replace(evidence(np.zeros(30), training=0.0), interval=SCORERS["error rate"].interval)
-    told = JUDGES[judge].rule(given).told
+    given = replace(evidence(np.zeros(30), training=0.0), interval=ErrorRateScorer().interval)
+    told = JUDGES[judge].rule(given)
     assert told.value == told.low == 0.0
     assert told.high > 0.1, "Wilson's end for 30 rows"
 
 
 def test_the_same_evidence_gets_the_same_noise():
     given = [evidence(np.full(N, 0.3), training=0.1, seed=5) for _ in range(2)]
-    first, second = (JUDGES["thresholdout"].rule(one).told for one in given)
+    first, second = (JUDGES["thresholdout"].rule(one) for one in given)
     assert first == second
 
 
@@ -156,7 +159,7 @@ def test_the_same_evidence_gets_the_same_noise():
 def test_one_row_cannot_move_a_bounded_score_far(judge):
     losses = np.full(N, 0.4)
     losses[0] = 1e9
-    told = JUDGES[judge].rule(evidence(losses, training=0.0)).told
+    told = JUDGES[judge].rule(evidence(losses, training=0.0))
     assert told.value < 0.4 + LARGEST * CHANCE / N + 0.05
 
 
@@ -166,10 +169,11 @@ def test_of_a_seal_by_group_bounded_judges_take_the_rows_of_a_group_as_one(judge
     ends = {}
     for n_groups in (400, 25, 1):
         groups = np.arange(400) % n_groups
-        told = JUDGES[judge].rule(replace(evidence(losses), groups=groups)).told
+        told = JUDGES[judge].rule(replace(evidence(losses), groups=groups))
         ends[n_groups] = told
-    alone = JUDGES[judge].rule(evidence(losses)).told
-    assert_allclose(ends[400], alone)
+    alone = JUDGES[judge].rule(evidence(losses))
+    assert_allclose((ends[400].low, ends[400].high), (alone.low, alone.high))
+    assert ends[400].value == pytest.approx(alone.value)
     assert ends[25].high - ends[25].low > 2 * (alone.high - alone.low)
     assert ends[1].low == 0.0 and ends[1].high >= LARGEST * CHANCE
 
@@ -180,6 +184,6 @@ def test_their_intervals_cover_where_groups_are_wholly_alike(judge):
     groups = np.arange(40).repeat(25)
     for seed in range(300):
         losses = rng.integers(0, 2, 40)[groups]
-        _, low, high = JUDGES[judge].rule(replace(evidence(losses, seed=seed), groups=groups)).told
-        covered += low <= CHANCE <= high
+        told = JUDGES[judge].rule(replace(evidence(losses, seed=seed), groups=groups))
+        covered += told.low <= CHANCE <= told.high
     assert covered >= 0.95 * 300

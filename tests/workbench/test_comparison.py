@@ -14,10 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
+from likely.workbench.dataset import dataset
 from likely.workbench.fold_totals import merged_fits
-from likely.workbench.models import candidates_for
+from likely.workbench.models import entries_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import rows_for
 
 ALLOWED_SECONDS = 30.0  # of the processors, on 7,000 rows of 20 columns
 
@@ -58,13 +58,13 @@ def by_hand(estimator, frame, folds):
 def test_every_kind_is_compared_with_its_models_and_the_baseline(kind):
     found = lk.compare(mixed(kind=kind), "y", folds=3, repeats=1)
     assert found.task.kind == kind
-    assert {each.name for each in found.entries} == {each.name for each in candidates_for(kind)}
+    assert {each.name for each in found.entries} == {each.name for each in entries_for(kind)}
     assert not found.failed
     assert found.best.name != "constant"
     assert found.best.against_best is None
     assert found.baseline.against_baseline is None
     sign = 1 if found.metric.better == "lower" else -1
-    scores = [sign * each.averaged for each in found.entries]
+    scores = [sign * each.value for each in found.entries]
     assert scores == sorted(scores)
 
 
@@ -78,7 +78,7 @@ def test_slow_models_wait_to_be_asked_for():
     assert whole.left_out == ()
 
 
-def test_averaged_and_pooled_scores_are_those_of_fits_by_hand():
+def test_scores_of_folds_and_of_all_rows_are_those_of_fits_by_hand():
     frame = mixed()
     found = lk.compare(frame, "y", ["logistic"], folds=4, repeats=2)
     entry = found["logistic"]
@@ -89,23 +89,23 @@ def test_averaged_and_pooled_scores_are_those_of_fits_by_hand():
         said.append(p)
         truth.append(y)
     np.testing.assert_allclose(entry.per_fold, per_fold, rtol=1e-12)
-    assert entry.averaged == pytest.approx(np.mean(per_fold), rel=1e-12)
-    pooled = [
+    together = [
         log_loss(np.concatenate(truth[r : r + 4]), np.concatenate(said[r : r + 4])) for r in (0, 4)
     ]
-    assert entry.pooled == pytest.approx(np.mean(pooled), rel=1e-12)
+    assert entry.value == pytest.approx(np.mean(together), rel=1e-12)
 
 
-def test_pooled_r2_is_of_all_held_out_rows_and_not_the_mean_over_folds():
+def test_r2_is_of_all_held_out_rows_and_not_the_mean_over_folds():
     frame = mixed(60, "real")
     found = lk.compare(frame, "y", ["linear"], folds=5, repeats=1, metric="r2")
     entry, parts = found["linear"], []
     for model, X, y in by_hand(entry.estimator, frame, found.folds):
         parts.append((y.to_numpy(), model.predict(X)))
     y, mean = map(np.concatenate, zip(*parts, strict=True))
-    assert entry.pooled == pytest.approx(r2_score(y, mean), rel=1e-10)
-    assert entry.averaged == pytest.approx(np.mean([r2_score(*part) for part in parts]), rel=1e-10)
-    assert abs(entry.pooled - entry.averaged) > 1e-3
+    assert entry.value == pytest.approx(r2_score(y, mean), rel=1e-10)
+    averaged = np.mean([r2_score(*part) for part in parts])
+    assert entry.per_fold.mean() == pytest.approx(averaged, rel=1e-10)
+    assert abs(entry.value - averaged) > 1e-3
 
 
 def test_leave_one_out_of_ridge_is_its_closed_form():
@@ -120,13 +120,13 @@ def test_leave_one_out_of_ridge_is_its_closed_form():
     wide = np.column_stack([np.ones(n), X])
     hat = wide @ np.linalg.solve(wide.T @ wide + np.diag([0, l2, l2, l2]), wide.T)
     left_out = (y - hat @ y) / (1 - np.diag(hat))
-    assert found["ridge"].pooled == pytest.approx(np.sqrt(np.mean(left_out**2)), rel=1e-8)
+    assert found["ridge"].value == pytest.approx(np.sqrt(np.mean(left_out**2)), rel=1e-8)
 
 
 @pytest.mark.parametrize("calibrate", [None, "temperature"])
 @pytest.mark.parametrize("smoothing", [1.0, "auto"])
 def test_merged_totals_give_what_refitting_gives(calibrate, smoothing):
-    rows = rows_for(mixed(), "y")
+    rows = dataset(mixed(), "y").with_task()
     folds = rows.folds(n_folds=4, repeats=1, seed=3)
     model = Prepared(lk.NaiveBayes(calibrate=calibrate, smoothing=smoothing))
     fits = merged_fits(model, rows.table, rows.task, folds.fold_of_rows(0))
@@ -144,12 +144,12 @@ def test_merged_totals_give_what_refitting_gives(calibrate, smoothing):
 def test_what_only_one_fold_holds_is_not_merged():
     frame = mixed()
     frame.loc[7, "town"] = "rare"
-    rows = rows_for(frame, "y")
+    rows = dataset(frame, "y").with_task()
     fold = rows.folds(n_folds=4, repeats=1, seed=0).fold_of_rows(0)
     model = Prepared(lk.NaiveBayes())
     assert merged_fits(model, rows.table, rows.task, fold) is None
     lonely = frame.assign(town="a", spike=np.arange(300) == 7)
-    rows = rows_for(lonely, "y")
+    rows = dataset(lonely, "y").with_task()
     assert merged_fits(model, rows.table, rows.task, fold) is None
     found = lk.compare(frame, "y", {"nb": lk.NaiveBayes()}, folds=4, repeats=1)
     with warnings.catch_warnings():
@@ -173,7 +173,7 @@ def test_a_model_that_fails_is_a_row_with_its_sentence():
     assert [each.name for each in found.entries] == ["logistic", "constant", "Fragile"]
     assert found.failed[0].problem == "in fold 1 of repeat 1: RuntimeError: the sky is falling"
     assert "Fragile failed in fold 1 of repeat 1" in str(found)
-    assert np.isnan(found.to_frame()["averaged"].iloc[-1])
+    assert np.isnan(found.to_frame()["value"].iloc[-1])
 
 
 def test_a_column_that_no_model_can_read_is_said_once_and_the_baseline_stays():
@@ -213,7 +213,7 @@ def test_a_comparison_shows_no_leak_of_an_encoding_that_each_fold_learns_itself(
     frame = pd.DataFrame({"key": [f"k{k}" for k in rng.integers(0, 150, 600)]})
     frame["y"] = rng.choice(["yes", "no"], 600)
     inside = lk.compare(frame, "y", {"encoded": Encoded()})
-    assert inside["encoded"].averaged > inside.baseline.averaged  # noise: worse than a constant
+    assert inside["encoded"].value > inside.baseline.value  # noise: worse than a constant
     leaked = frame.assign(key=(frame["y"] == "yes").groupby(frame["key"]).transform("mean"))
     outside = lk.compare(leaked, "y", ["logistic"])
     assert outside.best.name == "logistic"
@@ -230,7 +230,7 @@ def test_on_noise_nothing_is_clearly_better_than_the_constant():
         for each in found.entries
         if each.against_baseline is not None
         and each.against_baseline.p < 0.05
-        and each.averaged < found.baseline.averaged
+        and each.value < found.baseline.value
     ]
     assert clear == []
 
@@ -243,8 +243,8 @@ def test_groups_are_held_out_whole():
     nearest = {"nearest": Prepared(KNeighborsClassifier(1))}
     parted = lk.compare(frame, "y", nearest, metric="accuracy", folds=3)
     grouped = lk.compare(frame, "y", nearest, metric="accuracy", folds=3, group="person")
-    assert parted["nearest"].averaged > 0.95
-    assert grouped["nearest"].averaged < 0.75
+    assert parted["nearest"].value > 0.95
+    assert grouped["nearest"].value < 0.75
     assert "whole groups of person" in str(grouped)
 
 
@@ -273,9 +273,9 @@ def test_rows_without_a_target_are_left_out_and_counted():
     frame = mixed()
     frame["y"] = frame["y"].where(np.arange(300) >= 20, None)
     found = lk.compare(frame, "y", ["logistic"], folds=3, repeats=1)
-    assert found.rows.n_without == 20
+    assert found.rows.n_without_target == 20
     whole = lk.compare(frame.iloc[20:], "y", ["logistic"], folds=3, repeats=1)
-    assert found.best.averaged == whole.best.averaged
+    assert found.best.value == whole.best.value
 
 
 def test_the_seed_decides_the_folds():
@@ -301,7 +301,8 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
     found = lk.compare(mixed(), "y", ["logistic", lk.NaiveBayes(), lk.NaiveBayes()], folds=3)
     text = str(found)
     assert text.startswith("table: 300 rows, target y (binary).")
-    assert all(word in text for word in ("mean", "pooled", "accuracy", "p: constant", "Best: "))
+    words = ("log loss", "95 % interval", "accuracy", "p vs constant", "Best: ")
+    assert all(word in text for word in words)
     assert {"NaiveBayes", "NaiveBayes 2"} < {each.name for each in found.entries}
     assert list(found.to_frame()["model"]) == [each.name for each in found.entries]
     assert isinstance(found.to_frame("pyarrow"), pa.Table)
@@ -357,6 +358,6 @@ def test_an_infinite_score_prints_as_a_dash_with_a_reason():
     found = lk.compare(table, "k", ["linear"], folds=3, repeats=1, kind="count")
     assert found["linear"].beside["poisson-deviance-explained"] == -np.inf
     told = " ".join(str(found).split())
-    assert "inf " not in told
-    assert "– of linear: infinite, for it predicts means at or below 0" in told
-    assert "'95 %' is its interval, corrected for the rows that training sets share" in told
+    assert "inf " not in told and "∞" not in told
+    assert "– for linear: infinite, because a predicted mean is 0 or below" in told
+    assert "paired t-test over folds, corrected for training sets that share rows" in told

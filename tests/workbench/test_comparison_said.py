@@ -20,7 +20,7 @@ def test_a_class_of_one_row_ruins_no_comparison_and_is_named():
     found = lk.compare(one_of_a_kind(), "y", ["softmax"], folds=4, repeats=1)
     assert found.unseen == ("rare",)
     assert found.best.name == "softmax"
-    assert all(np.isfinite(each.averaged) for each in found.entries)
+    assert all(np.isfinite(each.value) for each in found.entries)
     assert "'rare'" in str(found)
 
 

@@ -10,9 +10,9 @@ from likely.metrics.baseline import best_level, weighted_median
 from likely.workbench.constant import Constant
 
 
-@pytest.mark.parametrize("target", ["classes", "real", "count", "positive"])
-def test_scikit_learns_checks_pass(target):
-    results = check_estimator(Constant(target), on_fail=None, on_skip=None)
+@pytest.mark.parametrize("kind", ["classes", "real", "count", "positive"])
+def test_scikit_learns_checks_pass(kind):
+    results = check_estimator(Constant(kind), on_fail=None, on_skip=None)
     failed = [each["check_name"] for each in results if each["status"] == "failed"]
     assert failed == []
     assert sum(each["status"] == "passed" for each in results) > 40

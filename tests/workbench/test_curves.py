@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
 import likely as lk
-from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.curve_text import figure_of, sparkline
-from likely.workbench.curves import first_rows
+from likely.workbench.curve_text import sparkline
+from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
 
 
@@ -27,8 +26,8 @@ def noisy(n=240, seed=0):
 
 @given(st.integers(0, 50), st.floats(0.05, 1), st.floats(0.05, 1))
 def test_a_larger_share_holds_every_row_of_a_smaller_one(seed, one, other):
-    order, labels = hashed_uniforms(0, 80, seed), np.arange(80) % 3
-    small, large = (first_rows(np.arange(80), s, order, labels) for s in sorted((one, other)))
+    rows, labels = np.arange(80), np.arange(80) % 3
+    small, large = (share_of_rows(rows, s, labels, seed) for s in sorted((one, other)))
     assert set(small) <= set(large)
     assert set(labels[small]) == {0, 1, 2}
 
@@ -71,7 +70,7 @@ def test_values_without_an_order_are_named():
     curve = lk.learning_curve(noisy(), "y", "naive-bayes", of="discretize", folds=2)
     assert [point.x for point in curve.points] == [None, "quantile", "entropy"]
     assert list(curve.to_frame()["discretize"]) == ["None", "quantile", "entropy"]
-    ticks = [text.get_text() for text in figure_of(curve).axes[0].get_xticklabels()]
+    ticks = [text.get_text() for text in curve.plot().axes[0].get_xticklabels()]
     assert ticks == ["None", "quantile", "entropy"]
 
 
@@ -98,7 +97,7 @@ def test_a_value_that_cannot_be_fitted_is_a_point_without_a_score():
 
 def test_it_prints_as_a_table_a_frame_a_page_and_json():
     curve = lk.learning_curve(noisy(), "y", "logistic", folds=3)
-    assert str(curve).startswith("table: log loss of logistic by rows learned from")
+    assert str(curve).startswith("table: log loss of logistic by training rows")
     assert "best" in str(curve) and "▁" in str(curve)
     assert list(curve.to_frame()["size"]) == [point.x for point in curve.points]
     assert "<td" in curve._repr_html_()
@@ -106,7 +105,7 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():
-    axes = figure_of(lk.learning_curve(noisy(), "y", "logistic", folds=3)).axes[0]
+    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
     assert [line.get_label() for line in axes.lines] == ["training", "held out"]
     assert len(axes.collections) == 2
     assert axes.get_ylabel() == "log loss"

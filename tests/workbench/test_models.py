@@ -1,4 +1,4 @@
-"""The table of candidates: each suits its tasks, builds, fits, and answers."""
+"""The registry: each model suits its targets, builds, fits, and answers."""
 
 import warnings
 
@@ -6,12 +6,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression as SklearnLogistic
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import TARGET_KINDS
+from likely.kinds import NUMBER_KINDS, TARGET_KINDS
+from likely.likelihoods.responses import RESPONSES
 from likely.metrics import metrics_for
-from likely.workbench.models import BASELINE, CANDIDATES, candidate_named, candidates_for
+from likely.workbench.models import (
+    BASELINE,
+    MODELS,
+    entries_for,
+    entry_for,
+    name_of,
+    space_of,
+)
 from likely.workbench.predictions import predict_for, truth_of
 from likely.workbench.task import task_of
 
@@ -37,18 +48,13 @@ def example(kind):
 
 
 def every_pair():
-    return [
-        (kind, name)
-        for kind in TARGET_KINDS
-        for name in CANDIDATES
-        if kind in CANDIDATES[name].tasks
-    ]
+    return [(kind, name) for kind in TARGET_KINDS for name in MODELS if kind in MODELS[name].suits]
 
 
 @pytest.mark.parametrize(("kind", "name"), every_pair())
-def test_every_candidate_fits_its_tasks_and_every_metric_reads_its_answer(kind, name):
+def test_every_model_fits_its_targets_and_every_metric_reads_its_answer(kind, name):
     table, task = example(kind)
-    model = CANDIDATES[name].build(task, seed=1)
+    model = MODELS[name].build(task, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", likely.errors.LikelyWarning)
         model.fit(table.select(["u", "v"]), table.column("y").to_numpy(zero_copy_only=False))
@@ -64,16 +70,16 @@ def test_every_candidate_fits_its_tasks_and_every_metric_reads_its_answer(kind, 
 
 @pytest.mark.parametrize("kind", TARGET_KINDS)
 def test_the_baseline_is_first_and_something_rivals_it(kind):
-    found = [candidate.name for candidate in candidates_for(kind)]
+    found = [entry.name for entry in entries_for(kind)]
     assert found[0] == BASELINE
     assert len(found) >= 3
-    assert set(found) <= {each.name for each in candidates_for(kind, everything=True)}
+    assert set(found) <= {each.name for each in entries_for(kind, everything=True)}
 
 
 def test_the_baseline_reaches_the_best_constants_value():
     for kind in TARGET_KINDS:
         table, task = example(kind)
-        model = CANDIDATES[BASELINE].build(task)
+        model = MODELS[BASELINE].build(task)
         model.fit(table.select(["u", "v"]), table.column("y").to_numpy(zero_copy_only=False))
         truth, prediction = truth_of(task, table), predict_for(model, task, table)
         main = metrics_for(task.kind)[0]
@@ -82,33 +88,33 @@ def test_the_baseline_reaches_the_best_constants_value():
         )
 
 
-def test_slow_candidates_are_tried_only_when_asked_for():
-    slow = {name for name, candidate in CANDIDATES.items() if candidate.cost == "high"}
+def test_slow_models_are_tried_only_when_asked_for():
+    slow = {name for name, entry in MODELS.items() if entry.cost == "high"}
     assert slow
     for kind in TARGET_KINDS:
-        assert not slow & {candidate.name for candidate in candidates_for(kind)}
+        assert not slow & {entry.name for entry in entries_for(kind)}
 
 
 def test_the_order_of_the_classes_reaches_the_model():
     _, task = example("ordinal")
-    assert candidate_named("ordinal").build(task).order == ["s", "m", "l"]
+    assert entry_for("ordinal").build(task).order == ["s", "m", "l"]
 
 
 def test_settings_overrule_and_reach_inside():
     _, task = example("binary")
-    assert candidate_named("logistic").build(task, {"l2": 7.0}).l2 == 7.0
-    path = candidate_named("logistic-lasso").build(task, {"model__tol": 1e-3, "n_penalties": 5})
+    assert entry_for("logistic").build(task, {"l2": 7.0}).l2 == 7.0
+    path = entry_for("logistic-lasso").build(task, {"model__tol": 1e-3, "n_penalties": 5})
     assert (path.model.tol, path.n_penalties) == (1e-3, 5)
-    again = candidate_named("logistic-lasso").build(task)
+    again = entry_for("logistic-lasso").build(task)
     assert again.model is not path.model
 
 
 def test_a_model_of_another_kind_of_task_is_refused_with_those_that_fit():
     _, task = example("real")
     with pytest.raises(InvalidInput, match=r"logistic is for binary targets; 'y' is real.*linear"):
-        candidate_named("logistic").build(task)
+        entry_for("logistic").build(task)
     with pytest.raises(UnknownName, match="Did you mean 'lasso'"):
-        candidate_named("lassoo")
+        entry_for("lassoo")
 
 
 def test_softmax_tells_two_classes_apart_where_it_is_asked_for_and_is_not_tried_unasked():
@@ -117,4 +123,89 @@ def test_softmax_tells_two_classes_apart_where_it_is_asked_for_and_is_not_tried_
     found = likely.compare(table, "y", ["logistic", "softmax"], folds=2, repeats=1)
     assert not found.failed
     assert found.task.kind == "binary"
-    assert "softmax" not in [each.name for each in candidates_for("binary", everything=True)]
+    assert "softmax" not in [each.name for each in entries_for("binary", everything=True)]
+
+
+TREE = "sklearn.tree.DecisionTreeClassifier"
+
+
+def two_classes(n=90):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    return pa.table({"x": x, "y": np.where(x + rng.normal(size=n) > 0, "a", "b")})
+
+
+def test_an_import_path_is_compared_tuned_and_drawn_like_any_other_model():
+    table = two_classes()
+    found = likely.compare(table, "y", ["logistic", TREE], folds=3, repeats=1)
+    assert {each.name for each in found.entries} == {"constant", "logistic", TREE}
+    assert not found.failed
+    study = likely.tune(table, "y", TREE, space={"max_depth": [1, 2]}, search="grid", folds=3)
+    assert study.best_parameters_["max_depth"] in (1, 2)
+    curve = likely.learning_curve(table, "y", TREE, of="max_depth", values=[1, 2], folds=3)
+    assert all(not point.problem for point in curve.points)
+
+
+def test_an_import_path_is_seeded_and_an_estimator_of_the_same_class_agrees():
+    table = two_classes()
+    by_path = likely.compare(table, "y", TREE, folds=3, repeats=1, seed=4)
+    given = DecisionTreeClassifier(random_state=4)
+    by_hand = likely.compare(table, "y", given, folds=3, repeats=1, seed=4)
+    assert by_path[TREE].value == by_hand["DecisionTreeClassifier"].value
+
+
+def test_a_path_without_a_space_and_one_without_probabilities_are_refused_with_advice():
+    table = two_classes()
+    with pytest.raises(InvalidInput, match=r"no usual space of settings.*Declare.*max_depth"):
+        likely.tune(table, "y", TREE)
+    with pytest.raises(InvalidInput, match=r"no predict_proba.*PlattScaling\(LinearSVC\(\)\)"):
+        likely.compare(table, "y", "sklearn.svm.LinearSVC")
+
+
+def test_only_names_with_a_dot_that_are_not_registered_are_imported():
+    with pytest.raises(UnknownName):
+        entry_for("antigravity")
+    assert not any(entry.is_foreign for entry in MODELS.values())
+    assert not any("." in name for name in MODELS)
+
+
+def test_an_estimator_has_the_space_of_the_registered_model_that_it_is_like():
+    same = {
+        "naive-bayes": likely.NaiveBayes(),
+        "glm-poisson": likely.GLM(response="poisson"),
+        "ridge": likely.PenaltyPath(likely.LinearRegression(), along="l2"),
+        "lasso": likely.PenaltyPath(likely.LinearRegression(), along="l1"),
+        "frank-hall": likely.FrankHall(likely.LogisticRegression()),
+    }
+    for name, estimator in same.items():
+        assert space_of(estimator) == space_of(name), name
+    assert space_of(likely.MaxEntropy()).names == ["l2"]
+    for stranger in (SklearnLogistic(), likely.FrankHall(likely.NaiveBayes())):
+        with pytest.raises(InvalidInput, match="has no usual space"):
+            space_of(stranger)
+
+
+def test_the_name_of_an_estimator_is_that_of_its_model():
+    assert name_of(likely.NaiveBayes()) == "naive-bayes"
+    assert name_of(likely.PenaltyPath(likely.LogisticRegression())) == "logistic-lasso"
+    assert name_of(likely.GLM(response="gamma")) == "glm"
+    assert name_of(likely.GaussianMixture()) == "gaussian-mixture"
+
+
+def test_a_response_says_what_its_numbers_are():
+    assert entry_for("glm").with_settings({"response": "poisson"}).first_kind == "count"
+    assert entry_for(likely.GLM(response="gamma")).first_kind == "positive"
+    assert entry_for(likely.GLM()).first_kind == "real"
+    assert entry_for("linear").first_kind is None
+    for response in RESPONSES.values():
+        assert response.target_kind in NUMBER_KINDS
+
+
+def test_every_entry_says_what_the_workbench_needs():
+    for name, entry in MODELS.items():
+        assert entry.summary.endswith("."), name
+        assert entry.cost in ("low", "medium", "high")
+        assert set(entry.settings) <= set(entry.defaults()), name
+        tags = get_tags(entry.load()(**entry.arguments(None)))
+        if entry.streams:
+            assert tags.input_tags.allow_nan == entry.missing, name

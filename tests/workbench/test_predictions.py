@@ -13,8 +13,9 @@ from sklearn.svm import LinearSVC
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.sealing.scoring import LOG_FLOOR
-from likely.workbench.predictions import log_mass, predict_for, spread_of, truth_of
+from likely.likelihoods.predictive import log_mass
+from likely.special import LOG_FLOOR
+from likely.workbench.predictions import predict_for, predictive_family, truth_of
 from likely.workbench.task import Task, task_of
 
 
@@ -78,7 +79,7 @@ def test_log_mass_is_finite_and_symmetric_far_out_and_sums_to_one():
 
 def test_a_mean_outside_the_family_has_no_density():
     table = numbers(np.array([1, 2, 3, 4]))
-    spread = spread_of(lk.GLM("poisson").fit(table.select(["x"]), [1, 2, 3, 4]))
+    spread = predictive_family(lk.GLM("poisson").fit(table.select(["x"]), [1, 2, 3, 4]))
     found = spread.log_density(np.array([1.0, 1.0]), np.array([-1.0, 2.0]), counts=True)
     assert found[0] == -np.inf
     assert_allclose(found[1], stats.poisson(2).logpmf(1))
@@ -88,10 +89,10 @@ def test_other_libraries_models_are_read_as_far_as_they_speak():
     table = numbers(np.linspace(0.5, 2, 30))
     X, y = table.select(["x"]), table.column("y").to_numpy()
     ridge = Ridge().fit(X.to_pandas(), y)
-    assert spread_of(ridge) is None
+    assert predictive_family(ridge) is None
     pipeline = make_pipeline(StandardScaler(), lk.LinearRegression())
     pipeline.fit(X.to_pandas(), y)
-    assert spread_of(pipeline).dispersion == pipeline[-1].variance_
+    assert predictive_family(pipeline).dispersion == pipeline[-1].variance_
     labels = numbers(["a", "b"] * 10)
     frame = labels.select(["x"]).to_pandas()
     theirs = Theirs().fit(frame, labels.column("y").to_pylist())

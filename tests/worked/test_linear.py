@@ -14,20 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
-from likely.likelihoods import (
-    MARGIN_LOSSES,
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    SquareErrorLogistic,
-    likelihood_of,
-)
-from likely.linear.cascade import Cascade
-from likely.linear.losses import loss_objective
+from likely.likelihoods import Bernoulli, Categorical, Gaussian, likelihood_of
 from likely.linear.separability import separability
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L2, NoPenalty
 from likely.solvers import FixedStep, GradientDescent, Newton, minimise
+from likely.teaching import MARGIN_LOSSES, Cascade, SquareErrorLogistic, loss_objective
 
 EXAMPLES = Path(__file__).parents[3] / "shared" / "spec" / "worked_examples.json"
 

@@ -16,11 +16,11 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods import Gaussian, likelihood_of
-from likely.linear.losses import loss_objective
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L1, NoPenalty
 from likely.solvers import FISTA, Newton, minimise
 from likely.special import expit
+from likely.teaching.losses import loss_objective
 from tests.worked.problems import TIGHT, labelled, measured, with_bias
 
 # ------------------------------------------------------------------------------ linear regression

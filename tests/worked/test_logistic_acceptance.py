@@ -17,11 +17,11 @@ from likely.differences import check_gradient
 from likely.information import cross_entropy
 from likely.likelihoods import likelihood_of
 from likely.likelihoods.categorical import Categorical
-from likely.linear.losses import loss_objective
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import L2
 from likely.solvers import FixedStep, minimise
 from likely.special import expit, one_hot
+from likely.teaching.losses import loss_objective
 from tests.worked.problems import labelled, with_bias
 
 

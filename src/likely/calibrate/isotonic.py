@@ -19,6 +19,7 @@ from sklearn.isotonic import IsotonicRegression
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling
 from likely.calibrate.scores import Scores
+from likely.description import NamedColumn, NamedTable
 
 
 @final
@@ -76,6 +77,20 @@ class IsotonicScaling(Scaling):
         ]
         self.thresholds_ = [curve.X_thresholds_ for curve in curves]
         self.levels_ = [curve.y_thresholds_ for curve in curves]
+
+    def _curves(self) -> tuple[NamedTable, ...]:
+        columns = (
+            NamedColumn("class", "class"),
+            NamedColumn("score", "score", "signed"),
+            NamedColumn("probability", "probability", "number"),
+        )
+        curves = zip(self._curved_classes(), self.thresholds_, self.levels_, strict=True)
+        rows = [
+            (name, *corner)
+            for name, scores, levels in curves
+            for corner in zip(scores.tolist(), levels.tolist(), strict=True)
+        ]
+        return (NamedTable("curves", columns, tuple(rows), noun="corner"),)
 
     def _log_proba(self, scores: Scores) -> Array:
         """The curves' levels, made to total 1; where all are 0, classes are equally probable."""

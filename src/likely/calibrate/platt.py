@@ -20,12 +20,13 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, log_odds
 from likely.calibrate.scores import Scores
+from likely.description import NamedColumn, NamedTable
+from likely.inputs.estimators import warn_unless_converged
 from likely.likelihoods.responses import likelihood_of
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.special import log_expit, log_expit_complement, logsumexp
-from likely.validate import warn_unless_converged
 
 TOL = 1e-12  # of the cross-entropy; a Newton step costs one pass over one column of scores
 
@@ -140,6 +141,15 @@ class PlattScaling(Scaling):
         positive = codes[:, None] == (np.arange(f.shape[1]) if f.shape[1] > 1 else [1])
         self.a_, self.b_, self.solution_ = fit_platt(f, positive, weight)
         warn_unless_converged(self, self.solution_)
+
+    def _curves(self) -> tuple[NamedTable, ...]:
+        columns = (
+            NamedColumn("class", "class"),
+            NamedColumn("a", "A", "signed"),
+            NamedColumn("b", "B", "signed"),
+        )
+        rows = zip(self._curved_classes(), self.a_.tolist(), self.b_.tolist(), strict=True)
+        return (NamedTable("curves", columns, tuple(rows), noun="class"),)
 
     def _log_proba(self, scores: Scores) -> Array:
         eta = -(self.a_ * scores.against_rest() + self.b_)

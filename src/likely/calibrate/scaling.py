@@ -7,14 +7,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
-from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
-from likely.calibrate.scores import Scores, folds_of, out_of_fold, scores_of
+from likely.calibrate.scores import Scores, out_of_fold, scores_of
 from likely.calibrate.wrapped import countable, fitted_copy, take_columns
-from likely.opening import own_columns, refuse_file, required
-from likely.validate import check_labels, check_weight, codes_among, label_array, refuse_one_class
+from likely.description import Description, Fact, NamedTable, describe
+from likely.inputs.folds import check_folds, folds_of, refuse_single_rows
+from likely.inputs.labels import classes_of, codes_among, label_array, refuse_one_class
+from likely.inputs.numbers import check_weight, required
+from likely.inputs.tables import own_columns, refuse_file, rows_at
 
 PREFIT = "prefit"
 
@@ -37,16 +39,18 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator, unless it is fitted, and the map from its scores of unseen rows."""
-        refuse_file(X, self)
+        refuse_file(X, type(self).__name__)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         X, n_rows = countable(X)
         y = label_array(required(y, self))
-        check_labels(y, n_rows=n_rows)
-        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        classes_of(y, n_rows=n_rows)
+        weight = check_weight(sample_weight, n_rows=n_rows)
         present = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         if isinstance(self.cv, str) and self.cv == PREFIT:
             self._fit_map_alone(X, y, weight, present)
         else:
+            advice = "Use 5, or fit the estimator first."
+            check_folds(self.cv, otherwise='"prefit"', advice=advice)
             self._fit_both(X, y, weight, present)
         take_columns(self, self.estimator_)
         return self
@@ -57,19 +61,46 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = self.estimator_.classes_
         refuse_one_class(self.classes_, self)
         codes = codes_among(y[present], self.classes_)
-        scores = scores_of(self.estimator_, rows_of(X, present))
+        scores = scores_of(self.estimator_, rows_at(X, present))
         self._calibrate(scores, codes, _weights_of(present, weight))
 
     def _fit_both(self, X: Any, y: Array, weight: Array | None, present: Array) -> None:
-        self.classes_, known = check_labels(y[present])
+        self.classes_, known = classes_of(y[present])
         refuse_one_class(self.classes_, self)
         codes = np.full(len(y), -1)
         codes[present] = known
-        folds = folds_of(self.cv, X, y, codes=codes, classes=self.classes_)
+        if isinstance(self.cv, int | np.integer):
+            otherwise = 'calibrate a fitted estimator with cv="prefit"'
+            refuse_single_rows(codes, self.classes_, otherwise=otherwise)
+        folds = [fold for fold in folds_of(self.cv, X, y, codes=codes) if len(fold[1])]
         learn = partial(fitted_copy, self.estimator, X, y, weight)
         self.estimator_ = learn(present)  # first: a complaint about a row counts the caller's rows
         scores, scored = out_of_fold(learn, X, folds=folds, n_classes=len(self.classes_))
         self._calibrate(scores, codes[scored], _weights_of(scored, weight))
+
+    def describe(self) -> Description:
+        """The map from scores to probabilities, then the classifier that has the scores."""
+        check_is_fitted(self)
+        inner = describe(self.estimator_)
+        return Description(
+            f"{type(self).__name__} of {type(self.estimator_).__name__}",
+            fit=self._facts(),
+            tables=self._curves(),
+            parts=(inner,),
+        )
+
+    def _facts(self) -> tuple[Fact, ...]:
+        """Numbers that the map consists of."""
+        return ()
+
+    def _curves(self) -> tuple[NamedTable, ...]:
+        """A map of each class."""
+        return ()
+
+    def _curved_classes(self) -> list[str]:
+        """The classes that have a map of their own: of two, the second."""
+        labels = [str(label) for label in self.classes_.tolist()]
+        return labels[1:] if len(labels) == 2 else labels
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""

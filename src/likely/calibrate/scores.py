@@ -13,19 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing as rows_of
 
-from likely._typing import Array, Codes
-from likely.data.split import stratified_fold_of
+from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.inputs.folds import FoldRows
+from likely.inputs.tables import rows_at
 from likely.special import logsumexp
 
 SURELY_NOT = float(np.log(np.finfo(np.float64).eps))  # about −36: 0, as far as a sum to 1 can tell
-FOLD_SEED = 0
 RESPONSES = ("decision_function", "predict_log_proba", "predict_proba")
-
-Folds = list[tuple[Array, Array]]  # rows to learn from, rows to score
 
 
 @final
@@ -82,7 +78,7 @@ def _check_scores(values: Array, estimator: Any, name: str) -> None:
         row = int(np.argwhere(bad)[0, 0])
         raise InvalidInput(
             f"{name} of {type(estimator).__name__} is {values[bad][0]} at row {row}; expected "
-            "finite scores. Mend the row, or the classifier."
+            "finite scores. Fix the row, or the classifier."
         )
 
 
@@ -95,39 +91,8 @@ def _possible(log_proba: Array) -> Array:
     return np.where(impossible, least, log_proba)
 
 
-def folds_of(cv: Any, X: Any, y: Array, *, codes: Codes, classes: Array) -> Folds:
-    """Stratified folds for a number, else what the splitter gives; rows of code −1 in neither."""
-    if isinstance(cv, str) or (isinstance(cv, int | np.integer) and cv < 2) or cv is None:
-        raise InvalidInput(
-            f'cv is {cv!r}; expected a number of folds, 2 or more, a splitter, or "prefit". '
-            "Use 5, or fit the estimator first."
-        )
-    if isinstance(cv, int | np.integer):
-        return _stratified(int(cv), codes, classes)
-    parts = list(check_cv(cv, y, classifier=True).split(X, y))
-    present = [tuple(np.asarray(rows)[codes[rows] >= 0] for rows in part) for part in parts]
-    return [(learn, score) for learn, score in present if len(score)]
-
-
-def _stratified(n_folds: int, codes: Codes, classes: Array) -> Folds:
-    present = codes >= 0
-    count = np.bincount(codes[present], minlength=len(classes))
-    if (count < 2).any():
-        raise InvalidInput(
-            f"Class {classes.tolist()[int(count.argmin())]!r} has one row; folds need two or more "
-            "of each class, to learn from and to score. Give more rows, leave the class out, or "
-            'calibrate a fitted estimator with cv="prefit".'
-        )
-    fold = np.full(len(codes), -1)
-    fold[present] = stratified_fold_of(codes[present], FOLD_SEED, n_folds)
-    parts = [
-        (np.flatnonzero(present & (fold != f)), np.flatnonzero(fold == f)) for f in range(n_folds)
-    ]
-    return [part for part in parts if len(part[1])]
-
-
 def out_of_fold(
-    learn: Callable[[Array], Any], X: Any, *, folds: Folds, n_classes: int
+    learn: Callable[[Array], Any], X: Any, *, folds: FoldRows, n_classes: int
 ) -> tuple[Scores, Array]:
     """The scores of each fold's rows by a model of the others, and which rows they are.
 
@@ -141,6 +106,6 @@ def out_of_fold(
                 f"A fold leaves {len(model.classes_)} classes to learn from; expected all "
                 f"{n_classes}. Use fewer or stratified folds: cv=5, say."
             )
-        parts.append(scores_of(model, rows_of(X, fold)))
+        parts.append(scores_of(model, rows_at(X, fold)))
     scores = Scores(np.concatenate([part.values for part in parts]), parts[0].kind)
     return scores, np.concatenate([fold for _, fold in folds])

@@ -15,6 +15,7 @@ from typing import Any, final
 from likely._typing import Array, Codes
 from likely.calibrate.scaling import Scaling, log_odds
 from likely.calibrate.scores import Scores
+from likely.description import Fact
 from likely.objectives.temperature import (
     TemperatureObjective,
     search_temperature,
@@ -76,6 +77,9 @@ class TemperatureScaling(Scaling):
         centred = scores.values - scores.values.max(axis=1, keepdims=True)
         objective = TemperatureObjective(partial(temperature_loss, centred, codes, weight))
         self.temperature_, self.solution_ = search_temperature(objective, ADVICE)
+
+    def _facts(self) -> tuple[Fact, ...]:
+        return (Fact("temperature", "temperature", float(self.temperature_)),)
 
     def _log_proba(self, scores: Scores) -> Array:
         return log_softmax(scores.values / self.temperature_, axis=1)

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils import indexable
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.inputs.tables import n_rows_of, rows_at
 
 ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
@@ -17,7 +17,7 @@ ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 def countable(X: Any) -> tuple[Any, int]:
     """X in a form whose rows can be taken, and their number; the rest the inner checks."""
     (rows,) = indexable(X)
-    n_rows = int(_num_samples(rows))
+    n_rows = n_rows_of(rows)
     if n_rows == 0:
         raise InvalidInput(
             "Found array with 0 sample(s) while a minimum of 2 is required: X has no row to learn "
@@ -29,7 +29,7 @@ def countable(X: Any) -> tuple[Any, int]:
 def fitted_copy(estimator: Any, X: Any, y: Array, weight: Array | None, rows: Array) -> Any:
     """A clone, fitted to these rows; weights are passed only where they were given."""
     if not np.array_equal(rows, np.arange(len(y))):
-        X, y = rows_of(X, rows), y[rows]
+        X, y = rows_at(X, rows), y[rows]
         weight = None if weight is None else weight[rows]
     if weight is None:
         return clone(estimator).fit(X, y)

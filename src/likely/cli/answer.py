@@ -3,8 +3,6 @@
 command, version, exit, seed, result, findings, files, next
 """
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,8 @@ import likely
 from likely.cli.exits import Exit
 from likely.cli.settings import Settings
 from likely.cli.show import wrapped
+from likely.formatting import printable
+from likely.json_files import as_json
 
 
 @final
@@ -36,26 +36,30 @@ def tell(answer: Answer, settings: Settings) -> None:
     if settings.json:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
         return
-    click.echo(answer.text, err=answer.aside, color=settings.color)
+    _write(answer.text, settings, err=answer.aside)
     if settings.quiet:  # beside the answer, so that it stays alone on the standard output
-        click.echo(f"Seed {settings.seed}.", err=True)
+        _write(f"Seed {settings.seed}.", settings, err=True)
         return
     for finding in answer.findings:
-        note = click.style("Note: ", fg="yellow") + wrapped(finding, 6)
-        click.echo(note, err=True, color=settings.color)
+        _write(click.style("Note: ", fg="yellow") + wrapped(finding, 6), settings, err=True)
     footer = click.style(f"Seed {settings.seed}, likely {likely.__version__}.", dim=True)
-    click.echo(f"\n{footer}\n{_next(answer.next)}", err=answer.aside, color=settings.color)
+    _write(f"\n{footer}\n{_next(answer.next)}", settings, err=answer.aside)
 
 
 def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> None:
-    """Say what went wrong and what to do."""
+    """Print what went wrong and what to do."""
     if settings.json:
         _tell_json(settings, exit, None, (message,), (), next)
         return
     word = "Stopped: " if exit == Exit.INTERRUPTED else "Error: "
     styled = click.style(word, fg="red", bold=True)
-    click.echo(styled + wrapped(message, len(word)), err=True, color=settings.color)
-    click.echo(_next(next), err=True, color=settings.color)
+    _write(styled + wrapped(message, len(word)), settings, err=True)
+    _write(_next(next), settings, err=True)
+
+
+def _write(text: str, settings: Settings, *, err: bool) -> None:
+    """Without control characters: names and values of the data must not steer the terminal."""
+    click.echo(printable(text), err=err, color=settings.color)
 
 
 def _next(command: str) -> str:
@@ -81,25 +85,6 @@ def _tell_json(
         "next": next,
     }
     click.echo(as_json(said))
-
-
-def as_json(value: Any) -> str:
-    """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """The value in the types that JSON has."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    tolist = getattr(value, "tolist", None)  # NumPy's scalars and arrays
-    return str(value) if tolist is None else plain(tolist())
 
 
 @final

@@ -5,18 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from likely.cli.answer import Answer, as_json
+from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
+    from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
-FILE = "final.json"
-GAIN = "gain over the constant"
+GAIN = "gain over the baseline"
 MOST_SHOWN = 6  # metrics beside the main one
 
 
@@ -34,8 +33,8 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     The predictions are fixed and written to the ledger before a label is opened.  After a crash
     the same command goes on, without another look.
     """
-    from likely.cli.runs import LAST, open_run, refuse_an_older_last, seal_of
-    from likely.files import write_atomically
+    from likely.runs.catalogue import LAST, open_run, refuse_an_older_last
+    from likely.runs.seals import seal_of
 
     opened = open_run(run)
     seal = seal_of(opened)
@@ -47,28 +46,27 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
         refuse_an_older_last(opened.path)
     score = _looked(opened, seal, again, escrow)
     facts = _facts(score)
-    write_atomically(opened.path / FILE, (as_json(facts) + "\n").encode())
+    written = opened.folder.write_final(facts)
     return Answer(
         text=f"{_text(score)}\n\nThat is {opened.facts.get('model')} of {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
         findings=_findings(score),
-        files=(opened.path / FILE,),
+        files=(written,),
         next=f"likely report {shlex.quote(run)}",
     )
 
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
-    from likely.cli.kinds import said_in_run, said_or_sealed
-    from likely.sealing.evaluation import final_look
+    from likely.cli.options import DataOptions
+    from likely.workbench.dataset import dataset
+    from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import promised_by, scorer_of
-    from likely.workbench.task_for_models import suits_of, task_for_models
 
-    train, manifest = seal.train(), seal.manifest
-    kind, order = said_or_sealed(said_in_run(run.facts), manifest)
-    task = task_for_models(train, manifest.target, suits_of(run.model), kind=kind, order=order)
-    scorer = scorer_of(task, run.model, manifest.judge)
+    given = DataOptions.in_run(run.facts)
+    rows = dataset(seal, kind=given.kind, order=given.order).with_task(run.model)
+    scorer = scorer_of(rows.settled, run.model, seal.manifest.judge)
     try:
-        return final_look(
+        return final_score_of_fit(
             seal,
             run.model,
             trained_on=str(run.facts["data"]["sha256"]),
@@ -108,17 +106,16 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.cli.roles import roles_of
-    from likely.cli.runs import is_whole
+    from likely.workbench.roles import roles_in_run
 
-    if not is_whole(run):
+    if not run.folder.is_as_written():
         raise Refusal(
-            f"The model in {run.path} is not the one that its run.json tells of; it may have been "
+            f"The model in {run.path} is not the one that was written there; it may have been "
             "trained on other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",
         )
-    beside = roles_of(run.facts).at_prediction()
+    beside = roles_in_run(run.facts).at_prediction()
     if beside or run.facts.get("target") is None:
         what = f"needs {beside[0]!r} beside the features" if beside else "predicts no target"
         raise Refusal(
@@ -139,6 +136,7 @@ def _facts(score: "FinalScore") -> dict[str, Any]:
 
 def _text(score: "FinalScore") -> str:
     from likely.cli.show import heading, table, wrapped
+    from likely.formatting import percent_level
     from likely.metrics import METRICS
 
     told = heading(wrapped(str(score)))
@@ -152,28 +150,26 @@ def _text(score: "FinalScore") -> str:
     ][:MOST_SHOWN]
     if not rows:
         return told
-    header = ["on the sealed rows", "", f"{100 * score.level:.4g} % interval", "best constant"]
+    header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
     return f"{told}\n\n{table(header, rows)}"
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
-    from likely.cli.show import beside_each_other
+    from likely.formatting import estimate_cells
 
     constant = [] if line.get("constant") is None else [line["constant"]]
-    value, low, high, *beside = beside_each_other(
-        line["value"], line["low"], line["high"], *constant
-    )
-    return [value, f"{low} to {high}", *(beside or [""])]
+    cells = estimate_cells(line["value"], line["low"], line["high"], *constant)
+    return cells if constant else [*cells, ""]
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:
     found = []
     if score.resumed:
-        found.append("These predictions had had their look before: no other was used.")
+        found.append("These predictions were evaluated before: no further evaluation was counted.")
     if not score.of_this_model:
-        found.append("Value and interval are of the best model so far, not of this one.")
+        found.append("Value and interval are those of the best model so far, not of this one.")
     elif not _is_better(score):
-        found.append("On the sealed rows the model is not shown to be better than the constant.")
+        found.append("On the sealed rows the model is not shown to be better than the baseline.")
     return tuple(found)
 
 

@@ -10,7 +10,8 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import count, heading, number, shortened, table, wrapped
+from likely.cli.show import heading, table, wrapped
+from likely.formatting import count, estimate, shortened
 
 BESIDE = {"event", "n", "previous", "time"}  # of every line
 HASH_DIGITS = 12
@@ -34,14 +35,15 @@ def _show(name: str) -> Answer:
     folder, problems = open_folder(name), verify_ledger(name).problems
     entries = folder.ledger.entries()
     head = folder.ledger.verdict().head
-    rows = [[str(e["n"]), e["time"], e["event"], _told(e)] for e in entries]
+    rows = [[str(e["n"]), e["time"], e["event"], _summary(e)] for e in entries]
     looks, budget = folder.looks(), folder.manifest.budget
     title = (
-        f"{heading(name)}: {count(len(entries), 'line')}, {count(looks, 'look')} of {budget} used; "
+        f"{heading(name)}: {count(len(entries), 'line')}, {looks} of "
+        f"{count(budget, 'evaluation')} used; "
         f"head {head[:HASH_DIGITS]}…"
     )
     return Answer(
-        text=f"{title}\n\n{table(['n', 'time', 'event', ''], rows, left=4)}",
+        text=f"{title}\n\n{table(['n', 'time', 'event', ''], rows, words=range(4))}",
         result={"seal": name, "looks": looks, "budget": budget, "head": head, "entries": entries},
         findings=(f"{name} is not as it was written. {' '.join(problems)}",) if problems else (),
         next=f"likely ledger verify {shlex.quote(name)}",
@@ -56,8 +58,8 @@ def _verify(name: str) -> Answer:
 
     if not any(Path(name, file).is_file() for file in (LEDGER, MANIFEST)):
         raise InvalidInput(
-            f"{name} is no seal; expected a folder such as churn.seal from likely seal. Check the "
-            "path, or seal the data first."
+            f"{name} is not a seal; expected a folder such as churn.seal, written by likely seal. "
+            "Check the path, or seal the data first."
         )
     verdict = verify_ledger(name)
     if not verdict.sound:
@@ -67,9 +69,9 @@ def _verify(name: str) -> Answer:
             f"likely ledger show {shlex.quote(name)}",
         )
     told = (
-        f"{count(verdict.lines, 'line')}, each following the one before; all files are those that "
-        f"were sealed. Head {verdict.head}. Compare it with one written down elsewhere: a whole "
-        "folder put back to an earlier state would show only there."
+        f"{count(verdict.lines, 'line')}, each with the hash of the line before; all files are "
+        f"those that were sealed. Head {verdict.head}. Compare it with a copy kept elsewhere: only "
+        "that shows whether the whole folder was put back to an earlier state."
     )
     return Answer(
         text=f"{heading(name)} is sound.\n{wrapped(told)}",
@@ -78,16 +80,16 @@ def _verify(name: str) -> Answer:
     )
 
 
-def _told(entry: Mapping[str, Any]) -> str:
-    """What is peculiar to a line, in short."""
+def _summary(entry: Mapping[str, Any]) -> str:
+    """What a line of the ledger records, in short."""
     event = entry["event"]
     if event == "score":
-        ends = zip(("value", "low", "high"), (nan, -inf, inf), strict=True)  # null is an open end
-        value, low, high = (number(end if entry[key] is None else entry[key]) for key, end in ends)
+        open_ends = {"value": nan, "low": -inf, "high": inf}  # null in JSON
+        ends = (end if entry[key] is None else entry[key] for key, end in open_ends.items())
         of = "" if entry.get("own", True) else ", of an earlier model: this one is not better"
-        return f"look {entry['look']}: {entry['metric']} {value} ({low} to {high}){of}"
+        return f"evaluation {entry['look']}: {entry['metric']} {estimate(*ends)}{of}"
     if event == "commit":
-        return shortened(f"look {entry['look']}: {entry['model']}", LONGEST)
+        return shortened(f"evaluation {entry['look']}: {entry['model']}", LONGEST)
     own = (f"{key} {_short(value)}" for key, value in entry.items() if key not in BESIDE)
     return shortened(", ".join(own), LONGEST)
 

@@ -28,7 +28,9 @@ from likely.errors import (
     LikelyError,
     LikelyWarning,
     SealedData,
+    SealedRows,
     UnknownName,
+    UnusableRun,
 )
 
 VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
@@ -115,20 +117,22 @@ def run(argv: list[str]) -> int:
         click.echo(help.format_message())
         return Exit.FINE
     except click.UsageError as error:
-        return _fail(error.format_message(), Exit.USAGE, _help_for(error), settings)
+        return _fail(error.format_message(), Exit.USAGE, _help_for(error, help_of), settings)
     except (click.Abort, KeyboardInterrupt):
         again = "The command was interrupted and nothing was half-written. Run it again."
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
     except Refusal as error:
         return _fail(str(error), error.exit, error.next, settings)
+    except UnusableRun as error:
+        return _fail(str(error), Exit.DATA, error.next, settings)
+    except SealedRows as error:
+        return _fail(str(error), Exit.HONESTY, _instead_of_sealed(error), settings)
     except (HonestyRefusal, SealedData) as error:
         return _fail(str(error), Exit.HONESTY, help_of, settings)
     except BrokenLedger as error:
         return _fail(str(error), Exit.CHECK, _verify(error), settings)
     except LikelyError as error:
-        from likely.cli.kinds import in_options
-
-        return _fail(in_options(str(error)), Exit.DATA, help_of, settings)
+        return _fail(str(error), Exit.DATA, help_of, settings)
     except MemoryError:
         return _fail(NO_MEMORY, Exit.DATA, help_of, settings)
     except SystemExit:  # click's answer to a broken pipe
@@ -149,14 +153,21 @@ def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
     return exit
 
 
-def _help_for(error: click.UsageError) -> str:
-    return f"{error.ctx.command_path} --help" if error.ctx is not None else "likely --help"
+def _help_for(error: click.UsageError, help_of: str) -> str:
+    return f"{error.ctx.command_path} --help" if error.ctx is not None else help_of
 
 
 def _verify(error: BrokenLedger) -> str:
     """The command that says all that is wrong with a seal."""
     path = Path(error.path)
     return f"likely ledger verify {shlex.quote(str(path if path.is_dir() else path.parent))}"
+
+
+def _instead_of_sealed(error: SealedRows) -> str:
+    """What may be done with the seal whose rows were refused."""
+    path, here = Path(error.seal), Path().resolve()
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return f"likely {'ledger show' if error.scoring else 'compare'} {shlex.quote(str(shown))}"
 
 
 def _bug(error: Exception) -> str:

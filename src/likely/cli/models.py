@@ -1,18 +1,22 @@
 """``likely models``: what exists, and the parameters of one."""
 
+from collections.abc import Mapping
+
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.registry import MODELS, Model, model_named, parameters
+from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.settings import Settings, global_options
 from likely.cli.show import heading, table, width, wrapped
+from likely.kinds import TargetKind, kinds_in_order
+from likely.workbench.model_entry import ModelEntry
 
-NEEDS = {
-    "none": "no target",
-    "class": "classes",
-    "two classes": "two classes",
-    "ordered": "ordered classes",
-    "number": "a number",
+WORDS: Mapping[frozenset[TargetKind], str] = {
+    frozenset(): "no target",
+    frozenset({"binary"}): "two classes",
+    frozenset({"ordinal"}): "ordered classes",
+    frozenset({"count"}): "counts",
+    frozenset({"positive"}): "amounts above 0",
 }
 NARROWEST = 30  # columns left for what a parameter is for
 
@@ -27,15 +31,15 @@ def models(settings: Settings, name: str | None) -> Answer:
 
 
 def _all() -> Answer:
-    rows = [[model.name, NEEDS[model.target], model.summary] for model in MODELS.values()]
+    rows = [[model.name, _target(model), model.summary] for model in trainable()]
     return Answer(
-        text=table(["model", "target", ""], rows, left=3, indent=0),
-        result={"models": [_facts(model) for model in MODELS.values()]},
+        text=table(["model", "target", ""], rows, words=range(3), indent=0),
+        result={"models": [_facts(model) for model in trainable()]},
         next="likely models naive-bayes",
     )
 
 
-def _one(model: Model) -> Answer:
+def _one(model: ModelEntry) -> Answer:
     found = parameters(model)
     first = max(len(parameter.name) for parameter in found)
     second = max(len(_shown(parameter.default)) for parameter in found)
@@ -49,8 +53,8 @@ def _one(model: Model) -> Answer:
     example = f"--set {found[0].name}={_shown(found[0].default)}"
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
-        f"In Python: likely.{model.estimator}\n\n"
-        + table(["parameter", "default", ""], rows, left=3),
+        f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
+        + table(["parameter", "default", ""], rows, words=range(3)),
         result={
             **_facts(model),
             "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],
@@ -59,14 +63,18 @@ def _one(model: Model) -> Answer:
     )
 
 
-def _facts(model: Model) -> dict[str, object]:
+def _facts(model: ModelEntry) -> dict[str, object]:
     return {
         "name": model.name,
         "estimator": model.estimator,
         "needs_target": model.supervised,
-        "target": model.target,
+        "targets": kinds_in_order(model.suits),
         "summary": model.summary,
     }
+
+
+def _target(model: ModelEntry) -> str:
+    return WORDS.get(model.suits, "classes" if model.has_classes else "a number")
 
 
 def _shown(default: object) -> str:

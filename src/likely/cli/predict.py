@@ -9,13 +9,14 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
 from likely.cli.settings import Settings, global_options
-from likely.names import shortlist
+from likely.formatting import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.cli.runs import Run
-    from likely.cli.tables import Data, HeaderAlone
+    from likely.runs import Run
+    from likely.workbench.dataset import Dataset
+    from likely.workbench.given_data import HeaderAlone
 
 
 @click.command()
@@ -36,13 +37,14 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
 
     Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
     """
-    from likely.cli.guard import note_sealed_rows_in
-    from likely.cli.runs import open_run
-    from likely.cli.show import count
-    from likely.cli.tables import HeaderAlone, open_data
+    from likely.cli.options import DataOptions
     from likely.cli.using import using_jobs
     from likely.cli.watch import watched
     from likely.cli.writers import write_table
+    from likely.formatting import count
+    from likely.runs import open_run
+    from likely.workbench.dataset import dataset
+    from likely.workbench.given_data import HeaderAlone
 
     _refuse_two_voices(settings, output)
     opened = open_run(run)
@@ -52,13 +54,16 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     names = _columns(opened.model, proba)
     findings: tuple[str, ...] = ()
     try:
-        rows = open_data(data, load=False)
+        rows = dataset(data)
     except HeaderAlone as alone:
         findings = _nothing_to_predict(opened, alone, run)
         n, path = write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
-        findings = note_sealed_rows_in(rows, data)
+        findings = rows.log_prediction()
+        read = {*map(str, opened.model.feature_names_in_)}
+        declared = DataOptions.in_run(opened.facts).category
+        rows = dataset(rows, category=[name for name in declared if name in read])
         with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
             n, path = write_table(output, names, _predicted(opened, rows, proba))
     where = "the standard output" if path is None else str(path)
@@ -92,7 +97,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Predictions would replace the rows they are made from."""
     from pathlib import Path
 
-    from likely.cli.builtin import BUILTIN
+    from likely.workbench.builtin import BUILTIN
 
     given, wanted = Path(data), Path(output)
     if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
@@ -107,14 +112,14 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
         )
 
 
-def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list[Any]]]:
+def _predicted(run: "Run", data: "Dataset", proba: bool) -> Iterator[dict[str, list[Any]]]:
     """Columns of predictions, chunk by chunk."""
-    from likely.cli.roles import roles_of
-    from likely.cli.tables import CHUNK_ROWS
+    from likely.data.memory import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
+    from likely.workbench.roles import roles_in_run
 
-    model, roles, start = run.model, roles_of(run.facts), 0
+    model, roles, start = run.model, roles_in_run(run.facts), 0
     names = list(map(str, model.feature_names_in_))
     for table in chunks(data.source.select([*names, *roles.at_prediction()]), CHUNK_ROWS):
         asked = _as_trained(table.select(names), model)
@@ -133,17 +138,16 @@ def _predicted(run: "Run", data: "Data", proba: bool) -> Iterator[dict[str, list
 
 def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
     """A column of numbers with a cell that is none: say which one, by its row of the table."""
-    import numpy as np
     import pyarrow as pa
 
-    from likely.workbench.preparation.cells import share_of_numbers
+    from likely.data.labels import are_written_numbers
 
     for name in _numbers(model):
         column = table.column(name)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
         for row, cell in enumerate(column.to_pylist(), start=start + 1):
-            if cell is not None and share_of_numbers(np.array([cell], dtype=object)) < 1:
+            if cell is not None and not are_written_numbers([cell])[0]:
                 raise Refusal(
                     f"Column {name!r} must hold numbers, as in training; found {cell!r} in row "
                     f"{row}. Correct the cell, or drop the row.",
@@ -223,7 +227,7 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
 def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
 
-    from likely.cli.roles import roles_of
+    from likely.workbench.roles import roles_in_run
 
     wanted = getattr(run.model, "feature_names_in_", None)
     if wanted is None:
@@ -233,7 +237,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
             Exit.DATA,
             "likely train --help",
         )
-    wanted = [*wanted, *roles_of(run.facts).at_prediction()]
+    wanted = [*wanted, *roles_in_run(run.facts).at_prediction()]
     missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return
@@ -243,7 +247,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise Refusal(
         f"{label} has no column {missing[0]!r}{others}, which the model was trained on; its "
-        f"columns are {shortlist(names)}.{hint}",
+        f"columns are {listed(names)}.{hint}",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )

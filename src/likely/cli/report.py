@@ -2,20 +2,20 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import count, wrapped
+from likely.cli.show import wrapped
+from likely.formatting import count
 
 if TYPE_CHECKING:
-    from likely.report import Report, RunFacts
+    from likely.report import Report
+    from likely.runs import RunFacts
 
 OUTPUT = "report.html"
-EXPLAINED = ("coding_", "components_", "estimators_", "penalties_")  # what explain looks at
-EVERY_COLUMN = 10**6  # the page cuts its tables itself
 
 
 @click.command()
@@ -34,7 +34,7 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     from likely.files import write_atomically
     from likely.report import report_of
 
-    about = [_facts(settings, name) for name in runs]
+    about = [_facts(name) for name in runs]
     told = report_of(about)
     content = told.html.encode()
     write_atomically(Path(output), content)
@@ -60,36 +60,12 @@ def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
     return shlex.join(["likely", "ledger", "verify", str(broken[0].run["seal"]["path"])])
 
 
-def _facts(settings: Settings, name: str) -> "RunFacts":
-    from likely.cli.runs import open_run
-    from likely.report import read_run
+def _facts(name: str) -> "RunFacts":
+    from likely.description import describe
+    from likely.runs import open_run, read_run
 
     run = open_run(name)
-    page = _page(run.model, settings.seed)
-    steps = [] if page is None else page.pop("steps", [])
-    told = [(each["column"], each["step"]) for each in steps]
-    return read_run(run.path, page=page, steps=told, n_iter=_steps_taken(run.model))
-
-
-def _steps_taken(model: Any) -> int | None:
-    """By the fit; None where it took none."""
-    import numpy as np
-
-    inner = getattr(model, "model_", model)
-    found = getattr(inner, "n_iter_", None)
-    return (
-        None if found is None or vars(inner).get("solution_", inner) is None else int(np.max(found))
-    )
-
-
-def _page(model: Any, seed: int) -> dict[str, Any] | None:
-    """What ``likely explain`` says; None for a model that has nothing to explain."""
-    from likely.cli.explain import explanation
-
-    inner = getattr(model, "model_", model)  # of a preparation, or of a path of penalties
-    if all(getattr(inner, name, None) is None for name in EXPLAINED):
-        return None
-    return dict(explanation(model, seed, EVERY_COLUMN)[1])
+    return read_run(run.path, description=describe(run.model))
 
 
 def _text(told: "Report", output: str, size: int) -> str:

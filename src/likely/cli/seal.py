@@ -8,13 +8,10 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import kind_options, said
+from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
-from likely.names import shortlist
 
 if TYPE_CHECKING:
-    from likely.cli.tables import Data
-    from likely.sealing.create import Origin
     from likely.sealing.manifest import Manifest
     from likely.sealing.sealed import Sealed
 
@@ -23,11 +20,8 @@ JUDGES = ("plain", "ladder", "thresholdout")
 
 @click.command()
 @click.argument("data")
-@click.option("--target", metavar="COL", help="The column to predict; built-in data know theirs.")
+@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option("--test", default=0.2, metavar="SHARE", help="Of the rows, to be sealed; 0.2.")
-@click.option("--group", metavar="COL", help="Rows of one group stay on one side.")
-@click.option("--by-time", metavar="COL", help="The latest rows are sealed.")
-@kind_options
 @click.option("--budget", default=1, metavar="N", help="Looks that need no reason; 1.")
 @click.option("--judge", type=click.Choice(JUDGES), default="plain", help="What a look tells.")
 @click.option("--escrow", metavar="FILE", help="Where the labels go, to be kept by someone else.")
@@ -37,10 +31,8 @@ JUDGES = ("plain", "ladder", "thresholdout")
 def seal(
     settings: Settings,
     data: str,
-    target: str | None,
+    options: DataOptions,
     test: float,
-    group: str | None,
-    by_time: str | None,
     budget: int,
     judge: str,
     escrow: str | None,
@@ -51,60 +43,27 @@ def seal(
     Writes NAME.seal in the working folder: training rows, sealed rows, and a ledger of every
     look.  Train, compare and tune on NAME.seal from then on.
     """
-    from likely.cli.tables import open_data
-    from likely.sealing.create import Terms, seal_table
+    from likely.workbench.seals import seal as seal_rows
 
-    opened = open_data(data)
-    _refuse_sealed(opened, data)
-    terms = Terms(
-        target=_target(settings, opened, target),
+    opened = open_with_target(settings, data, options)
+    if opened.sealed:
+        raise Refusal(
+            f"{data} is sealed already; a file or built-in data were expected. Use it as it is.",
+            Exit.DATA,
+            f"likely compare {shlex.quote(data)}",
+        )
+    place = _place(data, output)
+    sealed = seal_rows(
+        opened,
         test=test,
-        group=group,
-        by_time=by_time,
         budget=budget,
         judge=judge,
-        escrow=None if escrow is None else Path(escrow),
+        escrow=escrow,
         seed=settings.seed,
-        kind=said().kind,
-        order=said().order,
+        name=place.name,
+        folder=place.parent,
     )
-    sealed = seal_table(_origin(opened, data), terms, _place(data, output))
     return _answer(sealed, data, escrow)
-
-
-def _refuse_sealed(opened: "Data", name: str) -> None:
-    if opened.seal is not None:
-        raise Refusal(
-            f"{name} is sealed already; a file or built-in data were expected. Use it as it is.",
-            Exit.DATA,
-            f"likely compare {shlex.quote(name)}",
-        )
-
-
-def _target(settings: Settings, opened: "Data", target: str | None) -> str:
-    from likely.cli.roles import refuse_unknown_column
-
-    names = opened.source.names
-    chosen = opened.target if target is None else target
-    if chosen is None:
-        raise Refusal(
-            "No target was given; a seal hides the labels of one column. Add --target with one of "
-            f"the columns {shortlist(names)}.",
-            Exit.DATA,
-            f"{settings.command} --target {shlex.quote(names[-1])}",
-        )
-    refuse_unknown_column(settings, names, chosen)
-    return chosen
-
-
-def _origin(opened: "Data", name: str) -> "Origin":
-    from likely.cli.tables import in_one_table
-    from likely.sealing.create import Origin
-
-    table = in_one_table(opened.source)
-    path = Path(name) if Path(name).is_file() else None
-    label = opened.label if path is None else path.name
-    return Origin(table, label, opened.digest, path=path)
 
 
 def _place(data: str, output: str | None) -> Path:
@@ -119,14 +78,15 @@ def _place(data: str, output: str | None) -> Path:
 
 
 def _what(manifest: "Manifest") -> str:
-    """The target, and what was said of it."""
+    """The target, and what it was declared to be."""
     if manifest.order is not None:
         return f"{manifest.target} ({' < '.join(map(str, manifest.order))})"
     return manifest.target if manifest.kind is None else f"{manifest.target} ({manifest.kind})"
 
 
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
-    from likely.cli.show import count, heading, wrapped
+    from likely.cli.show import heading, wrapped
+    from likely.formatting import count
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (
@@ -146,6 +106,8 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
             "target": manifest.target,
             "kind": manifest.kind,
             "order": manifest.order,
+            "dropped": list(manifest.dropped),
+            "categories": list(manifest.categories),
             "rows": {"train": manifest.n_train, "sealed": manifest.n_test},
             "rule": manifest.rule,
             "budget": manifest.budget,

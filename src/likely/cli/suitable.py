@@ -1,8 +1,7 @@
-"""Whether a table suits a model, found in one pass before the work; if not, which model does.
+"""Whether a table suits a model, found in one pass before the work; if not, which models do.
 
-a number          linear, glm
-two classes       logistic        more of them: softmax, or ordinal where they have an order
-missing cells     naive-bayes, discriminant, mixture
+Which models are for numbers, for two classes, for more, or take missing cells is what their
+entries in ``likely.workbench.models`` say.
 """
 
 import shlex
@@ -11,15 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from likely.cli.builtin import BUILTIN
 from likely.cli.exits import Exit, Refusal
-from likely.cli.registry import Model
-from likely.cli.roles import Roles
-from likely.cli.show import count
 from likely.data.finite import refuse_infinities
 from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
+from likely.formatting import count
+from likely.kinds import TargetKind
+from likely.workbench.builtin import BUILTIN
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import MODELS
+from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,7 @@ class Wish(NamedTuple):
     """What was asked for."""
 
     data: str  # as it was given
-    model: Model
+    model: ModelEntry
     roles: Roles
 
     @property
@@ -53,8 +54,8 @@ class Wish(NamedTuple):
 def check_suitable(source: Source, wish: Wish) -> None:
     """Refuse a target that the model cannot predict, and cells that it cannot do without."""
     if wish.roles.target is not None:
-        (_check_number if wish.model.target == "number" else _check_classes)(source, wish)
-    if not wish.model.gaps:
+        (_check_classes if wish.model.has_classes else _check_number)(source, wish)
+    if not wish.model.missing:
         _check_gaps(source, wish)
 
 
@@ -159,17 +160,18 @@ def _check_classes(source: Source, wish: Wish) -> None:
         numeric = all(isinstance(label, int | float) for label in labels)
         if all(isinstance(label, str) for label in labels):
             refuse_names(wish.target, labels, sum(counts.values()))
-        advice = "Use linear, or glm for counts and amounts" if numeric else "Choose another target"
+        numbers = _as_they_are("real")
+        advice = f"Use {' or '.join(numbers)}" if numeric else "Choose another target"
         _refuse(
             f"Column {wish.target!r} holds measurements or names ({found}); {wish.model.name} "
             f"needs classes with several rows each. {advice}, or cut the column into classes.",
-            wish.with_model("linear") if numeric else "likely models",
+            wish.with_model(numbers[0]) if numeric else "likely models",
         )
-    if wish.model.target == "two classes" and len(labels) > 2:
+    if wish.model.suits == {"binary"} and len(labels) > 2:
         _refuse(
             f"Column {wish.target!r} has {len(labels)} classes; {wish.model.name} tells two apart. "
-            "Use softmax, or ordinal where they have an order.",
-            wish.with_model("softmax"),
+            f"Use {' or '.join(_as_they_are('classes'))}, or ordinal where they have an order.",
+            wish.with_model(_as_they_are("classes")[-1]),
         )
 
 
@@ -177,12 +179,13 @@ def _check_number(source: Source, wish: Wish) -> None:
     if source.kinds[column_index(source.names, wish.target)] in ("number", "boolean"):
         return
     labels = [label for label in counted(source, wish.target) if label is not None]
-    better = "logistic" if len(labels) == 2 else "softmax"
+    better = _as_they_are("binary" if len(labels) == 2 else "classes")
     shown = f" such as {labels[0]!r}" if labels else ""
     _refuse(
         f"Column {wish.target!r} holds text{shown}; {wish.model.name} predicts numbers. Use "
-        f"{better} for its {count(len(labels), 'class', 'classes')}, or choose another --target.",
-        wish.with_model(better),
+        f"{' or '.join(better)} for its {count(len(labels), 'class', 'classes')}, or choose "
+        "another --target.",
+        wish.with_model(better[-1]),
     )
 
 
@@ -202,13 +205,19 @@ def _refuse_gap(gap: Gap, wish: Wish) -> NoReturn:
             f"Column {gap.column!r} is empty in row {gap.row}; {name} needs a value in every row. "
             "Fill it, or drop the row."
         )
-    classes = wish.model.target != "number"
-    other = ", or use naive-bayes, which goes on without it" if classes else ""
+    classes = wish.model.has_classes
+    able = [entry.name for entry in MODELS.values() if entry.missing and entry.has_classes]
+    other = f", or use {' or '.join(able)}, which go on without it" if classes else ""
     _refuse(
         f"Column {gap.column!r} has a missing cell in row {gap.row}; {name} needs a value in every "
         f"cell. Fill it, or drop the row or the column{other}.",
-        wish.with_model("naive-bayes") if classes else "likely models",
+        wish.with_model(able[0]) if classes else "likely models",
     )
+
+
+def _as_they_are(kind: TargetKind) -> list[str]:
+    """The models that are fitted to the columns as they are, for a kind of target."""
+    return [entry.name for entry in MODELS.values() if entry.streams and kind in entry.targets]
 
 
 def _refuse(message: str, next: str = "likely train --help") -> NoReturn:

@@ -1,27 +1,36 @@
 """``likely tune``: the best settings of one model; a search that is kept, and goes on."""
 
 import shlex
-import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from likely.cli.answer import Answer, as_json
+from likely.cli.assignments import (
+    assigned,
+    model_named,
+    set_option,
+    set_words,
+    settings_tried,
+    space_given,
+    trainable,
+)
+from likely.cli.compare import metric_option, refuse_unknown_metric
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import Said, about_task, kind_options, said
-from likely.cli.parting import UNPARTED, Parting, parted, parted_or_sealed, parting_options
-from likely.cli.registry import Model, model_named, value_of
+from likely.cli.kinds import about_task
+from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
+from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
-    from likely.cli.tables import Data
-    from likely.cli.train import Trained
+    from likely.cli.fits import Trained
+    from likely.runs import RunFolder
+    from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
 
 SEARCHES = ("grid", "random", "halving", "bayes", "refine")
-STUDY = "study"  # the folder of the search inside a RUN
 
 
 class Wanted(NamedTuple):
@@ -32,15 +41,15 @@ class Wanted(NamedTuple):
     minutes: float | None
     nested: int | None
     folds: int
-    parting: Parting = UNPARTED
     by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
-    said: Said = Said()  # of the target
+    space: Mapping[str, Any] | None = None  # what --space declares
+    metric: str | None = None
 
 
 @click.command()
 @click.argument("data")
 @click.argument("model")
-@click.option("--target", metavar="COL", help="The column to predict; a SEAL knows its own.")
+@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option("--search", type=click.Choice(SEARCHES), default="random", help="How to search.")
 @click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
 @click.option(
@@ -56,8 +65,7 @@ class Wanted(NamedTuple):
     help="Search again without each of K folds, for an honest score.",
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
-@parting_options
-@kind_options
+@metric_option
 @click.option(
     "--try",
     "tries",
@@ -65,6 +73,14 @@ class Wanted(NamedTuple):
     metavar="NAME=VALUE,...",
     help="Settings of your own, tried before the search begins.",
 )
+@click.option(
+    "--space",
+    "declared",
+    multiple=True,
+    metavar="NAME=LOW:HIGH[:log]|A,B,...",
+    help="A setting to search, in place of the usual ones; may be repeated.",
+)
+@set_option
 @click.option("-o", "output", metavar="RUN", help="The folder to write, or to go on with.")
 @global_options
 @click.pass_obj
@@ -72,212 +88,156 @@ def tune(
     settings: Settings,
     data: str,
     model: str,
-    target: str | None,
+    options: DataOptions,
     search: str,
     trials: int | None,
     minutes: float | None,
     nested: int | None,
     folds: int,
+    metric: str | None,
     tries: tuple[str, ...],
+    declared: tuple[str, ...],
+    assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
 
-    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped.
+    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped. A MODEL
+    of another library, given by its import path, needs --space, and cannot be saved: the RUN holds
+    the search alone.
     """
-    from likely.cli.guard import refuse_sealed_rows_in
-    from likely.cli.tables import open_data
     from likely.cli.using import using_jobs
+    from likely.runs.catalogue import run_for_search
 
-    chosen = _searchable(model)
-    place = _place(model, output)
-    opened = open_data(data)
-    column = _target(settings, opened, chosen, target)
-    refuse_sealed_rows_in(opened, data, doing="tune")
-    parting = parted_or_sealed(parted(), opened)
-    wanted = Wanted(search, trials, minutes, nested, folds, parting, _by_hand(tries), said())
+    space = space_given(declared)
+    chosen = _searchable(model, assignments, space)
+    refuse_unknown_metric(metric, "tune")
+    place = run_for_search(model.rpartition(".")[2], output)
+    rows = open_with_target(settings, data, options)
+    rows.refuse_sealed_rows("tune")  # before the folder of the search is made
+    wanted = Wanted(search, trials, minutes, nested, folds, settings_tried(tries), space, metric)
     with using_jobs(settings.jobs):
-        study = _searched(settings, opened, column, chosen, wanted, place)
+        study = _searched(settings, rows, chosen, wanted, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
-        trained = _trained(settings, opened, chosen, study)
-        _write(settings, place, trained, study)
-    return _answer(trained, study, place, output)
+        if chosen.is_foreign:
+            return _unsaved(study, data, chosen, place)
+        trained = _trained(settings, chosen, study)
+        files = _write(settings, place, trained)
+    return _answer(trained, study, place.path, output, files)
 
 
-def _searchable(name: str) -> Model:
-    """The model, if it has a space of settings."""
-    from likely.workbench.models import CANDIDATES
-
-    chosen = model_named(name)
-    if name in CANDIDATES:
-        return chosen
-    near = [each for each in CANDIDATES if each.startswith(name)]
-    instead = f"Use one of {', '.join(near)}." if near else "Train it: likely train."
-    raise Refusal(
-        f"{name} has no settings that a search can choose; a model with one kind of target was "
-        f"expected. {instead}",
-        Exit.USAGE,
-        f"likely models {near[0] if near else name}",
-    )
-
-
-def _place(model: str, output: str | None) -> Path:
-    """A new RUN, or one whose search is not over."""
-    from likely.cli.runs import MODEL_FILE, RUNS, next_number
-
-    place = RUNS / f"{next_number():03d}-{model}" if output is None else Path(output)
-    searched = (place / STUDY).is_dir()
-    unfinished = searched and not (place / MODEL_FILE).exists()
-    if searched and not unfinished:
+def _searchable(
+    name: str, assignments: Sequence[str], space: Mapping[str, Any] | None
+) -> ModelEntry:
+    """The model with its fixed settings, if there is a space of others to search."""
+    entry = model_named(name)
+    entry = entry.with_settings(assigned(entry, assignments))
+    if not entry.supervised:
         raise Refusal(
-            f"The search in {place} has ended, and a run is never changed; a new folder, or one of "
-            "an unfinished search, was expected. Leave -o out, and ask for more --trials.",
-            Exit.DATA,
-            "likely tune --help",
+            f"{name} needs no target; a search scores predictions of one. Train it: likely train.",
+            Exit.USAGE,
+            f"likely models {name}",
         )
-    if place.exists() and not unfinished and not (place.is_dir() and not any(place.iterdir())):
+    if entry.space is None and space is None:
+        near = [each.name for each in trainable() if each.name.startswith(f"{name}-")]
+        instead = f"Use one of {', '.join(near)}, or add" if near else "Add"
         raise Refusal(
-            f"{place} exists and holds no search that could go on; a new folder, or one of an "
-            "unfinished search, was expected. Name another.",
-            Exit.DATA,
-            "likely tune --help",
+            f"{name} has no usual space of settings; at least one --space was expected. {instead} "
+            "--space NAME=LOW:HIGH, or NAME=A,B,C, for each setting to search.",
+            Exit.USAGE,
+            f"likely models {near[0] if near else name}",
         )
-    return place
-
-
-def unfinished(model: str) -> list[Path]:
-    """Runs of a model whose search was killed."""
-    from likely.cli.runs import MODEL_FILE, RUNS
-
-    studies = sorted(RUNS.glob(f"[0-9]*-{model}/{STUDY}"))
-    return [each.parent for each in studies if not (each.parent / MODEL_FILE).exists()]
-
-
-def _target(settings: Settings, data: "Data", chosen: Model, target: str | None) -> str:
-    from likely.cli.roles import Roles, check_roles
-    from likely.cli.train import refuse_other_target
-
-    roles = Roles(data.target if target is None else target)
-    check_roles(settings, data.source.names, chosen, roles)
-    refuse_other_target(data, roles)
-    return str(roles.target)
-
-
-def _by_hand(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
-    """The model as it is, then the settings of each ``--try``; None where there is none."""
-    if not tries:
-        return None
-    found: list[Mapping[str, Any]] = [{}]
-    for text in tries:
-        pairs = [part.partition("=") for part in text.split(",")]
-        if not all(equals for _, equals, _ in pairs):
-            raise Refusal(
-                f"--try takes NAME=VALUE, several with commas; found {text!r}. Write --try "
-                "l2=0.1,l1=0, for instance.",
-                Exit.USAGE,
-                "likely tune --help",
-            )
-        found.append({name.strip(): value_of(value) for name, _, value in pairs})
-    return tuple(found)
+    return entry
 
 
 def _searched(
-    settings: Settings, data: "Data", target: str, chosen: Model, wanted: Wanted, place: Path
+    settings: Settings, rows: "Dataset", chosen: ModelEntry, wanted: Wanted, place: "RunFolder"
 ) -> "Study":
-    from likely.cli.runs import forget_empty, note_search
-    from likely.cli.tables import in_one_table
     from likely.cli.watch import watched
     from likely.errors import InUse
+    from likely.runs.catalogue import discard
     from likely.workbench.search import study as studies
 
-    new = not place.exists()
-    note_search(place, settings.command)
+    new = not place.path.exists()
+    place.note_search(settings.command)
     try:
         with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
             return studies.tune(
-                in_one_table(data.source) if data.seal is None else data.seal.path,
-                target,
-                chosen.name,
+                rows,
+                model=chosen,
+                space=wanted.space,
                 search=wanted.search,
                 trials=wanted.trials,
                 minutes=wanted.minutes,
                 nested=wanted.nested,
                 folds=wanted.folds,
-                group=wanted.parting.group,
-                by_time=wanted.parting.by_time,
-                kind=wanted.said.kind,
-                order=wanted.said.order,
+                metric=wanted.metric,
                 by_hand=wanted.by_hand,
                 seed=settings.seed,
-                study=place / STUDY,
+                study=place.study,
             )
     except InUse:
         raise  # another search has it
     except BaseException:
-        if new and not _has_scores(place / STUDY / "trials.jsonl"):  # nothing to go on with
-            shutil.rmtree(place, ignore_errors=True)
-            forget_empty(place.parent)
+        if new and not _has_scores(place.study):  # nothing to go on with
+            discard(place)
         raise
 
 
-def _has_scores(log: Path) -> bool:
-    """Whether a trial of the log has a score: one that failed will fail again."""
+def _has_scores(study: Path) -> bool:
+    """Whether a trial of the search has a score: one that failed will fail again."""
+    from likely.workbench.search.study_folder import StudyFolder
     from likely.workbench.search.trials import TrialLog
 
-    return log.exists() and any(trial.score for trial in TrialLog(log).trials.values())
+    log = StudyFolder(study).trials
+    return log is not None and log.exists() and any(t.score for t in TrialLog(log).trials.values())
 
 
-def _say_how_to_go_on(settings: Settings, study: "Study", place: Path) -> None:
-    from likely.cli.show import count
+def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") -> None:
+    from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
-    words = shlex.split(settings.command)
-    if "-o" not in words:
-        words += ["-o", str(place)]
     told = sentences(study)[0]
     raise Refusal(
         f"The search was interrupted after {count(len(study.trials), 'trial')}, kept in "
-        f"{place / STUDY}. So far: {told} The same command with -o {place} goes on.",
+        f"{place.study}. So far: {told} The same command with -o {place.path} goes on.",
         Exit.INTERRUPTED,
-        shlex.join(words),
+        place.going_on(settings.command),
     )
 
 
-def _trained(settings: Settings, data: "Data", chosen: Model, study: "Study") -> "Trained":
+def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
-    from likely.cli.train import Trained, opening, plain_parameters
-    from likely.cli.validated import (
+    from likely.cli.fits import (
+        Trained,
         dropped_columns,
-        facts_of,
         fit_and_validate,
-        score_facts,
-        score_text,
+        opening,
+        plain_parameters,
+        prepared_facts,
     )
+    from likely.cli.score_table import score_text
     from likely.cli.watch import watched
+    from likely.workbench.one_part import FEWEST_ROWS
 
     objective = study.question.objective
-    task, best = objective.task, study.best_model()
-    n_folds = objective.n_folds
+    rows, best = objective.rows, study.best_model()
+    folds = objective.folds if rows.table.num_rows >= FEWEST_ROWS else None
     with watched(settings, f"fitting {chosen.name}", None):
-        found = fit_and_validate(
-            best,
-            data,
-            objective.table,
-            task,
-            n_folds=n_folds,
-            seed=settings.seed,
-            folds=objective.folds,
-            parting=Parting(**study.question.kept_together),
-        )
-    scores = score_facts(found.validation, n_folds)
-    findings = about_task(task) + dropped_columns(found.model)
+        found = fit_and_validate(best, rows, folds, seed=settings.seed)
+    scores = None if found.score is None else found.score.to_json()
+    findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
         scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
-    facts = {**facts_of(found, chosen, data), "scores": scores, "study": study_facts(study)}
-    text = "\n\n".join([opening(facts), *_told(study), score_text(scores)[0]])
+    facts = {
+        **prepared_facts(found, rows, chosen),
+        "scores": scores,
+        "study": study_facts(study),
+    }
+    text = "\n\n".join([opening(facts), *_told(study), score_text(found.score)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
-    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+    return Trained(found.model, facts, text, findings, rows, shown, found.validation)
 
 
 def _told(study: "Study") -> list[str]:
@@ -285,7 +245,7 @@ def _told(study: "Study") -> list[str]:
     from likely.cli.show import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    said = "\n".join(wrapped(each.replace("nested=5", "--nested 5")) for each in sentences(study))
+    said = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
     return [said, table(head, rows)]
 
@@ -320,30 +280,58 @@ def study_facts(study: "Study") -> dict[str, Any]:
     }
 
 
-def _write(settings: Settings, place: Path, trained: "Trained", study: "Study") -> None:
+def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[Path, ...]:
     """The model last: a folder with it is a whole RUN."""
-    from likely.cli.evidence import run_facts, write_evidence
-    from likely.cli.runs import write_run
-    from likely.files import write_atomically
+    from likely.cli.train import run_facts, write_evidence
 
     write_evidence(place, trained)
-    facts: Mapping[str, Any] = trained.facts["study"]
-    write_atomically(place / "study.json", (as_json(facts) + "\n").encode())
-    write_run(place, trained.model, run_facts(settings, trained))
+    study = place.write_study(trained.facts["study"])
+    return (*place.write_model(trained.model, run_facts(settings, trained)), study)
 
 
-def _answer(trained: "Trained", study: "Study", place: Path, output: str | None) -> Answer:
+def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
+    """A model of another library: the search is kept, and the settings lead to a comparison."""
+    from likely.cli.show import wrapped
+
+    best = study.best_parameters_
+    words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
+    told = (
+        f"{chosen.name} belongs to another library, and a model file cannot hold it; the search is "
+        f"kept in {place.study}, without a model."
+    )
+    task = study.question.objective.rows.settled
+    again = ["likely", "compare", data, chosen.name, "--target", task.target]
+    return Answer(
+        text="\n\n".join([*_told(study), wrapped(told)]),
+        result={
+            "model": chosen.name,
+            "best_parameters": best,
+            "study": study_facts(study),
+            "run": None,
+            "kept": str(place.study),
+        },
+        findings=about_task(task),
+        files=(place.study,),
+        next=shlex.join(again) + set_words(chosen.name, words),
+    )
+
+
+def _answer(
+    trained: "Trained", study: "Study", place: Path, output: str | None, files: tuple[Path, ...]
+) -> Answer:
+    from likely.runs.catalogue import unfinished_searches
+
     name = "@last" if output is None else shlex.quote(str(place))
     after = "final" if trained.data.seal is not None else "report"
     best = study.best_parameters_
     left = tuple(
         f"{other} holds a search that was not finished; the same command with -o {other} goes on."
-        for other in unfinished(trained.facts["model"])
+        for other in unfinished_searches(trained.facts["model"])
     )
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={**trained.facts, "best_parameters": best, "run": str(place)},
         findings=trained.findings + left,
-        files=tuple(place / file for file in ("model.likely", "run.json", "study.json")),
+        files=files,
         next=f"likely {after} {name}",
     )

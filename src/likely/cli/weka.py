@@ -6,6 +6,7 @@ not given), -x folds, -s seed, -d file to save the model to, -l file to load a m
 
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,15 +14,15 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import UNSAID, Said, said_in_run
+from likely.cli.options import DataOptions, gathered
 from likely.cli.settings import Settings
-from likely.errors import InvalidInput
+from likely.errors import BrokenLedger, InvalidInput, UnusableRun
 
 if TYPE_CHECKING:
-    from likely.cli.runs import Run
-    from likely.cli.tables import Data
     from likely.metrics.base import Estimate, Metric
+    from likely.runs import Run
     from likely.sealing.folder import SealFolder
+    from likely.workbench.dataset import Dataset
 
 UNGUARDED = (
     "unguarded: nothing counts how often that file is looked at. likely seal and likely final do."
@@ -53,34 +54,18 @@ OPTIONS = (  # letter, field of Weka, metavar, help
     ("-T", "test", "FILE", "Weka's habit: score on this file too, unguarded."),
     ("-t", "train", "FILE", "Weka's habit: DATA."),
 )
-KEPT = "likely.weka"  # where a command keeps them
 LEAST = {"seed": 0, "folds": 2}
 
 
 def weka_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options; ``weka_of`` reads them."""
+    """Add the options to a verb, which gets them as its argument ``weka``."""
+    names = {f"weka_{field}": field for _, field, _, _ in OPTIONS}
+    command = gathered(command, names, "weka", Weka)
     for letter, field, metavar, text in OPTIONS:
         kind = click.IntRange(min=LEAST[field]) if field in LEAST else click.STRING
-        command = click.option(
-            letter,
-            f"weka_{field}",
-            type=kind,
-            metavar=metavar,
-            help=text,
-            expose_value=False,
-            callback=_keep,
-        )(command)
+        add = click.option(letter, f"weka_{field}", type=kind, metavar=metavar, help=text)
+        command = add(command)
     return command
-
-
-def weka_of(context: click.Context) -> Weka:
-    """What was said."""
-    return Weka(**context.meta.get(KEPT, {}))
-
-
-def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
-    if value is not None and option.name is not None:
-        context.meta.setdefault(KEPT, {})[option.name.removeprefix("weka_")] = value
 
 
 def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
@@ -88,11 +73,9 @@ def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
     given = [*([] if weka.train is None else [weka.train]), *words]
     for place, name in enumerate(("DATA", "MODEL")):
         if len(given) <= place:
-            raise click.UsageError(f"Missing argument '{name}'.", click.get_current_context())
+            raise click.UsageError(f"Missing argument '{name}'.")
     if len(given) > 2:
-        raise click.UsageError(
-            f"Got unexpected extra argument ({given[2]})", click.get_current_context()
-        )
+        raise click.UsageError(f"Got unexpected extra argument ({given[2]})")
     return given[0], given[1]
 
 
@@ -110,41 +93,38 @@ def target_named(weka: Weka, names: Sequence[str]) -> str | None:
 
 def scored_elsewhere(
     model: Any,
-    target: str,
     test: str,
-    training: "Data | None",
-    seal: "SealFolder | None" = None,
+    learned: DataOptions,
     *,
-    about: Said = UNSAID,
+    training: "Dataset | None" = None,
+    seal: "SealFolder | None" = None,
 ) -> tuple[str, dict[str, Any]]:
-    """The score of a fitted model on another file: text and facts.  ``about`` is of its target.
+    """The score of a fitted model on another file: text and facts.
 
-    A file that holds sealed rows is refused: its score would be a look that nobody counts.
+    ``learned`` is what the model was trained with, its target above all.  A file that holds sealed
+    rows is refused: its score would be a look that nobody counts.
     """
-    from likely.cli.guard import refuse_sealed_rows_in
-    from likely.cli.tables import in_one_table, open_data
-    from likely.metrics import metrics_for
+    from likely.metrics import constant_prediction, metrics_for, score_of
+    from likely.workbench.dataset import dataset
     from likely.workbench.predictions import predict_for, truth_of
 
-    data = open_data(test)
-    known_seal = seal if training is None else training.seal
-    refuse_sealed_rows_in(data, test, doing="score", also=known_seal)
-    rows = in_one_table(data.source)
-    if target not in rows.column_names:
+    data, target = dataset(test), str(learned.target)
+    data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
+    if target not in data.source.names:
         raise Refusal(
             f"{test} has no column {target!r}; a score needs to know what happened. Give a file "
             "with the target.",
             Exit.DATA,
             "likely train --help",
         )
-    task = task_of_model(model, rows, target, about)
-    known = rows.filter(task.known(rows))
+    present = [name for name in learned.category if name in data.source.names]
+    rows = dataset(data, target, category=present)
+    task = task_of_model(model, rows.table, learned)
+    known = rows.of_task(task).table
     truth, said = truth_of(task, known), predict_for(model, task, known)
     metric = next(each for each in metrics_for(task.kind) if each.suits(said))
-    seen = (
-        truth if training is None else truth_of(task, _known(in_one_table(training.source), task))
-    )
-    found = metric.estimate(seen, truth, said)
+    seen = truth if training is None else truth_of(task, training.of_task(task).table)
+    found = score_of([metric], truth, said, constant_prediction(seen, truth)).main
     return _unguarded(metric, found, known.num_rows, test)
 
 
@@ -152,12 +132,12 @@ def _unguarded(
     metric: "Metric", found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score in words, and for a program."""
-    from likely.cli.show import count, number
+    from likely.formatting import capitalised, count, estimate_cells
 
-    title = metric.title[0].upper() + metric.title[1:]
+    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
     text = (
-        f"{title} {number(found.value)} ({number(found.low)} to {number(found.high)}) on "
-        f"{count(n_rows, 'row')} of {test}; best constant {number(found.constant)}; {UNGUARDED}"
+        f"{capitalised(metric.title)} {value} (95 % interval {ends}) on {count(n_rows, 'row')} of "
+        f"{test}. Baseline (constant): {constant}; {UNGUARDED}"
     )
     facts = {
         "data": test,
@@ -171,46 +151,41 @@ def _unguarded(
     return text, facts
 
 
-def task_of_model(model: Any, rows: Any, target: str, said: Said) -> Any:
+def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
     """What the model was fitted to say of the target."""
     from likely.workbench.task import Task, task_of
 
+    target = str(learned.target)
     classes = getattr(model, "classes_", None)
     if classes is None:
         try:
-            found = task_of(rows, target, kind=said.kind)
+            found = task_of(rows, target, kind=learned.kind)
         except InvalidInput:  # these values are not of the kind that was learned
             found = task_of(rows, target)
         return task_of(rows, target, kind="real") if found.has_classes else found
     labels = tuple(classes.tolist())
-    if said.kind == "ordinal":
-        order = said.order if said.order and {*said.order} == {*labels} else labels
+    if learned.kind == "ordinal":
+        order = learned.order if learned.order and {*learned.order} == {*labels} else labels
         return Task("ordinal", target, order, order)
     return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
 def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
-    from likely.cli.runs import open_run
     from likely.cli.show import wrapped
-    from likely.cli.tables import open_data
+    from likely.runs import open_run
+    from likely.workbench.dataset import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(
-            "-l loads a model to be scored, and no data came with it. Give them with -T FILE.",
-            click.get_current_context(),
+            "-l loads a model to be scored, and no data came with it. Give them with -T FILE."
         )
     opened = open_run(weka.load)
-    names = open_data(weka.test, load=False).source.names
-    target = target_named(weka, names) if weka.target else opened.facts.get("target") or names[-1]
-    text, facts = scored_elsewhere(
-        opened.model,
-        str(target),
-        weka.test,
-        None,
-        _seal_of(opened),
-        about=said_in_run(opened.facts),
-    )
+    learned = DataOptions.in_run(opened.facts)
+    if weka.target is not None or learned.target is None:
+        named = target_named(weka, dataset(weka.test).source.names)
+        learned = replace(learned, target=named)
+    text, facts = scored_elsewhere(opened.model, weka.test, learned, seal=_seal_of(opened))
     return Answer(
         text=wrapped(text),
         result={"model": weka.load, "unguarded": facts},
@@ -220,11 +195,11 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
 
 def _seal_of(run: "Run") -> "SealFolder | None":
     """The seal that the model was trained on, where it is still to be found."""
-    from likely.cli.runs import seal_of
+    from likely.runs.seals import seal_of
 
     try:
         return seal_of(run)
-    except Refusal:
+    except (BrokenLedger, UnusableRun):
         return None
 
 
@@ -236,7 +211,3 @@ def save_copy(model: Any, weka: Weka) -> tuple[Path, ...]:
 
     save(model, weka.save)
     return (Path(weka.save),)
-
-
-def _known(rows: Any, task: Any) -> Any:
-    return rows.filter(task.known(rows))

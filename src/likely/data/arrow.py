@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from likely._typing import Array
 from likely.data.frames import as_table, is_sparse, library_of
 from likely.errors import InvalidInput
 
@@ -62,6 +63,17 @@ def plain_types(table: Rows) -> Rows:
     return type(table).from_arrays(columns, schema=schema)
 
 
+def values_of(column: Any) -> Array:
+    """An Arrow column as the array of labels that estimators take."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
 def _plain(column: Any) -> Any:
     import pyarrow as pa
 
@@ -73,6 +85,13 @@ def _plain(column: Any) -> Any:
         return pa.chunked_array([_plain(chunk) for chunk in column.chunks], wanted)
     values = column.dictionary.cast(wanted.value_type)
     return pa.DictionaryArray.from_arrays(column.indices, values, ordered=wanted.ordered)
+
+
+def decoded(column: Any) -> Any:
+    """A dictionary column as the values that it stands for; any other as it is."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _plain_type(type_: Any) -> Any:
@@ -110,7 +129,7 @@ def arrow_table_of(data: Any) -> "pa.Table":
         columns = [data.iloc[:, j] for j in range(data.shape[1])]  # by place: names may repeat
         return _table([_array(c) for c in columns], [str(name) for name in data.columns])
     if isinstance(data, np.ndarray | list | tuple):
-        values = as_table(data).values  # type: ignore[attr-defined]  # an ArrayTable
+        values = as_table(data).native
         columns = [_array(values[:, j]) for j in range(values.shape[1])]
         return _table(columns, [str(j) for j in range(len(columns))])
     frame: pa.Table = as_table(data).frame.to_arrow()  # type: ignore[attr-defined]  # a FrameTable

@@ -166,7 +166,7 @@ def is_missing(value: object) -> bool:
     """None, NaN, and the missing marks of data frames."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and value != value
+    return isinstance(value, float | np.floating) and bool(value != value)
 
 
 def ordered_categories(column: Any) -> list[Any] | None:

@@ -7,18 +7,31 @@ To add a kind of table, write one class and name it in ``as_table``.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.data.categories import Factor, factor_of, is_missing
+from likely.data.arrow_columns import (
+    factor_of_arrow,
+    factor_of_objects,
+    floats_of_arrow,
+    floats_of_objects,
+    kind_of_arrow,
+    kind_of_objects,
+)
+from likely.data.categories import Factor, factor_of
 from likely.data.layouts.sparse import stores_twice
-from likely.data.source import ColumnKind, Source, TableKinds, column_label, refuse_others
+from likely.data.source import Source, TableKinds, column_label, refuse_others
 from likely.errors import InvalidInput
+from likely.kinds import ColumnKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
 
@@ -29,6 +42,8 @@ class Table(ABC):
     names: tuple[str, ...] | None
     kinds: tuple[ColumnKind, ...]
     n_rows: int
+    native: Any  # the array, the sparse array or the frame that it reads
+    nbytes: int  # the size of the data, or a guess at eight bytes a cell
 
     @abstractmethod
     def numbers(self, j: int) -> Array: ...
@@ -39,6 +54,10 @@ class Table(ABC):
     @abstractmethod
     def matrix(self, columns: Sequence[int]) -> Matrix:
         """These columns as one matrix of numbers: the table's own where it has one."""
+
+    @abstractmethod
+    def take(self, rows: Array) -> Self:
+        """The rows at these indices."""
 
     def integers(self) -> Array | None:
         """The whole table as one array of integers in C order, if it is one already."""
@@ -57,6 +76,14 @@ class ArrayTable(Table):
     def n_rows(self) -> int:  # type: ignore[override]  # read-only here
         return int(self.values.shape[0])
 
+    @property
+    def native(self) -> Array:
+        return self.values
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return int(self.values.nbytes)
+
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         p = self.values.shape[1]
@@ -66,12 +93,12 @@ class ArrayTable(Table):
 
     def numbers(self, j: int) -> Array:
         if self.values.dtype.kind == "O":
-            return _floats_of_objects(self.values[:, j])
+            return floats_of_objects(self.values[:, j])
         return self.values[:, j]
 
     def factor(self, j: int) -> Factor:
         column = self.values[:, j]
-        return _factor_of_python(column) if column.dtype.kind == "O" else factor_of(column)
+        return factor_of_objects(column) if column.dtype.kind == "O" else factor_of(column)
 
     def matrix(self, columns: Sequence[int]) -> Array:
         whole = len(columns) == self.values.shape[1]
@@ -79,6 +106,9 @@ class ArrayTable(Table):
             return side_by_side([self.numbers(j) for j in columns], self.n_rows, np.float64)
         values = _arithmetic(self.values)
         return values if whole else np.ascontiguousarray(values[:, list(columns)])
+
+    def take(self, rows: Array) -> Self:
+        return type(self)(self.values[rows])
 
     def integers(self) -> Array | None:
         values = self.values
@@ -102,6 +132,14 @@ class SparseTable(Table):
         return int(self.values.shape[0])
 
     @property
+    def native(self) -> Matrix:
+        return self.values
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return int(self.values.data.nbytes + self.values.indices.nbytes)  # CSR, as it is checked
+
+    @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         number: ColumnKind = "number"
         return (number,) * int(self.values.shape[1])
@@ -127,6 +165,9 @@ class SparseTable(Table):
             values.sum_duplicates()  # duplicates of a cell stand for their sum
         return values
 
+    def take(self, rows: Array) -> Self:
+        return type(self)(self.values[rows])
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -143,6 +184,14 @@ class FrameTable(Table):
     def n_rows(self) -> int:  # type: ignore[override]
         return int(self.frame.shape[0])
 
+    @property
+    def native(self) -> Any:
+        return self.frame.to_native()
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return 8 * self.n_rows * len(self.names)
+
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
         return tuple(_kind_of_series(self._series(j)) for j in range(len(self.names)))
@@ -153,19 +202,22 @@ class FrameTable(Table):
         if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "fiu":
             return np.asarray(native)
         if _is_object(series):
-            return _floats_of_objects(series.to_numpy())
+            return floats_of_objects(series.to_numpy())
         return floats_of_arrow(series.to_arrow())
 
     def factor(self, j: int) -> Factor:
         series = self._series(j)
         if _is_object(series):
-            return _factor_of_python(series.to_numpy())
+            return factor_of_objects(series.to_numpy())
         return factor_of_arrow(series.to_arrow())
 
     def matrix(self, columns: Sequence[int]) -> Array:
         arrays = [self.numbers(j) for j in columns]
         single = bool(arrays) and all(a.dtype == np.float32 for a in arrays)
         return side_by_side(arrays, self.n_rows, np.float32 if single else np.float64)
+
+    def take(self, rows: Array) -> Self:
+        return type(self)(self.frame[rows])
 
     def _series(self, j: int) -> Any:
         return self.frame.get_column(self.frame.columns[j])
@@ -197,18 +249,21 @@ def library_of(table: object) -> str | None:
     return "pyarrow" if isinstance(table, Source) else type(table).__module__.partition(".")[0]
 
 
-def frame_of(columns: dict[str, Array], like: str | None) -> Any:
-    """A data frame of the library ``like`` (see ``library_of``); Arrow's table when None."""
-    if like == "pandas":
-        import pandas
+def frame_of(columns: "Mapping[str, Any] | pa.Table", library: str | None) -> Any:
+    """A data frame of the library (see ``library_of``), where it is installed; else Arrow's table.
 
-        return pandas.DataFrame(columns)
-    if like == "polars":
-        import polars
-
-        return polars.DataFrame(columns)
+    ``columns`` are arrays by name, or an Arrow table.
+    """
     import pyarrow as pa
 
+    if library in ("pandas", "polars"):
+        import narwhals as nw
+
+        make: Any = nw.from_arrow if isinstance(columns, pa.Table) else nw.from_dict
+        with suppress(ImportError):
+            return make(columns, backend=library).to_native()
+    if isinstance(columns, pa.Table):
+        return columns
     return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
 
 
@@ -227,114 +282,8 @@ def side_by_side(columns: Sequence[Array], n_rows: int, dtype: Any) -> Array:
     return out
 
 
-def kind_of_arrow(type_: Any) -> ColumnKind:
-    """The kind of a column of an Arrow type."""
-    import pyarrow.types as types
-
-    if types.is_boolean(type_):
-        return "boolean"
-    if types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):
-        return "number"
-    if types.is_null(type_):
-        return "number"  # nothing but missing values
-    texts = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
-    return "category" if any(is_text(type_) for is_text in texts) else "other"
-
-
-def kind_of_objects(column: Array) -> ColumnKind:
-    """The kind of an array of Python objects: text in it makes it a category."""
-    arrow = _arrow_of_objects(column)
-    if arrow is not None:
-        return kind_of_arrow(arrow.type)
-    known = [value for value in column.tolist() if not is_missing(value)]
-    if any(isinstance(value, str) for value in known):
-        return "category"
-    numbers = all(isinstance(value, bool | int | float | np.number | np.bool_) for value in known)
-    return "number" if numbers else "other"
-
-
-def floats_of_arrow(column: Any) -> Array:
-    """An Arrow column of numbers or Booleans as floats; null is NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(column.type):
-        column = pc.cast(column, pa.uint8())
-    if not pa.types.is_floating(column.type):
-        column = pc.cast(column, pa.float64(), safe=False)
-    if isinstance(column, pa.ChunkedArray):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def factor_of_arrow(column: Any) -> Factor:
-    """An Arrow column as codes; text is encoded by Arrow's own hash table."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        if kind_of_arrow(column.type) != "category":
-            return factor_of(_numpy_of_arrow(column))
-        column = column.dictionary_encode()
-    if isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-        if isinstance(column, pa.ChunkedArray):  # no chunk at all
-            return Factor(np.empty(0, dtype=np.int32), np.empty(0, dtype=object))
-    codes = column.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    values = column.dictionary.to_numpy(zero_copy_only=False)
-    return _without_missing(Factor(codes, values))
-
-
-def _without_missing(factor: Factor) -> Factor:
-    """A dictionary may hold a null of its own; its code is −1."""
-    if factor.values.dtype.kind != "O":
-        return factor
-    missing = np.array([is_missing(value) for value in factor.values.tolist()], dtype=bool)
-    if not missing.any():
-        return factor
-    code = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1).astype(np.int32)
-    return Factor(code[factor.codes], factor.values[~missing])
-
-
-def _numpy_of_arrow(column: Any) -> Array:
-    """Integers and Booleans without nulls as they are, everything else as floats."""
-    import pyarrow.types as types
-
-    if column.null_count or not (types.is_integer(column.type) or types.is_boolean(column.type)):
-        return floats_of_arrow(column)
-    import pyarrow as pa
-
-    if isinstance(column, pa.ChunkedArray):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def _arrow_of_objects(column: Array) -> Any:
-    """The objects as one Arrow array; None when they are of several types."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return None
-
-
-def _factor_of_python(column: Array) -> Factor:
-    arrow = _arrow_of_objects(column)
-    return factor_of(column) if arrow is None else factor_of_arrow(arrow)
-
-
-def _floats_of_objects(column: Array) -> Array:
-    values = [np.nan if is_missing(value) else value for value in column.tolist()]
-    return np.array(values, dtype=np.float64)
-
-
-_KIND_OF_DTYPE: dict[str, ColumnKind] = {
-    "f": "number",
-    "i": "number",
-    "u": "number",
-    "b": "boolean",
-    "U": "category",
-}
+_NUMBERS: dict[str, ColumnKind] = dict.fromkeys("fiu", "number")
+_KIND_OF_DTYPE = _NUMBERS | {"b": "boolean", "U": "category", "M": "date"}
 
 
 def _arithmetic(values: Array) -> Array:
@@ -394,5 +343,5 @@ def _narwhals(table: Any) -> Any:
         ) from None
     except nw.exceptions.DuplicateError as error:
         raise InvalidInput(
-            f"The columns of a data frame must have different names ({error}). Rename one of them."
+            f"Two columns of the table have the same name ({error}); names must differ. Rename one."
         ) from None

@@ -6,25 +6,49 @@ people; none of them are classes, and each has its own remedy.
 
 from collections.abc import Sequence
 from re import match
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
+from likely._typing import Array
 from likely.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MANY_CLASSES = 20  # more labels than this need …
 FEW_ROWS = 5  # … at least this many rows each, on average
-WRITTEN_NUMBER = (  # 1,234.5   1.234,5   12,5   € 30   5 %
-    r"^\s*[€$£¥]?\s*[+-]?(\d{1,3}([,.' ]\d{3})+|\d+)([.,]\d+)?\s*([€$£¥%]|EUR|USD|GBP)?\s*$"
+WRITTEN_NUMBER = (  # 12   −3.5   1e6   1,234.5   1.234,5   12,5   € 30   5 %; not the code 007
+    r"^\s*[€$£¥]?\s*[-+−]?[€$£¥]?\s*"
+    r"(([1-9]\d{0,2}([,.' ]\d{3})+|0|[1-9]\d*)([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?"
+    r"\s*([€$£¥%]|EUR|USD|GBP)?\s*$"
 )
 DATE = (  # 2024-02-29, 29.2.2024, 2/29/24, and a time of day behind it
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
 MOST = 0.9  # of the different texts decide what they are
+FEW_NUMBERS = 10  # so few written numbers may as well be names of groups
 
 
 def are_names(n_values: int, n_rows: int) -> bool:
     """Whether there are too many different labels for the rows."""
     return n_values > MANY_CLASSES and n_values * FEW_ROWS > n_rows
+
+
+def are_written_numbers(values: "pa.Array | Sequence[str]") -> Array:
+    """Which texts are numbers as people and files write them; codes such as 007 are not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
+    found = pc.match_substring_regex(texts, WRITTEN_NUMBER)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def hold_numbers(are_numbers: Array) -> bool:
+    """Whether a column of different texts, of which some are numbers, was meant to hold numbers."""
+    return len(are_numbers) > FEW_NUMBERS and bool(np.mean(are_numbers) >= 0.5)
 
 
 def refuse_names(target: str, values: Sequence[str], n_rows: int) -> NoReturn:
@@ -37,11 +61,16 @@ def refuse_names(target: str, values: Sequence[str], n_rows: int) -> NoReturn:
 
 
 def _seems(values: Sequence[str]) -> tuple[str, str]:
+    dates = np.array([match(DATE, value) is not None for value in values])
     kinds = (
-        (DATE, "dates", "Turn them into numbers, such as days since the first"),
-        (WRITTEN_NUMBER, "numbers as text", "Write them plainly, as 1234.5: nothing but a point"),
+        (dates, "dates", "Turn them into numbers, such as days since the first"),
+        (
+            are_written_numbers(values),
+            "numbers as text",
+            "Write them plainly, as 1234.5: nothing but a point",
+        ),
     )
-    for pattern, what, advice in kinds:
-        if sum(match(pattern, value) is not None for value in values) >= MOST * len(values):
+    for matching, what, advice in kinds:
+        if matching.sum() >= MOST * len(values):
             return what, f"{advice}, or choose another target"
     return "names", "Choose another target, or join the rare ones"

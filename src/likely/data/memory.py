@@ -1,14 +1,18 @@
-"""A source as one table in memory, refused before the memory is spent.
+"""A source as one table in memory, refused before the memory is spent; and a table as a source.
 
 Folds, seals and searches take rows again and again, so they need them in memory; a fit of one
 model, and a look, read a file in chunks.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from likely.data.arrow import plain_types
-from likely.data.source import Source
+from likely.data.frames import as_table
+from likely.data.source import ColumnKind, Source, column_index
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,12 +23,47 @@ KIBIBYTE = 2**10
 GIGABYTE = 1e9
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")  # version 2, as containers have it
+CHUNK_ROWS = 65536
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TableSource(Source):
+    """A table in memory, read in chunks like any other source."""
+
+    table: "pa.Table"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]  # read-only here
+        return tuple(self.table.column_names)
+
+    @cached_property
+    def kinds(self) -> tuple[ColumnKind, ...]:  # type: ignore[override]
+        return as_table(self.table).kinds
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        return int(self.table.num_rows)
+
+    @property
+    def nbytes(self) -> int:  # type: ignore[override]
+        return int(self.table.nbytes)
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        yield from self.table.to_batches(max_chunksize=CHUNK_ROWS)
+
+    def select(self, names: Sequence[str]) -> "TableSource":
+        for name in names:
+            column_index(self.names, name)
+        return TableSource(self.table.select(list(names)))
 
 
 def in_one_table(source: Source) -> "pa.Table":
     """All rows; the first batch tells how much memory they take."""
     import pyarrow as pa
 
+    if isinstance(source, TableSource):
+        return source.table
     batches: list[pa.RecordBatch] = []
     for batch in source:
         if not batches and source.n_rows is not None:

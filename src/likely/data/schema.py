@@ -6,7 +6,7 @@ A schema is a summary like any other: blocks are described one by one and added.
 Columns that are not read as codes pass through as numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -15,6 +15,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.data.categories import (
+    Factor,
     codes_in,
     codes_of_factor,
     distinct_by_column,
@@ -27,14 +28,12 @@ from likely.data.frames import (
     frame_of,
     is_sparse,
     kinds_of,
-    library_of,
     side_by_side,
 )
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.source import ColumnKind, TableKinds, column_index, column_label
+from likely.data.source import column_index, column_label
 from likely.errors import InvalidInput
-
-__all__ = ["ColumnKind", "Encoded", "Schema", "TableKinds", "kinds_of", "library_of"]
+from likely.kinds import ColumnKind
 
 
 class Encoded(NamedTuple):
@@ -68,26 +67,38 @@ class Schema(Additive):
         flags = _check_columns(read, as_codes)
         X = read.integers() if flags and all(flags) else None
         if X is not None:
-            found: Sequence[Array | None] = _restore_booleans(distinct_by_column(X), read.kinds)
-        else:
-            found = [
-                distinct_of_factor(read.factor(j)) if coded else None
-                for j, coded in enumerate(flags)
-            ]
-        for position, values in enumerate(found):
-            if values is not None and values.dtype.kind == "f":
-                _refuse_infinity(values, read.names, position)
+            return cls._of_integers(read, X)
+        found = [values for values, _ in _described(read, flags)]
         return cls(read.names, read.kinds, flags, tuple(found))
 
     @classmethod
     def learn(cls, table: object, as_codes: Sequence[bool]) -> Learned:
-        """``of`` and ``encode`` together, reading the table once."""
+        """The schema of a table and its design by it; each column is made codes once."""
         read = as_table(table)
-        schema = cls.of(read, as_codes)
-        X = read.integers() if schema._codes_are_values() else None
+        flags = _check_columns(read, as_codes)
+        X = read.integers() if flags and all(flags) else None
         if X is not None:
-            return Learned(schema, Mixed(np.empty((X.shape[0], 0)), X, schema.sizes))
-        return Learned(schema, schema.encode(read).design)
+            schema = cls._of_integers(read, X)
+            return Learned(schema, schema._design_of_integers(X))
+        columns = range(len(flags))
+        if not any(flags):
+            schema = cls(read.names, read.kinds, flags, (None,) * len(flags))
+            return Learned(schema, schema._design_of_numbers(read, columns))
+        found: list[Array | None] = []
+        coded: list[Codes] = []
+        for values, factor in _described(read, flags):
+            found.append(values)
+            if values is not None and factor is not None:
+                coded.append(codes_of_factor(factor, values))
+        schema = cls(read.names, read.kinds, flags, tuple(found))
+        schema._refuse_text(read, columns)
+        return Learned(schema, schema._mixed(read, columns, coded))
+
+    @classmethod
+    def _of_integers(cls, read: Table, X: Array) -> "Schema":
+        """The schema of an array of integers or Booleans, every column read as codes."""
+        found = _restore_booleans(distinct_by_column(X), read.kinds)
+        return cls(read.names, read.kinds, (True,) * len(found), tuple(found))
 
     def __add__(self, other: "Schema") -> "Schema":
         if (self.names, self.as_codes) != (other.names, other.as_codes):
@@ -113,9 +124,7 @@ class Schema(Additive):
         read = as_table(table)
         columns = self._columns_of(read)
         if not any(self.as_codes):
-            self._refuse_text(read, columns)
-            X = read.matrix(columns)
-            return Encoded(Csr(X) if is_sparse(X) else Dense(X), ())
+            return Encoded(self._design_of_numbers(read, columns), ())
         X = read.integers() if self._codes_are_values() and _in_order(columns, read) else None
         if X is not None and _within(X, self.sizes):
             return Encoded(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
@@ -125,6 +134,16 @@ class Schema(Additive):
         """Per column of codes, for each code here the code in ``wider``."""
         pairs = zip(self._known_categories(), wider._known_categories(), strict=True)
         return tuple(codes_in(mine, theirs) for mine, theirs in pairs)
+
+    def recoded(self, design: Design, wider: "Schema") -> Design:
+        """A design by this schema as ``wider``, which has more categories, would encode it."""
+        if not isinstance(design, Mixed):
+            return design
+        codes, mapping = design.codes, self.recoding(wider)
+        if not all(np.array_equal(new, np.arange(len(new))) for new in mapping):
+            columns = [np.append(new, np.int32(-1))[codes[:, j]] for j, new in enumerate(mapping)]
+            codes = side_by_side(columns, design.n_rows, np.int32)
+        return Mixed(design.numeric, codes, wider.sizes)
 
     def decode(self, numeric: Array, codes: Codes, like: str | None = None) -> Any:
         """Rows as a person would write them, the columns in their original order.
@@ -190,12 +209,27 @@ class Schema(Additive):
                     _refuse_infinity(factor.values, self.names, position)
                 name = f"column {position}" if self.names is None else self.names[position]
                 unseen.append((name, factor.values[factor.codes[new.argmax()]]))
+        return Encoded(self._mixed(read, columns, coded), tuple(unseen))
+
+    def _design_of_integers(self, X: Array) -> Mixed:
+        """An array of integers that the schema was learned from: as it is, if they are codes."""
+        if not self._codes_are_values():
+            pairs = zip(X.T, self._known_categories(), strict=True)
+            X = side_by_side([codes_in(*pair) for pair in pairs], X.shape[0], np.int32)
+        return Mixed(np.empty((X.shape[0], 0)), X, self.sizes)
+
+    def _design_of_numbers(self, read: Table, columns: Sequence[int]) -> Design:
+        self._refuse_text(read, columns)
+        X = read.matrix(columns)
+        return Csr(X) if is_sparse(X) else Dense(X)
+
+    def _mixed(self, read: Table, columns: Sequence[int], coded: Sequence[Codes]) -> Mixed:
+        """The numbers of the table beside the codes of its other columns."""
         numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
         numeric = np.empty((read.n_rows, 0))
         if numbers:
             numeric = np.ascontiguousarray(read.matrix(numbers), dtype=np.float64)
-        design = Mixed(numeric, side_by_side(coded, read.n_rows, np.int32), self.sizes)
-        return Encoded(design, tuple(unseen))
+        return Mixed(numeric, side_by_side(coded, read.n_rows, np.int32), self.sizes)
 
     def _decoded_columns(self, numeric: Array, codes: Codes) -> list[Array]:
         columns, next_number, next_code = [], 0, 0
@@ -207,6 +241,19 @@ class Schema(Additive):
                 columns.append(_category_values(codes[:, next_code], values))
                 next_code += 1
         return columns
+
+
+def _described(read: Table, flags: Sequence[bool]) -> Iterator[tuple[Array | None, Factor | None]]:
+    """The categories of each column and its codes; two Nones where it is read as numbers."""
+    for position, coded in enumerate(flags):
+        if not coded:
+            yield None, None
+            continue
+        factor = read.factor(position)
+        values = distinct_of_factor(factor)
+        if values.dtype.kind == "f":
+            _refuse_infinity(values, read.names, position)
+        yield values, factor
 
 
 def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) -> None:

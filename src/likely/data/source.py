@@ -6,14 +6,13 @@ and every call of ``partial_fit`` agree about it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from likely.errors import InvalidInput, UnknownName
+from likely.kinds import FEATURE_KINDS, ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ColumnKind = Literal["number", "boolean", "category", "other"]  # "other" (dates, lists) is refused
 
 
 class TableKinds(NamedTuple):
@@ -55,10 +54,10 @@ def column_index(names: Sequence[str], name: str) -> int:
 
 def refuse_others(table: TableKinds) -> None:
     """Dates, lists and nested values are no features."""
-    if "other" not in table.kinds:
+    if FEATURE_KINDS.issuperset(table.kinds):
         return
     for position, kind in enumerate(table.kinds):
-        if kind == "other":
+        if kind not in FEATURE_KINDS:
             raise InvalidInput(
                 f"{column_label(table.names, position)} holds neither numbers, Booleans nor text. "
                 "Features are one of these; convert the column, or drop it."

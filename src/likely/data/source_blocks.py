@@ -13,9 +13,10 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
+from likely.data.arrow_columns import factor_of_arrow, floats_of_arrow
 from likely.data.block import Block, Blocks, block_rows
 from likely.data.categories import codes_of_factor
-from likely.data.frames import factor_of_arrow, floats_of_arrow, kinds_of
+from likely.data.frames import kinds_of
 from likely.data.schema import Schema
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
@@ -151,7 +152,7 @@ def _refuse_gaps(what: str, name: str, values: Array, valid: Array, start: int) 
     row = int(np.argmin(valid))
     raise InvalidInput(
         f"Row {start + row} of the {what} column {name!r} holds {values[row]:g}; it must be a "
-        f"finite number{' above 0' if what == 'exposure' else ''}. Mend it, or drop the row."
+        f"finite number{' above 0' if what == 'exposure' else ''}. Fix it, or drop the row."
     )
 
 
@@ -244,7 +245,7 @@ def weights(column: Any, start: int) -> Array:
         row = int(bad.argmax())
         raise InvalidInput(
             f"Row {start + row} has the weight {weight[row]:g}; weights are finite and not "
-            "negative. Mend the column, or drop the row."
+            "negative. Fix the column, or drop the row."
         )
     return weight
 

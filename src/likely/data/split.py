@@ -9,13 +9,25 @@ References
 Steele, Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014, §3.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.source import ColumnKind, Source, column_index
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
+FOLD_SEED = 0  # of folds inside a fit that asks for no seed of its own
 
 
 def hashed_uniforms(start: int, n: int, seed: int) -> Array:
@@ -28,6 +40,53 @@ def hashed_uniforms(start: int, n: int, seed: int) -> Array:
 def split_mask(start: int, n: int, seed: int, fraction: float) -> Array:
     """Which of the examples ``start`` to ``start + n`` are held out."""
     return hashed_uniforms(start, n, seed) < fraction
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SomeRows(Source):
+    """The rows of a source that are held out, or the others."""
+
+    source: Source
+    seed: int
+    fraction: float  # of the rows, held out
+    held_out: bool
+    names: tuple[str, ...]
+    kinds: tuple[ColumnKind, ...]
+    n_rows: None
+    nbytes: int | None
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        start = 0
+        for batch in self.source:
+            mask = split_mask(start, batch.num_rows, self.seed, self.fraction)
+            start += batch.num_rows
+            kept = batch.filter(pa.array(mask if self.held_out else ~mask))
+            if kept.num_rows:
+                yield kept
+
+    def select(self, names: Sequence[str]) -> "SomeRows":
+        kinds = tuple(self.kinds[column_index(self.names, name)] for name in names)
+        return replace(self, source=self.source.select(names), names=tuple(names), kinds=kinds)
+
+
+def split_source(source: Source, seed: int, fraction: float) -> tuple[SomeRows, SomeRows]:
+    """The rows to learn from, and the rows held out: the same in memory and in a stream."""
+    learned, held = (
+        SomeRows(source, seed, fraction, part, source.names, source.kinds, None, source.nbytes)
+        for part in (False, True)
+    )
+    return learned, held
+
+
+def sampled(batches: "Iterable[pa.RecordBatch]", share: float) -> "Iterator[pa.RecordBatch]":
+    """About that share of the rows of a source, always the same ones."""
+    start = 0
+    for batch in batches:
+        yield batch.take(np.flatnonzero(split_mask(start, batch.num_rows, 0, share)))
+        start += batch.num_rows
 
 
 def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:

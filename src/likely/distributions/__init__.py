@@ -1,6 +1,13 @@
 """Event models p(x | k): families of distributions, and ``DISTRIBUTIONS``, the list of them."""
 
-from likely.distributions.base import Distribution, Family, LinearForm, Statistics
+from likely.distributions.base import (
+    Distribution,
+    Family,
+    LinearForm,
+    NamedForm,
+    Statistics,
+    Takes,
+)
 from likely.distributions.bernoulli import Bernoulli, log_prob_of_logits
 from likely.distributions.categorical import Categorical, CategoricalFamily
 from likely.distributions.complement import Complement
@@ -48,12 +55,14 @@ __all__ = [
     "LaplaceFamily",
     "LinearForm",
     "Multinomial",
+    "NamedForm",
     "Part",
     "Poisson",
     "Product",
     "ProductFamily",
     "Selection",
     "Statistics",
+    "Takes",
     "best_smoothing",
     "categorical_family",
     "fit",

@@ -15,13 +15,15 @@ To add a family, write one file and list it in ``DISTRIBUTIONS``: the laws in
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
+from likely.distributions.evidence import drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.errors import BadCell, InvalidInput
 
@@ -31,6 +33,10 @@ class Statistics(Additive):
 
     @abstractmethod
     def scaled(self, factor: float) -> Self: ...
+
+    def without_covariances(self) -> "Statistics":
+        """The same of each feature by itself: what tells the scale of a prior."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,25 @@ class LinearForm(NamedTuple):
     intercept: Array  # (n_components,)
     terms: str  # what T(x) is: "x", or "x, x²"
 
+    def named(self, names: Sequence[str]) -> "NamedForm":
+        """With the name of what each weight multiplies; ``names`` are those of the features."""
+        if self.terms == "x":
+            terms = list(names)
+        elif self.terms == "x, x²":
+            terms = [*names, *(f"{name}²" for name in names)]
+        else:  # any exponential family: its own T₁, T₂, …
+            per_feature = self.coef.shape[1] // len(names)
+            terms = [f"T{t + 1}({name})" for name in names for t in range(per_feature)]
+        return NamedForm(self.coef, self.intercept, tuple(terms))
+
+
+class NamedForm(NamedTuple):
+    """A linear form with the name of what each weight multiplies: age, age², town=Ulm."""
+
+    coef: Array  # (n_components, n_terms)
+    intercept: Array  # (n_components,)
+    terms: tuple[str, ...]
+
 
 class FusedExpectation(NamedTuple):
     """What an E step brings: N_k, the expected statistics, and Σ w log p(x)."""
@@ -59,6 +84,8 @@ class FusedExpectation(NamedTuple):
 
 class Distribution(ABC):
     """One fitted member of a family."""
+
+    parameters_are: ClassVar[str] = ""  # what ``parameters_of`` shows: "mean ± standard deviation"
 
     @property
     @abstractmethod
@@ -119,6 +146,65 @@ class Distribution(ABC):
             "read the linear form of a Bernoulli, multinomial, Poisson, exponential or tied model."
         )
 
+    def named_form(self, names: Sequence[str], values: Sequence[Any]) -> NamedForm:
+        """The linear form in the statistics of the features, which have these names.
+
+        ``values`` are the categories of each feature of codes, None for numbers.
+        """
+        return self.linear_form().named(names)
+
+    def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Any:
+        """As ``sample``; ``length`` is the total of a row's counts, where that is given."""
+        return self.sample(component, rng)
+
+    @property
+    def event(self) -> str:
+        """The name of the event model."""
+        return type(self).__name__.lower()
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        """The parameters of one feature in short words, for each component.
+
+        ``labels`` are the names of its values, if it is read as codes.
+        """
+        return ("",) * self.n_components
+
+    def by_part(self) -> "list[tuple[Distribution, tuple[int, ...]]]":
+        """Distributions of one event model each, with the features that they read."""
+        return [(self, tuple(range(self.n_features)))]
+
+    def margins(self) -> "Distribution":
+        """Each feature by itself: what it tells without the others."""
+        return self
+
+    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
+        """How well each feature separates each component, in nats, (n_components, n_features)."""
+        return drawn_evidence(self.margins(), log_mixing, rng)
+
+    def n_values(self, feature: int) -> int | None:
+        """How many values a discrete feature has; None for a number."""
+        return None
+
+    def joint_shape(self) -> tuple[int, int]:
+        """The cells of a table of all discrete features, and the number of Gaussian features."""
+        raise InvalidInput(
+            f"There is no full joint model of {type(self).__name__} features to count. "
+            "Count Bernoulli, categorical and Gaussian features."
+        )
+
+    def hardly_varying(self, log_mixing: Array) -> Array:
+        """Which features vary next to nothing in some component, (n_features,)."""
+        return np.zeros(self.n_features, dtype=bool)
+
+
+class Takes(NamedTuple):
+    """What the cells of a family may be."""
+
+    negative: bool = True
+    missing: bool = True
+    sparse: bool = True
+    text: bool = False
+
 
 class Family(Protocol):
     """How one kind of p(x | k) is learned."""
@@ -142,6 +228,13 @@ class Family(Protocol):
 
     def leave_one_out(self, statistics: Any, alpha: float) -> float:
         """How well the examples predict each other at smoothing ``alpha`` (see ``smoothing``)."""
+
+
+class NamedFamily(Family, Protocol):
+    """A family that ``event`` names."""
+
+    @property
+    def takes(self) -> Takes: ...
 
 
 def observed(X: Matrix) -> Array | None:

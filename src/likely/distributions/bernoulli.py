@@ -8,6 +8,7 @@ in EM.  A Beta prior is pseudo-data, so it is one more term of the sum.  A missi
 cell is summed out: its factor is p + (1 − p) = 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self, final
@@ -19,6 +20,7 @@ from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,
     LinearForm,
+    Takes,
     log_product,
     observed,
     product,
@@ -59,6 +61,8 @@ class Bernoulli(Distribution):
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes()
+    parameters_are: ClassVar[str] = "the share of true"
 
     @classmethod
     def from_logits(cls, logits: Array) -> Self:
@@ -148,6 +152,15 @@ class Bernoulli(Distribution):
         """Weights log p/(1 − p), bias Σ_j log(1 − p_kj)."""
         log_success, log_failure = self._logs()
         return LinearForm(log_success - log_failure, log_failure.sum(axis=1), "x")
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(f"{p:.2f}" for p in self.probability[:, feature])
+
+    def n_values(self, feature: int) -> int | None:
+        return 2
+
+    def joint_shape(self) -> tuple[int, int]:
+        return 2**self.n_features, 0
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         p = self.probability[component]

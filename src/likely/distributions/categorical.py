@@ -7,14 +7,16 @@ Values are codes 0 … V_j − 1; −1 is a missing (or never seen) value and is
 one row per component, since features have different numbers of values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, final
+from math import prod
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.distributions.base import Distribution, Statistics
+from likely.distributions.base import Distribution, NamedForm, Statistics, Takes
 from likely.distributions.multinomial import refuse_not_on_simplex
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
@@ -64,6 +66,7 @@ class CategoricalFamily:
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = True
+    takes: ClassVar[Takes] = Takes(sparse=False, text=True)
 
     def check(self, X: Codes) -> None:
         """Refuse codes beyond the tables."""
@@ -113,6 +116,8 @@ class Categorical(Distribution):
 
     log_probability: Array  # log φ, the tables side by side, (n_components, Σ_j V_j)
     sizes: tuple[int, ...]
+
+    parameters_are: ClassVar[str] = "the most typical value and its share"
 
     @classmethod
     def from_probability(cls, probability: Array) -> Self:
@@ -177,6 +182,28 @@ class Categorical(Distribution):
     def contributions(self, X: Codes) -> Array:
         parts = tables(self.log_probability, self.sizes)
         return np.stack([_known_rows(table, X[:, j]) for j, table in enumerate(parts)], axis=1)
+
+    def named_form(self, names: Sequence[str], values: Sequence[Any]) -> NamedForm:
+        """An indicator of every value."""
+        terms = [
+            f"{name}={value}"
+            for name, known, size in zip(names, values, self.sizes, strict=True)
+            for value in (range(size) if known is None else known)
+        ]
+        return NamedForm(self.log_probability, np.zeros(self.n_components), tuple(terms))
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        """Of each component, the value that it has more often than the others do."""
+        p = self.table(feature)  # (n_components, n_values)
+        mean = np.maximum(p.mean(axis=0), np.finfo(float).tiny)
+        best = (p * np.log(np.maximum(p / mean, np.finfo(float).tiny))).argmax(axis=1)
+        return tuple(f"{labels[v] if labels else v} {p[k, v]:.2f}" for k, v in enumerate(best))
+
+    def n_values(self, feature: int) -> int | None:
+        return self.sizes[feature]
+
+    def joint_shape(self) -> tuple[int, int]:
+        return prod(self.sizes), 0
 
     def sample(self, component: Array, rng: np.random.Generator) -> Codes:
         out = np.empty((len(component), self.n_features), dtype=np.int32)

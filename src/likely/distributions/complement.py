@@ -11,13 +11,14 @@ Rennie, Shih, Teevan & Karger, Tackling the poor assumptions of naive Bayes text
 classifiers, ICML 2003, §3.2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, LinearForm, product
+from likely.distributions.base import Distribution, LinearForm, Takes, product
 from likely.distributions.multinomial import Multinomial, MultinomialStatistics
 from likely.distributions.responsibility import Responsibility
 from likely.errors import InvalidInput
@@ -34,6 +35,8 @@ class Complement(Distribution):
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(negative=False, missing=False)
+    parameters_are: ClassVar[str] = "weights"
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -90,6 +93,16 @@ class Complement(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(self.weight, np.zeros(self.n_components), "x")
+
+    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
+        """Weights beside those of the other classes: there is no density to draw from."""
+        if self.n_components < 2:
+            return np.zeros(self.weight.shape)
+        others = self.weight.sum(axis=0) - self.weight
+        return np.asarray(self.weight - others / (self.n_components - 1))
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(f"{w:+.2f}" for w in self.weight[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         raise InvalidInput(_NO_DENSITY)

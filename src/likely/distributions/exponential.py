@@ -5,6 +5,7 @@
 An inverse-Gamma prior is α imagined examples, each as long as 1.  A missing cell is summed out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self, final
 
@@ -15,6 +16,7 @@ from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,
     LinearForm,
+    Takes,
     observed,
     product,
     refuse_values,
@@ -43,6 +45,8 @@ class Exponential(Distribution):
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(negative=False)
+    parameters_are: ClassVar[str] = "the mean"
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -108,6 +112,9 @@ class Exponential(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(-1 / self.mean, -np.log(self.mean).sum(axis=1), "x")
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(f"{m:.3g}" for m in self.mean[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(self.mean[component])

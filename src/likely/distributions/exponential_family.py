@@ -117,6 +117,10 @@ class ExponentialMember(Distribution):
         """E[T], (n_components, n_features, n_terms)."""
         return self.family.mean_statistic(self.natural)
 
+    @property
+    def event(self) -> str:
+        return self.family.name
+
     def log_prob(self, X: Matrix) -> Array:
         X = np.asarray(X, dtype=float)
         base = np.where(np.isnan(X), 0.0, self.family.log_base(X))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.distributions.base import Distribution, Family
+from likely.distributions.base import Distribution, Family, NamedFamily
 from likely.distributions.bernoulli import Bernoulli
 from likely.distributions.categorical import CategoricalFamily
 from likely.distributions.complement import Complement
@@ -22,7 +22,7 @@ from likely.distributions.responsibility import Labels
 from likely.errors import InvalidInput
 from likely.names import lookup
 
-DISTRIBUTIONS: dict[str, Family] = {
+DISTRIBUTIONS: dict[str, NamedFamily] = {
     "bernoulli": Bernoulli,
     "complement": Complement,
     "exponential": Exponential,

@@ -16,6 +16,7 @@ Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
 Bishop, Pattern Recognition and Machine Learning, §4.2.1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
@@ -28,6 +29,8 @@ from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.gaussian import (
     LOG_2PI,
     DiagonalFamily,
+    DiagonalGaussian,
+    DiagonalMoments,
     merged_means,
     refuse_overflow,
 )
@@ -72,6 +75,10 @@ class FullMoments(Statistics):
         return type(self)(
             factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
         )
+
+    def without_covariances(self) -> DiagonalMoments:
+        scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
+        return DiagonalMoments(self.weight, self.mean, scatter)
 
     def pooled(self) -> Self:
         """The same with one scatter that sums over the components."""
@@ -179,6 +186,8 @@ class FullGaussian(Distribution):
     mean: Array  # (n_components, n_features)
     covariance: Array  # (n_components, d, d), or (1, d, d) when tied
 
+    parameters_are: ClassVar[str] = DiagonalGaussian.parameters_are
+
     @classmethod
     def from_covariance(cls, mean: Array, covariance: Array) -> Self:
         """Members with the given parameters; each Σ must be symmetric and positive definite.
@@ -211,6 +220,20 @@ class FullGaussian(Distribution):
     def n_parameters(self) -> int:
         d = self.n_features
         return int(self.mean.size) + len(self.covariance) * d * (d + 1) // 2
+
+    @property
+    def event(self) -> str:
+        return "gaussian"
+
+    def margins(self) -> DiagonalGaussian:
+        variance = np.array([np.diag(covariance) for covariance in self.covariance])
+        return DiagonalGaussian(self.mean, np.broadcast_to(variance, self.mean.shape))
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return self.margins().parameters_of(feature)
+
+    def joint_shape(self) -> tuple[int, int]:
+        return 1, self.n_features
 
     @cached_property
     def factors(self) -> tuple[InverseRoot, ...]:

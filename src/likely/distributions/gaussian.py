@@ -13,6 +13,7 @@ References
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983, eq. 2.1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self, final
 
@@ -20,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, LinearForm, Statistics
+from likely.distributions.base import Distribution, LinearForm, Statistics, Takes
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -29,10 +30,12 @@ from likely.distributions.responsibility import (
     observed_sums,
 )
 from likely.errors import BadCell, InvalidInput
+from likely.formatting import short_number
 
 LOG_2PI = float(np.log(2 * np.pi))
 SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
 ROUNDING = 1e-12  # × the mean: a smaller deviation is none
+HARDLY = 1e-6  # × the variance over all components: a component that hardly varies
 
 
 @final
@@ -125,6 +128,7 @@ class DiagonalFamily:
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(sparse=False)
 
     def check(self, X: Matrix) -> None:
         """Refuse a sparse X, whose zeros would have to be filled in."""
@@ -183,6 +187,8 @@ class DiagonalGaussian(Distribution):
     variance: Array  # (n_components, n_features), positive
     spherical: bool = False
 
+    parameters_are: ClassVar[str] = "mean ± standard deviation"
+
     @property
     def n_components(self) -> int:
         return int(self.mean.shape[0])
@@ -230,9 +236,33 @@ class DiagonalGaussian(Distribution):
         constant = -0.5 * (LOG_2PI + np.log(self.variance) + self.mean**2 / self.variance)
         return LinearForm(coef, constant.sum(axis=1), "x, x²")
 
+    @property
+    def event(self) -> str:
+        return "gaussian"
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        deviation = np.sqrt(self.variance[:, feature])
+        return spreads_in_words(self.mean[:, feature], deviation)
+
+    def joint_shape(self) -> tuple[int, int]:
+        return 1, self.n_features
+
+    def hardly_varying(self, log_mixing: Array) -> Array:
+        """A variance in some component next to nothing of that over all components."""
+        share = np.exp(log_mixing)[:, None]
+        mean = np.sum(share * self.mean, axis=0)
+        whole = np.sum(share * (self.variance + (self.mean - mean) ** 2), axis=0)
+        return np.asarray(self.variance.min(axis=0) < HARDLY * whole)
+
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         z = rng.standard_normal((len(component), self.n_features))
         return self.mean[component] + np.sqrt(self.variance[component]) * z
+
+
+def spreads_in_words(location: Array, scale: Array) -> tuple[str, ...]:
+    """``5.01 ± 0.35``, for each component."""
+    pairs = zip(location, scale, strict=True)
+    return tuple(f"{short_number(m, 3)} ± {short_number(s, 2)}" for m, s in pairs)
 
 
 def normal_cdf(z: Array) -> Array:

@@ -7,14 +7,20 @@ Medians do not come from sums.  The statistics keep the distinct values themselv
 is exact; with a ``limit`` they keep a mergeable sketch beyond it, and ``exact`` says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, Statistics
-from likely.distributions.gaussian import ROUNDING, DiagonalFamily, own_or_largest
+from likely.distributions.base import Distribution, Statistics, Takes
+from likely.distributions.gaussian import (
+    ROUNDING,
+    DiagonalFamily,
+    own_or_largest,
+    spreads_in_words,
+)
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
 from likely.quantiles import QuantileGrid, QuantileSummary
 
@@ -49,6 +55,7 @@ class LaplaceFamily:
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(sparse=False)
 
     def check(self, X: Matrix) -> None:
         DiagonalFamily().check(X)
@@ -86,6 +93,8 @@ class Laplace(Distribution):
     scale: Array  # b, (n_components, n_features), positive
     exact: bool = True  # False when the medians come from a sketch
 
+    parameters_are: ClassVar[str] = "median ± mean absolute deviation"
+
     @property
     def n_components(self) -> int:
         return int(self.median.shape[0])
@@ -119,6 +128,9 @@ class Laplace(Distribution):
         return np.where(
             np.isnan(distance), 0.0, -np.log(2 * self.scale.T) - distance / self.scale.T
         )
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return spreads_in_words(self.median[:, feature], self.scale[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Any:
         return rng.laplace(self.median[component], self.scale[component])

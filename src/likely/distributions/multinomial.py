@@ -7,9 +7,10 @@ The total Σ_v x_v is given, not modelled.  B(x) is the same for all components,
 posterior leaves it out (``log_score``).  A Dirichlet prior is α imagined throws per side.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,
     LinearForm,
+    Takes,
     log_product,
     refuse_values,
     stored_values,
@@ -54,6 +56,8 @@ class Multinomial(Distribution):
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(negative=False, missing=False)
+    parameters_are: ClassVar[str] = "the share of all counts"
 
     @classmethod
     def from_probability(cls, probability: Array) -> Self:
@@ -136,6 +140,12 @@ class Multinomial(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(self.log_probability, np.zeros(self.n_components), "x")
+
+    def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Array:
+        return self.sample(component, rng, length)
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(f"{p:.2g}" for p in np.exp(self.log_probability[:, feature]))
 
     def sample(self, component: Array, rng: np.random.Generator, total: int | Array = 100) -> Array:
         """Counts of ``total`` throws each: one number, or one per draw."""

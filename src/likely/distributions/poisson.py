@@ -5,6 +5,7 @@
 A Gamma prior is α imagined examples with one event each.  A missing cell is summed out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self, final
@@ -16,6 +17,7 @@ from likely.distributions.base import (
     Distribution,
     FieldwiseStatistics,
     LinearForm,
+    Takes,
     log_product,
     observed,
     refuse_values,
@@ -48,6 +50,8 @@ class Poisson(Distribution):
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
+    takes: ClassVar[Takes] = Takes(negative=False)
+    parameters_are: ClassVar[str] = "the rate"
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -129,6 +133,9 @@ class Poisson(Distribution):
 
     def linear_form(self) -> LinearForm:
         return LinearForm(self._log_rate(), -self.rate.sum(axis=1), "x")
+
+    def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(f"{rate:.3g}" for rate in self.rate[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[component]).astype(float)

@@ -6,16 +6,22 @@ A part is a family and the columns it reads, out of the numeric columns or out o
 columns of category codes.  Statistics of a product are the parts' statistics, side by side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from likely._typing import Array, Columns, Matrix
-from likely.distributions.base import Distribution, Family, LinearForm, Statistics
-from likely.distributions.multinomial import Multinomial
+from likely.distributions.base import (
+    Distribution,
+    Family,
+    LinearForm,
+    NamedForm,
+    Statistics,
+)
 from likely.distributions.responsibility import Responsibility
 from likely.errors import BadCell, InvalidInput
 
@@ -64,6 +70,9 @@ class ProductStatistics(Statistics):
 
     def scaled(self, factor: float) -> Self:
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
+
+    def without_covariances(self) -> Self:
+        return type(self)(tuple(part.without_covariances() for part in self.parts))
 
 
 @final
@@ -184,12 +193,36 @@ class Product(Distribution):
         codes = np.empty((n, sum(w for w, c in zip(widths, coded, strict=True) if c)), np.int32)
         for part, selection in self._pairs():
             target = codes if selection.coded else numeric
-            if isinstance(part, Multinomial):
-                drawn: Array = part.sample(component, rng, length)
-            else:
-                drawn = part.sample(component, rng)
-            target[:, list(selection.columns)] = drawn
+            target[:, list(selection.columns)] = part.sample_of_length(component, rng, length)
         return Columns(numeric, codes)
+
+    def named_form(self, names: Sequence[str], values: Sequence[Any]) -> NamedForm:
+        forms = [
+            part.named_form([names[j] for j in features], [values[j] for j in features])
+            for part, features in self.by_part()
+        ]
+        return NamedForm(
+            np.concatenate([form.coef for form in forms], axis=1),
+            np.sum([form.intercept for form in forms], axis=0),
+            tuple(term for form in forms for term in form.terms),
+        )
+
+    @property
+    def event(self) -> str:
+        return ", ".join(dict.fromkeys(part.event for part in self.parts))
+
+    def by_part(self) -> list[tuple[Distribution, tuple[int, ...]]]:
+        return [(part, selection.features) for part, selection in self._pairs()]
+
+    def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
+        out = np.empty((self.n_components, self.n_features))
+        for part, features in self.by_part():
+            out[:, list(features)] = part.evidence(log_mixing, rng)
+        return out
+
+    def joint_shape(self) -> tuple[int, int]:
+        cells, continuous = zip(*(part.joint_shape() for part in self.parts), strict=True)
+        return prod(cells), sum(continuous)
 
     def _pairs(self) -> Any:
         return zip(self.parts, self.selections, strict=True)

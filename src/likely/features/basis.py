@@ -20,10 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.features.bases import BASES, Asked, Basis, Given, Place, is_number
-from likely.features.numbers import read_numbers
+from likely.inputs.estimators import generator
+from likely.inputs.numbers import check_weight, read_numbers
 from likely.names import lookup
-from likely.opening import generator
-from likely.validate import check_weight
 
 SPARSE = "basis functions are rarely 0. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
@@ -91,7 +90,7 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
         basis = self._basis()
         self._check_arguments()
         X = self._numbers(X, reset=True)
-        checked = check_weight(sample_weight, X, n_rows=len(X))
+        checked = check_weight(sample_weight, n_rows=len(X))
         weight = np.ones(len(X)) if checked is None else checked
         X, weight = X[weight > 0], weight[weight > 0]  # weight 0 is the row absent
         asked = Asked(self.centres, self.width, generator(self.random_state))

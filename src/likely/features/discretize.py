@@ -15,16 +15,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array, Codes
+from likely.description import Description, NamedColumn, NamedTable
 from likely.errors import InvalidInput, UnknownName
 from likely.features.edges import (
     EdgesOption,
     equal_width_edges,
     given_edges,
+    intervals_in_words,
     quantile_edges,
     supervised_edges,
 )
-from likely.features.numbers import read_numbers
-from likely.validate import check_labels, check_weight
+from likely.formatting import count
+from likely.inputs.labels import check_labels
+from likely.inputs.numbers import check_weight, read_numbers
 
 STRATEGIES = ("uniform", "quantile", "entropy")
 SPARSE = (
@@ -80,7 +83,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Find the edges of each column; ``y`` is read by "entropy" alone."""
         self._check_arguments(y)
         X = self._numbers(X, reset=True)
-        checked = check_weight(sample_weight, X, n_rows=len(X))
+        checked = check_weight(sample_weight, n_rows=len(X))
         weight = np.ones(len(X)) if checked is None else checked
         codes = _class_codes(y, X.shape[0]) if self.strategy == "entropy" else None
         present = weight > 0  # weight 0 is the row absent
@@ -123,6 +126,24 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The intervals and codes of every column, to print."""
         check_is_fitted(self)
         return BinTable(tuple(self.get_feature_names_out().tolist()), tuple(self.edges_))
+
+    def describe(self) -> Description:
+        """The bins of every column."""
+        check_is_fitted(self)
+        names = self.get_feature_names_out().tolist()
+        rows = tuple(
+            (name, len(edges) + 1, ", ".join(intervals_in_words(edges)))
+            for name, edges in zip(names, self.edges_, strict=True)
+        )
+        columns = (
+            NamedColumn("column", "column"),
+            NamedColumn("n_bins", "bins", "number"),
+            NamedColumn("bins", "intervals"),
+        )
+        return Description(
+            f"{type(self).__name__}: {count(len(rows), 'column')}",
+            tables=(NamedTable("columns", columns, rows, noun="column"),),
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

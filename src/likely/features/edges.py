@@ -18,6 +18,7 @@ Classification Learning, IJCAI 1993, §3.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -157,3 +158,11 @@ def _increasing(edges: Any, column: object) -> Array:
             "Sort them, and leave out repetitions and infinities: the outer bins are open."
         )
     return array
+
+
+def intervals_in_words(edges: Edges) -> list[str]:
+    """What each bin holds: ``< 2.45``, ``2.45 to 4.75``, ``≥ 4.75``."""
+    if not len(edges):
+        return ["any"]
+    middle = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
+    return [f"< {edges[0]:.3g}", *middle, f"≥ {edges[-1]:.3g}"]

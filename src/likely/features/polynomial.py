@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
-from likely.features.numbers import read_numbers
-from likely.validate import check_weight
+from likely.inputs.numbers import check_weight, read_numbers
 
 SPARSE = "monomials are laid out as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
@@ -84,7 +83,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         """Choose the monomials; only the names and number of columns are used."""
         self._check_degree()
         X = self._numbers(X, reset=True)
-        check_weight(sample_weight, X, n_rows=len(X))
+        check_weight(sample_weight, n_rows=len(X))
         names = self._names_in(None).tolist()
         found = self._all_monomials(len(names)) if self.monomials is None else self._given(names)
         if self.include_bias and () not in found:

@@ -13,6 +13,7 @@ from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.intercept import Design, Mixed
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
+from likely.features.edges import intervals_in_words
 from likely.generative.events import EventPlan
 
 
@@ -99,3 +100,11 @@ def _by_position(edges: Any, plan: EventPlan, names: tuple[str, ...]) -> Any:
             )
         out[cut.index(position)] = value
     return out
+
+
+def bins_in_words(plan: EventPlan, bins: Discretizer | None) -> dict[int, list[str]]:
+    """The intervals of each column that is cut into bins, by its place."""
+    if bins is None:
+        return {}
+    cut = [j for j, discretised in enumerate(plan.discretised) if discretised]
+    return {j: intervals_in_words(edges) for j, edges in zip(cut, bins.edges_, strict=True)}

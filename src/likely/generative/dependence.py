@@ -13,16 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.distributions import (
-    Bernoulli,
-    Categorical,
-    DiagonalGaussian,
-    Distribution,
-    FullGaussian,
-    JointTableFamily,
-    Labels,
-    Product,
-)
+from likely.distributions import Distribution, JointTableFamily, Labels, Product
 from likely.distributions.joint_table import MOST_CELLS
 from likely.errors import InvalidInput
 
@@ -99,19 +90,7 @@ def conditional_mutual_information(
 
 def full_parameter_count(distribution: Distribution) -> int:
     """Parameters without the naive assumption: a table of cells, and a Gaussian in each."""
-    cells, continuous = 1, 0
-    for part in distribution.parts if isinstance(distribution, Product) else (distribution,):
-        if isinstance(part, Bernoulli):
-            cells *= 2**part.n_features
-        elif isinstance(part, Categorical):
-            cells *= prod(part.sizes)
-        elif isinstance(part, DiagonalGaussian | FullGaussian):
-            continuous += part.n_features
-        else:
-            raise InvalidInput(
-                f"There is no full joint model of {type(part).__name__} features to count. "
-                "Count Bernoulli, categorical and Gaussian features."
-            )
+    cells, continuous = distribution.joint_shape()
     per_cell = continuous + continuous * (continuous + 1) // 2
     return distribution.n_components * (cells - 1 + cells * per_cell)
 
@@ -143,10 +122,9 @@ def _discrete(distribution: Product, stored: Any) -> tuple[Codes, tuple[int, ...
 
 
 def _n_values(part: Distribution, position: int) -> int:
-    if isinstance(part, Bernoulli):
-        return 2
-    if isinstance(part, Categorical):
-        return part.sizes[position]
+    found = part.n_values(position)
+    if found is not None:
+        return found
     raise InvalidInput(
         f"Dependence compares tables of counts; {type(part).__name__} features are not discrete. "
         "Use event='categorical', or discretize='quantile'."

@@ -20,16 +20,25 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
+from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.distributions.full_gaussian import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.distributions.shrinkage import ledoit_wolf, unit_scale
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
-from likely.generative.arguments import is_number, refuse_unless_number, refuse_unless_whole
 from likely.generative.explanation import Explanation, explanation
-from likely.generative.passes import Opened, open_rows
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
+from likely.inputs.estimators import (
+    feature_names,
+    is_number,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+    warn_unless_converged,
+)
+from likely.inputs.labels import refuse_one_class
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import (
     Components,
@@ -38,10 +47,8 @@ from likely.objectives.components import (
     total,
 )
 from likely.objectives.shrinkage import fourth_powers
-from likely.opening import all_numbers, encode, feature_names, naming_columns
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
-from likely.validate import refuse_one_class, warn_unless_converged
 
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 ROUNDING = 8 * float(np.finfo(float).eps)  # a deviation below this part of the mean is none
@@ -116,9 +123,10 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``)."""
         self._check_arguments()
-        data = open_rows(self, X, y, sample_weight, as_codes=all_numbers, sparse=False)
+        extras = RowExtras(sample_weight)
+        data = check_rows(self, X, y, extras, target="class", sparse=False).as_numbers()
         refuse_one_class(data.classes, self)
-        self.classes_, self.schema_, self.library_ = data.classes, data.schema, data.library
+        self.classes_, self.schema_, self.library_ = data.classes, data.coding, data.library
         self.solution_ = None
         self.shrinkage_ = np.zeros(len(self.classes_))
         try:
@@ -174,6 +182,9 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def intercept_(self) -> Array:
         return self._linear_form()[1]
 
+    def _linear_weights(self) -> Array | None:
+        return self.coef_ if self.covariance == "tied" else None
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.shrinkage != "auto"
@@ -208,7 +219,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         spherical = self.covariance == "spherical"
         return DiagonalFamily(spherical=spherical, ddof=self.ddof, shrinkage=shrinkage)
 
-    def _member(self, statistics: Any, data: Opened) -> Any:
+    def _member(self, statistics: Any, data: EncodedRows[Schema]) -> Any:
         """The class-conditionals from completed totals, shrunk."""
         if self.shrinkage == "auto":
             self.family_: Any = FullFamily(tied=self.covariance == "tied", ddof=self.ddof)
@@ -218,7 +229,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         member = self.family_.from_statistics(statistics)
         return self._floored(member, statistics) if isinstance(member, DiagonalGaussian) else member
 
-    def _shrunk(self, statistics: FullMoments, data: Opened) -> FullGaussian:
+    def _shrunk(self, statistics: FullMoments, data: EncodedRows[Schema]) -> FullGaussian:
         """Ledoit and Wolf's estimate for each class, pooled by class shares when tied."""
         empirical = FullFamily().from_statistics(statistics).covariance
         scale = np.stack([unit_scale(covariance) for covariance in empirical])
@@ -231,7 +242,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             covariance = np.average(covariance, axis=0, weights=count)[None]
         return FullGaussian(statistics.mean, covariance)
 
-    def _completed(self, data: Opened) -> ComponentTotals:
+    def _completed(self, data: EncodedRows[Schema]) -> ComponentTotals:
         """Expected moments where cells are missing, by EM from the observed variances."""
         if self.shrinkage == "auto":
             raise InvalidInput(
@@ -302,7 +313,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
-        return encode(self, self.schema_, X, sparse=False)
+        return encode_new_rows(self, self.schema_, X, sparse=False).design
 
     def _decode(self, drawn: Any) -> Any:
         return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)

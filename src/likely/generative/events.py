@@ -15,7 +15,8 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils import Tags
 
-from likely.data.schema import Schema, TableKinds
+from likely.data.schema import Schema
+from likely.data.source import TableKinds
 from likely.distributions import (
     DISTRIBUTIONS,
     CategoricalFamily,
@@ -26,6 +27,7 @@ from likely.distributions import (
     Part,
     ProductFamily,
     Selection,
+    Takes,
 )
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput, UnknownName
@@ -34,9 +36,11 @@ from likely.quantiles import LIMIT
 AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
 EVENTS = tuple(sorted([*DISTRIBUTIONS, "categorical"]))
 
-POSITIVE = ("complement", "exponential", "multinomial", "poisson")
-COMPLETE = ("complement", "multinomial")  # a missing count cannot be summed out
-DENSE = ("categorical", "gaussian", "laplace")
+TAKES = {  # what X may be, by event model
+    "auto": Takes(text=True),
+    "categorical": CategoricalFamily.takes,
+    **{name: family.takes for name, family in DISTRIBUTIONS.items()},
+}
 
 Event = str | Family
 
@@ -82,13 +86,13 @@ def plan_events(
 
 def with_input_tags(tags: Tags, event: Any) -> Tags:
     """What X may be, so far as one event model for all columns says it."""
-    name = event if isinstance(event, str) else "auto"
-    tags.input_tags.allow_nan = name not in COMPLETE
-    tags.input_tags.positive_only = name in POSITIVE
-    tags.input_tags.sparse = name not in DENSE
-    tags.input_tags.string = name in ("auto", "categorical")
+    takes = TAKES.get(event if isinstance(event, str) else "auto", Takes())
+    tags.input_tags.allow_nan = takes.missing
+    tags.input_tags.positive_only = not takes.negative
+    tags.input_tags.sparse = takes.sparse
+    tags.input_tags.string = takes.text
     if tags.classifier_tags is not None:
-        tags.classifier_tags.poor_score = name in COMPLETE  # counts tell little about blobs
+        tags.classifier_tags.poor_score = not takes.missing  # counts tell little about blobs
     return tags
 
 

@@ -1,19 +1,20 @@
-"""Why a model prefers a class: the log-odds, split into what each feature brings.
+"""Why a model prefers a class: the log-odds as a sum of contributions of the features.
 
 log p(k|x)/p(a|x) = [log π_k/π_a] + Σ_j [log p(x_j|k)/p(x_j|a)]
 """
 
 from dataclasses import dataclass
-from html import escape
 from typing import final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import UnknownName
+from likely.formatting import html_block, html_table, text_table
 
 MOST_ROWS = 3  # examples shown when printed
 MOST_FEATURES = 10
+DECIMALS = 3  # nats are added up, so that all parts have the same last digit
 
 
 @final
@@ -42,36 +43,28 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        tables = []
-        for i in range(min(MOST_ROWS, len(self.contributions))):
-            head = "".join(f"<th>{escape(str(c))}</th>" for c in self._shown_classes())
-            rows = "".join(
-                f"<tr><th style='text-align:left'>{escape(name)}</th>"
-                + "".join(f"<td style='text-align:right'>{v:+.3f}</td>" for v in values)
-                + "</tr>"
-                for name, values in self._rows(i)
-            )
-            tables.append(
-                f"<table><tr><th>log-odds against {escape(self._reference())}</th>"
-                f"{head}</tr>{rows}</table>"
-            )
-        return "".join(tables)
+        n = min(MOST_ROWS, len(self.contributions))
+        return html_block(*(html_table(self._head(), self._rows(i)) for i in range(n)))
 
     def _text(self, i: int) -> str:
-        classes = [str(c) for c in self._shown_classes()]
-        width = max(len(name) for name, _ in self._rows(i))
-        columns = [max(9, len(c)) for c in classes]
-        title = f"example {i}: log-odds against {self._reference()}"
-        head = " " * width + "".join(f"  {c:>{w}}" for c, w in zip(classes, columns, strict=True))
-        lines = [
-            f"{name:<{width}}"
-            + "".join(f"  {v:>+{w}.3f}" for v, w in zip(values, columns, strict=True))
-            for name, values in self._rows(i)
-        ]
-        return "\n".join([title, head, *lines])
+        title, *classes = self._head()
+        table = text_table(["", *classes], self._rows(i), indent=0)
+        return "\n".join([f"example {i}: {title}", *table])
 
-    def _rows(self, i: int) -> list[tuple[str, Array]]:
-        """Prior, the strongest features, the rest together, and the total."""
+    def _head(self) -> list[str]:
+        """A title, and the classes that are compared with the reference class."""
+        labels = self.classes.tolist()
+        others = [str(c) for k, c in enumerate(labels) if k != self.against]
+        return [f"log-odds against {labels[self.against]!r}", *others]
+
+    def _rows(self, i: int) -> list[list[str]]:
+        """The prior, the strongest features, the rest together, and the total."""
+        return [
+            [name, *(f"{value:+.{DECIMALS}f}" for value in values)]
+            for name, values in self._parts(i)
+        ]
+
+    def _parts(self, i: int) -> list[tuple[str, Array]]:
         kept = [k for k in range(len(self.classes)) if k != self.against]
         values = self.contributions[i][:, kept]
         order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
@@ -81,12 +74,6 @@ class Explanation:
             rest = order[MOST_FEATURES:]
             rows.append((f"{len(rest)} other features", values[rest].sum(axis=0)))
         return [*rows, ("total", self.log_odds[i, kept])]
-
-    def _shown_classes(self) -> list[object]:
-        return [c for k, c in enumerate(self.classes.tolist()) if k != self.against]
-
-    def _reference(self) -> str:
-        return repr(self.classes.tolist()[self.against])
 
 
 def explanation(

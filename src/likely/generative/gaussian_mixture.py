@@ -18,15 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
+from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.given_starts import check_fitted_start, given_array, refuse_other_starts
 from likely.generative.mixture_surface import FittedMixture
-from likely.generative.passes import Opened, open_rows
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares
-from likely.opening import all_numbers, encode
 
 FAMILIES: dict[str, DiagonalFamily | FullFamily] = {
     "full": FullFamily(),
@@ -134,20 +134,13 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> EncodedRows[Schema]:
         self.family_ = lookup("covariance", self.covariance, FAMILIES)
-        data = open_rows(
-            self,
-            X,
-            None,
-            sample_weight,
-            as_codes=all_numbers,
-            supervised=False,
-            sparse=False,
-            reset=reset,
-        )
-        self.schema_, self.library_ = data.schema, data.library
-        return data
+        extras = RowExtras(sample_weight)
+        given = check_rows(self, X, None, extras, target="none", sparse=False, reset=reset)
+        rows = given.as_numbers()
+        self.schema_, self.library_ = rows.coding, rows.library
+        return rows
 
     def _alpha(self) -> float:
         return 0.0
@@ -211,7 +204,7 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
-        return encode(self, self.schema_, X, sparse=False)
+        return encode_new_rows(self, self.schema_, X, sparse=False).design
 
     def _decode(self, drawn: Any) -> Any:
         return self.schema_.decode(drawn, np.empty((len(drawn), 0), np.int32), self.library_)

@@ -34,26 +34,21 @@ def fits_without(model: NaiveBayes, X: Any, y: Any, *, fold: Codes) -> list[Naiv
     stored otherwise than as numbers and codes.
     """
     whole = copy(model)
-    data, plan = whole._open(X, y, None)
-    if not isinstance(data.blocks, ArrayBlocks) or _rows_at(data.blocks.X, fold[:0]) is None:
+    rows = whole.encode_rows(X, y).rows
+    if not isinstance(rows.blocks, ArrayBlocks) or _rows_at(rows.blocks.X, fold[:0]) is None:
         return None
-    reading = whole._reading(data, plan)
-    whole._remember(reading, data.classes, data.library)
-    n_folds, n_classes = int(fold.max()) + 1, len(data.classes)
-    term = partial(_fold_totals, reading.family, n_classes, n_folds, fold)
-    left_out = data.executor.sum(term, data.blocks).left_out()
+    n_folds = int(fold.max()) + 1
+    term = partial(_fold_totals, whole.family_, len(whole.classes_), n_folds, fold)
+    left_out = rows.executor.sum(term, rows.blocks).left_out()
     if not all((totals.count > 0).all() for totals in left_out):
         return None
     fits = []
     for held, totals in enumerate(left_out):
-        each = copy(whole)
-        each._learn(totals)
-        each.solution_ = None
-        rows = np.flatnonzero(fold != held)
-        design = _rows_at(data.blocks.X, rows)
+        others = np.flatnonzero(fold != held)
+        design = _rows_at(rows.blocks.X, others)
         assert design is not None  # asked above
-        each._cool(ArrayBlocks(design, data.blocks.target[rows]), data.executor)
-        fits.append(each)
+        blocks = ArrayBlocks(design, rows.blocks.target[others])
+        fits.append(copy(whole).fit_totals(totals, rows._replace(blocks=blocks)))
     return fits
 
 

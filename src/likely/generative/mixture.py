@@ -22,12 +22,14 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
-from likely.data.schema import TableKinds
+from likely.data.schema import Schema
+from likely.description import ColumnsRead
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
+from likely.generative.description import columns_read
+from likely.generative.encoding import encode_events
 from likely.generative.events import (
     Event,
-    declared_categories,
     plan_events,
     product_family,
     recoded,
@@ -35,10 +37,11 @@ from likely.generative.events import (
 )
 from likely.generative.given_starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.generative.mixture_prior import prior_statistics
-from likely.generative.mixture_surface import FittedMixture, with_variances
-from likely.generative.passes import Opened, open_rows
+from likely.generative.mixture_surface import FittedMixture
+from likely.inputs.estimators import feature_names
+from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
+from likely.inputs.tables import refuse_file
 from likely.objectives.components import Components, ComponentTotals
-from likely.opening import encode, refuse_files
 
 
 class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
@@ -127,35 +130,32 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> EncodedRows[Schema]:
         if not reset:
-            refuse_files(X, self)
-        data = open_rows(
-            self,
-            X,
-            None,
-            sample_weight,
-            as_codes=self._as_codes if reset else lambda kinds, sparse: self.plan_.as_codes,
-            declare=lambda schema: declared_categories(self.plan_, schema),
-            supervised=False,
-            reset=reset,
-        )
+            advice = "Call fit, which streams it, or pass its batches one by one."
+            refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
+        given = check_rows(self, X, None, RowExtras(sample_weight), target="none", reset=reset)
+        if reset:
+            self.plan_ = plan_events(self.event, given.kinds, sparse=given.sparse)
+        rows = encode_events(given, self.plan_)
         if not reset:
-            return self._widened(data)
-        self.schema_, self.library_ = data.schema, data.library
-        self.family_ = self._product(sketch=not isinstance(data.blocks, ArrayBlocks))
-        return data
-
-    def _as_codes(self, kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
-        self.plan_ = plan_events(self.event, kinds, sparse=sparse)
-        return self.plan_.as_codes
+            return self._widened(rows)
+        self.schema_, self.library_ = rows.coding, rows.library
+        self.family_ = self._product(sketch=not isinstance(rows.blocks, ArrayBlocks))
+        return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
         return product_family(self.plan_, self.schema_.sizes, floor=0.0, sketch=sketch)
 
-    def _widened(self, data: Opened) -> Opened:
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns each event model reads, and which of them deserve a look."""
+        check_is_fitted(self)
+        log_mixing = self.components_.log_mixing
+        return columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+
+    def _widened(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         """A later batch may bring categories; the earlier totals and components make room."""
-        wider = self.schema_ + data.schema
+        wider = self.schema_ + rows.coding
         statistics = recoded(self.totals_.statistics, self.family_, self.schema_, wider)
         self.schema_ = wider
         self.family_ = self._product()
@@ -163,7 +163,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         strength = self.regularisation * self.n_rows_
         prior = prior_statistics(
             self.family_,
-            with_variances(statistics),
+            statistics.without_covariances(),
             len(self.totals_.count),
             self._alpha(),
             strength,
@@ -172,8 +172,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self.components_ = Components(
             self.components_.log_mixing, self.family_.from_statistics(statistics + prior)
         )
-        blocks = ArrayBlocks(wider.encode(data.table).design, None, data.blocks.weight)  # type: ignore[attr-defined]  # in memory
-        return data._replace(blocks=blocks, schema=wider)
+        return recode_rows(rows, wider)
 
     def _alpha(self) -> Array:
         """Imagined counts per value of every column."""
@@ -210,7 +209,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
-        return encode(self, self.schema_, X)
+        return encode_new_rows(self, self.schema_, X).design
 
     def _decode(self, drawn: Any) -> Any:
         return self.schema_.decode(drawn.numeric, np.asarray(drawn.codes), self.library_)

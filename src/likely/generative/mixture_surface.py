@@ -14,11 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.distributions.full_gaussian import FullMoments
-from likely.distributions.gaussian import DiagonalMoments
-from likely.distributions.product import ProductStatistics
+from likely.data.schema import Schema
 from likely.errors import CollapsedComponent, InvalidInput, warn_user
-from likely.generative.arguments import refuse_unless_number, refuse_unless_whole
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -30,17 +27,23 @@ from likely.generative.clusters import (
     pooled_totals,
 )
 from likely.generative.given_starts import kept_rows, soft_rows
-from likely.generative.passes import Opened
 from likely.generative.starts import draw_subset
 from likely.generative.surface import FittedComponents
+from likely.inputs.estimators import (
+    generator,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+    unchanged_if_refused,
+    warn_unless_converged,
+)
+from likely.inputs.rows import EncodedRows
 from likely.objectives.components import (
     Components,
     ComponentTotals,
     block_expectations,
 )
-from likely.opening import generator, naming_columns, unchanged_if_refused
 from likely.special import logsumexp
-from likely.validate import warn_unless_converged
 
 FORGETTING = 0.7  # of g = (t + 2)^−0.7: between ½ and 1, so that online EM converges
 
@@ -59,7 +62,7 @@ class FittedMixture(FittedComponents):
     totals_: ComponentTotals
 
     @abstractmethod
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> Opened:
+    def _open(self, X: Any, sample_weight: Any, *, reset: bool = True) -> EncodedRows[Schema]:
         """Check the rows and remember their columns; sets ``family_``."""
 
     @abstractmethod
@@ -106,11 +109,14 @@ class FittedMixture(FittedComponents):
             data = self._open(X, sample_weight, reset=False)
             problem = self._problem(data)
             self._move(self._expected(data))
-            scale = with_variances(self.totals_.statistics)
+            scale = self.totals_.statistics.without_covariances()
             problem = replace(problem, pooled=replace(self.totals_, statistics=scale))
             self.components_ = problem.maximised(self.totals_, self.n_rows_)
             self.online_steps_ += 1
         return self
+
+    def _n_steps(self) -> int | None:
+        return int(self.n_iter_)
 
     def predict(self, X: Any) -> Array:
         """The most probable component of each row."""
@@ -164,7 +170,7 @@ class FittedMixture(FittedComponents):
         moved = self.totals_.scaled((1 - gamma) / self.totals_.count.sum())
         self.totals_ = (moved + here.scaled(gamma / weight)).scaled(self.n_rows_)
 
-    def _problem(self, data: Opened) -> MixtureProblem:
+    def _problem(self, data: EncodedRows[Schema]) -> MixtureProblem:
         return MixtureProblem(
             self.family_,
             data.blocks,
@@ -243,7 +249,7 @@ class FittedMixture(FittedComponents):
             "or drop such a column."
         )
 
-    def _expected(self, data: Opened) -> ComponentTotals:
+    def _expected(self, data: EncodedRows[Schema]) -> ComponentTotals:
         term = partial(block_expectations, self.family_, self.components_)
         return data.executor.sum(term, data.blocks)
 
@@ -266,13 +272,3 @@ def online_share(earlier: float, weight: float, typical: float) -> float:
     g = (earlier / typical + 1) ** -FORGETTING
     odds = weight / typical * g / (1 - g)
     return odds / (1 + odds)
-
-
-def with_variances(statistics: Any) -> Any:
-    """Statistics that know their pooled variance, the scale of the prior."""
-    if isinstance(statistics, ProductStatistics):
-        return ProductStatistics(tuple(map(with_variances, statistics.parts)))
-    if not isinstance(statistics, FullMoments):
-        return statistics
-    scatter = np.diagonal(statistics.scatter, axis1=1, axis2=2)
-    return DiagonalMoments(statistics.weight, statistics.mean, scatter)

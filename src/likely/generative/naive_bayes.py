@@ -12,6 +12,7 @@ Nigam et al., Text classification from labeled and unlabeled documents using EM,
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -22,40 +23,56 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
-from likely.data.schema import Schema, TableKinds
-from likely.distributions import Bernoulli
+from likely.data.schema import Schema
+from likely.description import ColumnsRead
+from likely.distributions import Bernoulli, NamedForm
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
-from likely.generative.bins import edges_are_given, fit_bins, joined_numbers
+from likely.generative.bins import (
+    bins_in_words,
+    cut_numbers,
+    edges_are_given,
+    fit_bins,
+    joined_numbers,
+)
 from likely.generative.dependence import Dependence, dependence
+from likely.generative.description import columns_read
+from likely.generative.encoding import EventRows, encode_events, encode_or_count
 from likely.generative.events import (
     Event,
     EventPlan,
-    declared_categories,
     plan_events,
+    product_family,
     recoded,
     with_input_tags,
 )
 from likely.generative.explanation import Explanation, explanation
-from likely.generative.logistic_form import LogisticForm, logistic_form
-from likely.generative.passes import Opened, log_score, open_rows
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.reading import Reading
-from likely.generative.surface import FittedClassifier
-from likely.names import lookup
-from likely.objectives.components import (
-    Components,
-    ComponentsObjective,
-    ComponentTotals,
-    total,
+from likely.generative.surface import FittedClassifier, log_score
+from likely.inputs.estimators import (
+    columns_named,
+    feature_names,
+    naming_columns,
+    unchanged_if_refused,
+    warn_unless_converged,
 )
+from likely.inputs.labels import all_classes, codes_among
+from likely.inputs.rows import (
+    CheckedRows,
+    EncodedRows,
+    RowExtras,
+    check_rows,
+    encode_new_rows,
+    recode_rows,
+)
+from likely.inputs.tables import refuse_file
+from likely.names import lookup
+from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
 from likely.objectives.temperature import fit_temperature
-from likely.opening import encode, feature_names, naming_columns, refuse_files
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 from likely.special import log_softmax
-from likely.validate import all_classes, codes_among, warn_unless_converged
 
 
 class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
@@ -149,21 +166,39 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
         with a file, y and sample_weight are names of its columns.
         """
-        data, plan = self._open(X, y, sample_weight)
-        reading = self._reading(data, plan)
-        self._remember(reading, data.classes, data.library)
-        blocks = self._with_bins(data)
-        here = data.totals
-        if here is None:
-            here = total(self.family_, len(self.classes_), blocks, data.executor)
-        self._learn(here)
-        self.solution_ = None
+        rows, totals = self.encode_rows(X, y, sample_weight)
+        if totals is None:
+            totals = total(self.family_, len(self.classes_), rows.blocks, rows.executor)
+        return self.fit_totals(totals, rows)
+
+    def encode_rows(self, X: Any, y: Any, sample_weight: Any = None) -> EventRows:
+        """Check and encode rows to learn from; classes, events, categories and bins are kept."""
+        given = self._checked(X, y, sample_weight)
+        cut = self.discretize is not None
+        plan = plan_events(self.event, given.kinds, sparse=given.sparse, discretise=cut)
+        rows, totals = encode_or_count(given, plan)
+        bins = fit_bins(self.discretize, plan, rows.blocks, feature_names(self))
+        in_memory = isinstance(rows.blocks, ArrayBlocks)
+        self._remember_columns(plan, rows.coding, bins, sketch=not in_memory)
+        self.classes_, self.library_ = rows.classes, rows.library
+        return EventRows(self._with_bins(rows), totals)
+
+    def fit_totals(self, totals: ComponentTotals, rows: EncodedRows[Schema]) -> Self:
+        """Fit to the totals of each class, as if to the rows that they are of.
+
+        The rows, as ``encode_rows`` gives them, are read again where more than totals is needed:
+        by EM, when there are unlabelled ones, and to choose a temperature.
+        """
+        self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
+        self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
+        self.temperature_ = 1.0
+        self.components_ = self._components(totals)
         if self.unlabelled is not None:
-            self._learn_unlabelled(blocks, data.executor)
-        self._cool(blocks, data.executor)
+            self._learn_unlabelled(rows)
+        if self.calibrate is not None:
+            self._cool(rows)
         return self
 
-    @naming_columns
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
@@ -171,21 +206,26 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         may appear at any time.
         """
         self._refuse_partial()
-        refuse_files(X, self)
+        advice = "Call fit, which streams it, or pass its batches one by one."
+        refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
         first = "totals_" not in vars(self)
         known = all_classes(classes, None if first else self.classes_)
-        data, plan = self._open(X, y, sample_weight, plan=None if first else self.plan_)
-        codes = codes_among(data.classes, known)[data.blocks.y]  # type: ignore[attr-defined]
-        reading = self._reading(data, plan) if first else self._wider(data.schema)
-        design = reading.cut(reading.schema.encode(data.table).design)
-        blocks = ArrayBlocks(design, codes, data.blocks.weight)  # type: ignore[attr-defined]
-        here = total(reading.family, len(known), blocks, data.executor)
-        if not first:
-            here = ComponentTotals(self.totals_.count, self._recoded(reading)) + here
-        self._remember(reading, known, data.library)  # only now: a refused batch changes nothing
-        self._learn(here)
-        self.solution_ = None
-        return self
+        with unchanged_if_refused(self), columns_named(self):
+            earlier = None
+            if first:
+                rows = self.encode_rows(X, y, sample_weight).rows
+                self.classes_ = known
+            else:
+                rows = encode_events(self._checked(X, y, sample_weight, reset=False), self.plan_)
+                wider = self.schema_ + rows.coding  # categories that appear for the first time
+                statistics = recoded(self.totals_.statistics, self.family_, self.schema_, wider)
+                earlier = ComponentTotals(self.totals_.count, statistics)
+                self._remember_columns(self.plan_, wider, self.discretizer_)
+                rows = self._with_bins(recode_rows(rows, wider))
+            codes = codes_among(rows.classes, known)[rows.blocks.y]  # type: ignore[attr-defined]
+            blocks = replace(rows.blocks, y=codes)  # type: ignore[type-var]  # in memory
+            here = total(self.family_, len(known), blocks, rows.executor)
+            return self.fit_totals(here if earlier is None else earlier + here, rows)
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
@@ -238,15 +278,24 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         codes = codes_among(y, self.classes_, n_rows=design.n_rows)
         return dependence(self.distribution_, design.stored(), codes, feature_names(self))
 
-    def logistic_form(self) -> LogisticForm:
-        """The equivalent logistic model: linear in x, x² and indicators, whatever is mixed."""
+    def logistic_form(self) -> NamedForm:
+        """The equivalent logistic model, log p(x, k) = b_k + w_kᵀ T(x) + (a shared term).
+
+        T(x) is x for Bernoulli, count and waiting-time columns, (x, x²) for Gaussian ones, and an
+        indicator per value for categories; a Laplace column has no such form.
+        """
         check_is_fitted(self)
-        return logistic_form(
-            self.distribution_,
-            self.class_log_prior_,
-            feature_names(self),
-            self.schema_.categories,
-        )
+        form = self.distribution_.named_form(feature_names(self), self.schema_.categories)
+        return form._replace(intercept=self.class_log_prior_ + form.intercept)
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns each event model reads, and which of them deserve a look."""
+        check_is_fitted(self)
+        return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
+
+    def _value_labels(self) -> list[list[str]]:
+        bins = bins_in_words(self.plan_, self.discretizer_)
+        return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
 
     @property
     def class_coef_(self) -> Array:
@@ -261,80 +310,44 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)
 
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, *, plan: EventPlan | None = None
-    ) -> tuple[Opened, EventPlan]:
-        """The rows, and the event models of their columns: an earlier plan, or a new one."""
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> CheckedRows:
         if not self.variance_floor >= 0:
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
-        plans = [] if plan is None else [plan]
-
-        def as_codes(kinds: TableKinds, sparse: bool) -> tuple[bool, ...]:
-            cut = self.discretize is not None
-            if not plans:
-                plans.append(plan_events(self.event, kinds, sparse=sparse, discretise=cut))
-            return plans[0].as_codes
-
-        data = open_rows(
-            self,
-            X,
-            y,
-            sample_weight,
-            as_codes=as_codes,
-            declare=lambda schema: declared_categories(plans[0], schema),
-            unlabelled=self.unlabelled,
-            reset=plan is None,
+        extras = RowExtras(sample_weight)
+        return check_rows(
+            self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset
         )
-        return data, plans[0]
 
-    def _reading(self, data: Opened, plan: EventPlan) -> Reading:
-        bins = fit_bins(self.discretize, plan, data.blocks, feature_names(self))
-        sketch = not isinstance(data.blocks, ArrayBlocks)
-        return Reading.of(plan, data.schema, bins, floor=self.variance_floor, sketch=sketch)
+    def _remember_columns(
+        self, plan: EventPlan, schema: Schema, bins: Discretizer | None, *, sketch: bool = False
+    ) -> None:
+        """Remember what turns rows into what the families read, and the families that follow."""
+        self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
+        sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
+        self.family_ = product_family(plan, sizes, floor=self.variance_floor, sketch=sketch)
 
-    def _wider(self, schema: Schema) -> Reading:
-        """Room for categories that appear for the first time."""
-        wider = self.schema_ + schema
-        return Reading.of(self.plan_, wider, self.discretizer_, floor=self.variance_floor)
-
-    def _recoded(self, reading: Reading) -> Any:
-        """The earlier statistics, as they would be under wider categories."""
-        return recoded(self.totals_.statistics, self.family_, self.schema_, reading.schema)
-
-    def _remember(self, reading: Reading, classes: Array, library: str | None) -> None:
-        self.classes_, self.library_ = classes, library
-        self.plan_, self.schema_ = reading.plan, reading.schema
-        self.discretizer_, self.family_ = reading.bins, reading.family
-
-    def _with_bins(self, data: Opened) -> Any:
-        if not isinstance(data.blocks, ArrayBlocks):
-            return data.blocks
-        return ArrayBlocks(self._cut(data.blocks.X), data.blocks.y, data.blocks.weight)
+    def _with_bins(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
+        if self.discretizer_ is None or not isinstance(rows.blocks, ArrayBlocks):
+            return rows
+        return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
     def _cut(self, design: Design) -> Design:
-        return Reading(self.plan_, self.schema_, self.discretizer_, self.family_).cut(design)
+        """The design with its discretised numbers replaced by codes."""
+        bins = self.discretizer_
+        return design if bins is None else cut_numbers(design, self.plan_, bins)
 
-    def _learn(self, here: ComponentTotals) -> None:
+    def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        self.totals_ = here
-        self.class_count_ = here.count
-        self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, here.statistics)
-        self.temperature_ = 1.0
-        self.components_ = self._components(here)
+        member = self.family_.from_statistics(totals.statistics + self._pseudo_statistics())
+        return Components(class_prior(self.prior, totals.count), member)
 
-    def _components(self, here: ComponentTotals) -> Components:
-        member = self.family_.from_statistics(here.statistics + self._pseudo_statistics())
-        return Components(class_prior(self.prior, here.count), member)
-
-    def _cool(self, blocks: Any, executor: Executor) -> None:
-        """Choose the temperature, if asked for."""
-        if self.calibrate is None:
-            return
+    def _cool(self, rows: EncodedRows[Schema]) -> None:
+        """Choose the temperature."""
         lookup("calibration", self.calibrate, {"temperature": ""})
         self.temperature_, solution = fit_temperature(
-            self.family_, len(self.classes_), blocks, executor, self._components
+            self.family_, len(self.classes_), rows.blocks, rows.executor, self._components
         )
         warn_unless_converged(self, solution)
 
@@ -342,12 +355,12 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         shape = (len(self.classes_), self.n_features_in_)
         return self.family_.pseudo_statistics(self.smoothing_, shape)
 
-    def _learn_unlabelled(self, blocks: Any, executor: Executor) -> None:
+    def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
         estimate = isinstance(self.prior, str) and self.prior == "estimate"
         objective = ComponentsObjective(
             self.family_,
-            blocks,
-            executor,
+            rows.blocks,
+            rows.executor,
             self._pseudo_statistics(),
             None if estimate else self.class_log_prior_,
         )
@@ -371,7 +384,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)
-        return self._cut(encode(self, self.schema_, X))
+        return self._cut(encode_new_rows(self, self.schema_, X).design)
 
     def _decode(self, drawn: Any) -> Any:
         if self.discretizer_ is not None:

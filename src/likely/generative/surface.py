@@ -7,21 +7,30 @@ estimators that differ in how they learn do not repeat what they answer.
 """
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.compute.executor import executor_for
+from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
+from likely.description import ColumnsRead, Description
+from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
-from likely.generative.evidence import column_evidence
-from likely.generative.passes import log_joint, log_posterior
-from likely.objectives.components import Components
-from likely.opening import feature_names, generator, naming_columns
+from likely.generative.description import Described, describe_components
+from likely.inputs.estimators import feature_names, generator, naming_columns
+from likely.inputs.labels import codes_among
+from likely.objectives.components import (
+    Components,
+    block_log_joint,
+    block_log_posterior,
+    block_log_score,
+)
 from likely.special import logsumexp
-from likely.validate import codes_among
 
 
 class FittedComponents(ABC):
@@ -29,6 +38,7 @@ class FittedComponents(ABC):
 
     components_: Components
     family_: Any  # a Family
+    schema_: Any  # a Schema
     executor: Any
     random_state: Any
 
@@ -70,21 +80,62 @@ class FittedComponents(ABC):
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
 
-    def telling_features(self, top: int = 10, random_state: Any = 0) -> dict[Any, dict[str, float]]:
+    def informative_features(
+        self, top: int = 10, random_state: Any = 0
+    ) -> dict[Any, dict[str, float]]:
         """For each class or component, the features that speak for it most, in nats a row.
 
         A feature's evidence is the log-odds it brings on average to the rows of the class; it
-        is estimated from draws of the model (see ``likely.generative.evidence``).
+        is estimated from draws of the model (see ``likely.distributions.evidence``).
         """
         check_is_fitted(self)
         rng = generator(random_state)
-        evidence = column_evidence(self.distribution_, self.components_.log_mixing, rng)
+        evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
         names = feature_names(self)
         out = {}
         for label, row in zip(self._labels(), evidence, strict=True):
             order = np.argsort(-row, kind="stable")[:top]
             out[label] = {names[j]: float(row[j]) for j in order}
         return out
+
+    def describe(self) -> Description:
+        """What separates the classes or components: the most informative columns first."""
+        check_is_fitted(self)
+        about = Described(
+            self.distribution_,
+            self.components_.log_mixing,
+            feature_names(self),
+            tuple(map(str, self._labels())),
+            self._value_labels(),
+            self._linear_weights(),
+        )
+        return describe_components(
+            about, name=type(self).__name__, component=self._component, n_iter=self._n_steps()
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How the columns were read, where each may have an event model of its own."""
+        return ColumnsRead()
+
+    @property
+    def _component(self) -> tuple[str, str]:
+        """What a component is called: one, and many."""
+        return "component", "components"
+
+    @abstractmethod
+    def _n_steps(self) -> int | None:
+        """Steps of EM; None where there was none."""
+
+    def _value_labels(self) -> list[list[str]]:
+        """What the codes of each column stand for; empty for numbers."""
+        return [
+            [] if values is None else [str(value) for value in values.tolist()]
+            for values in self.schema_.categories
+        ]
+
+    def _linear_weights(self) -> Array | None:
+        """The weights of a posterior that is linear in x."""
+        return None
 
     def _labels(self) -> list[Any]:
         return list(range(len(self.components_.log_mixing)))
@@ -118,6 +169,13 @@ class FittedClassifier(FittedComponents):
         """Steps of EM; a fit in closed form is one."""
         return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
 
+    def _n_steps(self) -> int | None:
+        return None if self.solution_ is None else self.n_iter_
+
+    @property
+    def _component(self) -> tuple[str, str]:
+        return "class", "classes"
+
     @property
     def class_log_prior_(self) -> Array:
         return self.components_.log_mixing
@@ -141,3 +199,24 @@ class FittedClassifier(FittedComponents):
     def log_likelihood(self, X: Any, y: Any = None) -> float:
         """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
         return float(self.score_samples(X, y).sum())
+
+
+def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(k | x_i), (n, n_components)."""
+    return _mapped(partial(block_log_posterior, family, model), design, executor)
+
+
+def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
+    return _mapped(partial(block_log_score, family, model), design, executor)
+
+
+def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
+    """log p(x_i, k), (n, n_components)."""
+    return _mapped(partial(block_log_joint, family, model), design, executor)
+
+
+def _mapped(term: Any, design: Design, executor: Any) -> Array:
+    blocks = ArrayBlocks(design)
+    chosen = executor_for(executor, blocks.nbytes)
+    return np.concatenate(list(chosen.map(term, blocks)))

@@ -6,7 +6,6 @@ from likely.likelihoods.categorical import Categorical, CurvatureBlocks
 from likely.likelihoods.gamma import Exponential, Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
-from likely.likelihoods.margin import MARGIN_LOSSES, MarginLoss
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.ordinal import (
     Ordinal,
@@ -18,7 +17,6 @@ from likely.likelihoods.ordinal import (
 )
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.responses import RESPONSES, fits, fitting_links, likelihood_of
-from likely.likelihoods.square_error import SquareErrorLogistic
 from likely.likelihoods.survival import (
     SurvivalDifferences,
     cumulative_of_survival,
@@ -29,7 +27,6 @@ from likely.likelihoods.survival import (
 from likely.likelihoods.tweedie import Tweedie
 
 __all__ = [
-    "MARGIN_LOSSES",
     "RESPONSES",
     "Bernoulli",
     "Categorical",
@@ -40,14 +37,12 @@ __all__ = [
     "Gaussian",
     "InverseGaussian",
     "Likelihood",
-    "MarginLoss",
     "NegativeBinomial",
     "Ordinal",
     "OrdinalDerivatives",
     "OrdinalInformation",
     "Poisson",
     "Response",
-    "SquareErrorLogistic",
     "SurvivalDifferences",
     "Tweedie",
     "cumulative_of_survival",

@@ -14,12 +14,13 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
+from likely.kinds import TargetKind
 from likely.links import Link
 
 SMALLEST_MEAN = 1e-100  # its cube, the smallest variance of any response, is above 0
@@ -28,6 +29,8 @@ NEAREST_TO_END = 1e-8  # where a search starts when the mean of y is at an end, 
 
 class Response(ABC):
     """A family of y given its mean.  Instances are values; y and mean are arrays of one shape."""
+
+    target_kind: ClassVar[TargetKind] = "real"  # what the numbers of a column are, if it suits them
 
     @property
     @abstractmethod

@@ -25,6 +25,7 @@ class Gamma(Response):
     """Positive y of constant relative spread: shape 1/ψ, scale ψμ."""
 
     name = "gamma"
+    target_kind = "positive"
     means = Interval(0, inf)
     canonical = "inverse"
     dispersion_is_known = False

@@ -22,6 +22,7 @@ class InverseGaussian(Response):
     """Positive, heavily skewed y, as of first passage times."""
 
     name = "inverse_gaussian"
+    target_kind = "positive"
     means = Interval(0, inf)
     canonical = "inverse_squared"
     dispersion_is_known = False

@@ -36,6 +36,7 @@ class NegativeBinomial(Response):
     alpha: float = 1.0
 
     name = "negative_binomial"
+    target_kind = "count"
     means = Interval(0, inf)
     canonical = "log"
     dispersion_is_known = True

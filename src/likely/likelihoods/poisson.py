@@ -20,6 +20,7 @@ class Poisson(Response):
     """Counts, or with weight n (dispersion 1/n) the mean of n counts."""
 
     name = "poisson"
+    target_kind = "count"
     means = Interval(0, inf)
     canonical = "log"
     dispersion_is_known = True

@@ -31,8 +31,13 @@ RESPONSES: dict[str, Response] = {
     )
 }
 
-
 ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
+
+
+def response_named(response: str | Response) -> Response:
+    """A response by its name, or by what others call it; a response is returned as it is."""
+    name = ALIASES.get(response, response) if isinstance(response, str) else response
+    return lookup("response", name, RESPONSES)
 
 
 def likelihood_of(response: str | Response, link: str | Link | None = None) -> Likelihood:
@@ -41,9 +46,7 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
     >>> likelihood_of("poisson").link.name
     'log'
     """
-    if isinstance(response, str):
-        response = ALIASES.get(response, response)
-    response = lookup("response", response, RESPONSES)
+    response = response_named(response)
     link = lookup("link", response.canonical if link is None else link, LINKS)
     if not fits(response, link):
         raise InvalidInput(
@@ -60,6 +63,7 @@ def fits(response: Response, link: Link) -> bool:
 
 
 def fitting_links(response: Response) -> list[str]:
+    """The names of the links that fit the means of a response."""
     return [name for name, link in LINKS.items() if fits(response, link)]
 
 

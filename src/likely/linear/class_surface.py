@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.inputs.labels import codes_among
 from likely.solvers.minimise import Solution
-from likely.validate import codes_among
 
 
 class ClassProbabilities(ABC):

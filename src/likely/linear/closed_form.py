@@ -14,16 +14,16 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, RedundantColumns, warn_user
+from likely.formatting import quoted
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.coding import Coding, LinearRows, refuse_gaps
 from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import Coding, LinearRows, refuse_gaps
 from likely.linear.strengths import elastic_net
-from likely.names import listed
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
@@ -134,7 +134,7 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
     if not redundant:
         return
     warn_user(
-        f"{type(estimator).__name__}: {listed(redundant)} can be computed from other columns, or "
+        f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, or "
         f"never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of minimum "
         "norm was taken. Drop the column, or give a penalty (l2=1.0); solver='minimum-norm' asks "
         "for this answer without a warning.",

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from likely._typing import Array
-from likely.names import MOST_NAMED
 
 FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
 MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
 FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
 RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
+MOST_NAMED = 5  # columns in a warning
 NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
 SHARE = 0.05  # of the strongest column: weaker ones are not named
 

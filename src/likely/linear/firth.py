@@ -5,6 +5,7 @@ from typing import Any
 
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood
+from likely.linear.coding import LinearRows
 from likely.linear.fitting import (
     LinearFit,
     errors_of,
@@ -15,7 +16,6 @@ from likely.linear.fitting import (
     start_of,
 )
 from likely.linear.framing import framed
-from likely.linear.reading import LinearRows
 from likely.linear.solving import Found, LinearProblem, check_search
 from likely.objectives.firth import FirthObjective
 from likely.penalties import NoPenalty

@@ -15,19 +15,18 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks, Block, Blocks, checked
-from likely.errors import BadCell, InvalidInput, RedundantColumns, Separation, warn_user
+from likely.errors import InvalidInput, RedundantColumns, Separation, warn_user
+from likely.formatting import quoted
+from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
+from likely.linear.coding import LinearRows, refuse_gaps
 from likely.linear.dispersion import estimated_dispersion
 from likely.linear.divergence import Divergence, diverging, wholly_separated
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
-from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
 from likely.linear.strengths import elastic_net
-from likely.names import listed
-from likely.opening import feature_names
 from likely.solvers.minimise import Solution
-from likely.validate import warn_unless_converged
 
 MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 
@@ -56,11 +55,8 @@ def in_session(fit: Fit) -> Fit:
         covariance = vars(estimator).get("covariance")
         if covariance is not None:
             check_covariance(covariance, rows.n_groups)
-        try:
-            with rows.executor.session():
-                return fit(estimator, rows, *args, **named)
-        except BadCell as error:
-            raise error.named(feature_names(estimator)) from None
+        with columns_named(estimator), rows.executor.session():
+            return fit(estimator, rows, *args, **named)
 
     return cast("Fit", wrapper)
 
@@ -225,7 +221,7 @@ def speak_up(
         labels = (*names(), "the intercept")  # of many columns only when there is need
     if infinite is not None:
         named = [labels[j] for j in infinite.columns if j < len(labels) - 1]
-        shown = listed(named or [labels[-1]])
+        shown = quoted(named or [labels[-1]])
         warn_user(
             f"{name}: the responses are separated along {shown}, so the estimate is infinite and "
             "the coefficients are where the search stopped. Give a penalty (l2=1.0)"
@@ -233,7 +229,7 @@ def speak_up(
             Separation,
         )
     if found.held:
-        shown = listed([labels[j] for j in found.held])
+        shown = quoted([labels[j] for j in found.held])
         warn_user(
             f"{name}: {shown} can be computed from the columns before "
             f"{'it' if len(found.held) == 1 else 'them'} (or never varies); the coefficient is "

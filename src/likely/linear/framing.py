@@ -20,7 +20,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, CountedBlocks, first_rows, redesigned
 from likely.data.layouts.intercept import Design, Intercept
 from likely.errors import InvalidInput
-from likely.linear.reading import refuse_gaps
+from likely.linear.coding import refuse_gaps
 from likely.objectives.linear import weighted
 
 START_SHARE = 0.1  # of the rows are enough to start from

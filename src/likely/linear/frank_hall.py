@@ -12,6 +12,7 @@ Frank & Hall, A simple approach to ordinal classification, ECML 2001, §3.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -21,11 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.calibrate.wrapped import countable, fitted_copy, take_columns
+from likely.description import Description, describe
 from likely.errors import InvalidInput
+from likely.formatting import count
+from likely.inputs.labels import check_labels, refuse_one_class
+from likely.inputs.numbers import check_weight, required
+from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.survival import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
-from likely.opening import own_columns, refuse_file, required
-from likely.validate import check_labels, check_weight, refuse_one_class
 
 
 @final
@@ -72,11 +76,11 @@ class FrankHall(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit one binary classifier for each cut between neighbouring classes."""
         self._check_estimator()
-        refuse_file(X, self)
+        refuse_file(X, type(self).__name__)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         X, n_rows = countable(X)
         check_labels(required(y, self), n_rows=n_rows)
-        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        weight = check_weight(sample_weight, n_rows=n_rows)
         self.classes_, codes = ordered_classes(y, self.order, weight=weight)
         refuse_one_class(self.classes_, self)
         present = np.arange(len(codes)) if weight is None else np.flatnonzero(weight)
@@ -110,6 +114,20 @@ class FrankHall(ClassifierMixin, BaseEstimator):
     def crossings(self, X: Any) -> Array:
         """The rows where P(Y > j | x) rises with j, so that a probability was set to 0."""
         return self._differences(X).non_monotone
+
+    def describe(self) -> Description:
+        """One part for each cut between neighbouring classes."""
+        check_is_fitted(self)
+        labels = [str(label) for label in self.classes_.tolist()]
+        parts = [describe(model) for model in self.estimators_]
+        return Description(
+            f"{type(self).__name__}: {len(labels)} ordered classes, {count(len(parts), 'cut')}",
+            groups=tuple(labels),
+            parts=tuple(
+                replace(part, title=f"Above {label}: {part.title}")
+                for label, part in zip(labels, parts, strict=False)
+            ),
+        )
 
     def _differences(self, X: Any) -> SurvivalDifferences:
         check_is_fitted(self)

@@ -16,16 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
+from likely.inputs.estimators import generator
+from likely.inputs.numbers import check_offset, check_response, check_weight
+from likely.inputs.rows import RowExtras
+from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Response
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES, likelihood_of
+from likely.linear.coding import LinearRows, open_linear
 from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
-from likely.linear.offsets import check_exposure, mean_within, new_offset
-from likely.linear.reading import Beside, LinearRows, open_linear
+from likely.linear.offsets import check_exposure, mean_within
 from likely.linear.surface import FittedLinear
 from likely.links import Link
-from likely.opening import check_response, generator, own_columns
-from likely.validate import check_weight
 
 
 class GLM(FittedLinear, RegressorMixin, BaseEstimator):
@@ -135,7 +138,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
             self,
             X,
             y,
-            Beside(sample_weight, offset, exposure, groups),
+            RowExtras(sample_weight, offset, exposure, groups),
             target="number",
             penalties=(self.l1, self.l2),
         )
@@ -163,6 +166,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """An interval for the mean of each row, (n, 2): how well E[y | x] itself is known."""
         check_is_fitted(self)
         return self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
+
+    def predictive_family(self) -> PredictiveFamily | None:
+        """The response, with the dispersion of the fit."""
+        check_is_fitted(self)
+        return PredictiveFamily.of(self.likelihood_.response, float(self.dispersion_))
 
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -192,7 +200,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
         y, weight = self._responses(X, y, sample_weight, None)
-        beside = new_offset(offset, exposure, len(y))
+        beside = check_offset(offset, exposure, n_rows=len(y))
         constant = constant_mean(self.likelihood_, y, weight, beside)
         null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
@@ -214,7 +222,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         n_rows = len(y) if n_rows is None else n_rows
         y = check_response(y, n_rows=n_rows, estimator=self)
         self.likelihood_.check(y)
-        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        weight = check_weight(sample_weight, n_rows=n_rows)
         return y, np.ones(n_rows) if weight is None else weight
 
     def __sklearn_tags__(self) -> Tags:

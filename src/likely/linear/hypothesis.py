@@ -8,6 +8,8 @@ from typing import final
 
 from scipy.special import chdtrc, fdtrc
 
+from likely.formatting import number, p_phrase
+
 
 @final
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class HypothesisTest:
     def __str__(self) -> str:
         df = f"{self.df}" if self.distribution == "chi2" else f"{self.df}, {self.df_residual:g}"
         name = {"chi2": "χ²", "F": "F"}[self.distribution]
-        return f"{name}({df}) = {self.statistic:.4g}, p = {self.p:.4g}"
+        return f"{name}({df}) = {number(self.statistic)}, {p_phrase(self.p)}"
 
 
 def chi2_test(statistic: float, df: int) -> HypothesisTest:

@@ -20,16 +20,18 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.errors import InvalidInput
+from likely.inputs.labels import codes_among, label_array, refuse_one_class
+from likely.inputs.numbers import check_weight
+from likely.inputs.rows import RowExtras
+from likely.inputs.tables import own_columns
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.responses import likelihood_of
+from likely.linear.coding import LinearRows, open_linear
 from likely.linear.firth import fit_firth
 from likely.linear.fitting import fit_linear
-from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Link
 from likely.objectives.linear import weighted_sum
-from likely.opening import own_columns
-from likely.validate import check_weight, codes_among, label_array, refuse_one_class
 
 
 class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
@@ -130,7 +132,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
             self,
             X,
             y,
-            Beside(sample_weight, offset, None, groups),
+            RowExtras(sample_weight, offset, None, groups),
             target="class",
             penalties=(0.0, 0.0) if self.firth else (self.l1, self.l2),
         )
@@ -187,14 +189,21 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         """Σ_i w_i log p(y_i | x_i)."""
         log_proba = self.predict_log_proba(X, offset=offset)
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        weight = check_weight(sample_weight, X, n_rows=len(codes))
+        weight = check_weight(sample_weight, n_rows=len(codes))
         return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
+
+    def _predictors(self) -> list[str]:
+        return [str(self.classes_.tolist()[1])]
+
+    def _against(self) -> str:
+        low, high = self.classes_.tolist()
+        return f" for {high} against {low}"
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The share of labels that ``predict`` gets right."""
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         right = self.predict(X, offset=offset) == label_array(y)
-        return float(np.average(right, weights=check_weight(sample_weight, X, n_rows=len(right))))
+        return float(np.average(right, weights=check_weight(sample_weight, n_rows=len(right))))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -25,30 +25,27 @@ from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
+from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
+from likely.formatting import count
+from likely.inputs.estimators import warn_unless_converged
+from likely.inputs.labels import check_labels, codes_among, refuse_one_class
+from likely.inputs.numbers import check_weight, required
+from likely.inputs.tables import check_table
 from likely.linear.class_surface import ClassProbabilities
-from likely.linear.reading import new_rows
+from likely.linear.coding import new_rows
+from likely.linear.coefficients import describe_coefficients
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.solving import check_search
 from likely.names import lookup
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
-from likely.opening import required
 from likely.penalties import L2
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.preconditioners import Triangular, robust_factor
 from likely.special import log_softmax
-from likely.validate import (
-    as_frame,
-    check_labels,
-    check_table,
-    check_weight,
-    codes_among,
-    refuse_one_class,
-    warn_unless_converged,
-)
 
 MOST_FOR_NEWTON = 1000  # weights
 SOLVERS = ("auto", "newton", "lbfgs")
@@ -126,7 +123,7 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if self.features is None and n_axes(X) != 3:
             return self._fit_indicators(X, y, sample_weight)
         X = self._table(X, reset=True)
-        weight = check_weight(sample_weight, X, n_rows=len(X))
+        weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
         refuse_one_class(self.classes_, self)
         F = self._features(X)
@@ -141,6 +138,20 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         F = self._features(self._table(X, reset=False))
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
+    def describe(self) -> Description:
+        """The weight of each feature function, the largest first."""
+        check_is_fitted(self)
+        if self.softmax_ is not None:
+            return self.softmax_.describe()
+        return describe_coefficients(
+            f"{type(self).__name__}: {count(len(self.coef_), 'feature')} of x and y",
+            self._feature_names(),
+            self.coef_[None],
+            [],
+            ["weight"],
+            self.n_iter_,
+        )
+
     def feature_totals(self, X: Any, y: Any, sample_weight: Any = None) -> FeatureTotals:
         """Observed and expected totals of the features over rows X with labels y."""
         check_is_fitted(self)
@@ -148,7 +159,7 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
             return self._indicator_totals(self.softmax_, X, y, sample_weight)
         F = self._features(self._table(X, reset=False))
         codes = codes_among(y, self.classes_, n_rows=len(F))
-        weight = check_weight(sample_weight, F, n_rows=len(F))
+        weight = check_weight(sample_weight, n_rows=len(F))
         blocks = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight)
         executor = executor_for(self.executor, blocks.nbytes)
         objective = MaxEntropyObjective(len(self.classes_), L2(0.0), blocks, executor)
@@ -205,6 +216,11 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         warn_unless_converged(self, solution)
         return Weights(solution.theta, replace(solution, passes=sum(counted.passes)))
 
+    def _feature_names(self) -> list[str]:
+        if self.features is None:  # an X of three axes
+            return [f"f{j}" for j in range(len(self.coef_))]
+        return [getattr(each, "__name__", f"f{j}") for j, each in enumerate(self.features)]
+
     def _features(self, X: Any) -> Array:
         """F[n, y, j] of checked rows."""
         if self.features is not None:
@@ -221,14 +237,14 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         if self.features is None:
             return _three_axes(self, X, reset=reset)
         check_features(self.features)
-        return as_frame(check_table(self, X, reset=reset, sparse=False))
+        return check_table(self, X, reset=reset, sparse=False).native
 
     def _indicator_totals(
         self, model: SoftmaxRegression, X: Any, y: Any, sample_weight: Any
     ) -> FeatureTotals:
         """Σ 1{y = c}·[x; 1] and Σ p(c | x)·[x; 1], class by class."""
         design = Intercept(new_rows(model, model.coding_, X))
-        weight = check_weight(sample_weight, X, n_rows=design.n_rows)
+        weight = check_weight(sample_weight, n_rows=design.n_rows)
         each = np.ones((design.n_rows, 1)) if weight is None else weight[:, None]
         codes = codes_among(y, self.classes_, n_rows=design.n_rows)
         seen = np.eye(len(self.classes_))[codes]
@@ -256,7 +272,7 @@ def _three_axes(estimator: Any, X: Any, *, reset: bool) -> Array:
         row, label, j = np.argwhere(~np.isfinite(F))[0]
         raise InvalidInput(
             f"X[{row}, {label}, {j}] is {F[row, label, j]}; a feature must be finite. "
-            "Mend it, or drop the row."
+            "Fix it, or drop the row."
         )
     estimator.n_features_in_ = known
     return F

@@ -10,7 +10,6 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.likelihoods.base import Likelihood
-from likely.opening import check_numbers
 
 
 def check_exposure(link: str, exposure: Any) -> None:
@@ -35,13 +34,3 @@ def mean_within(likelihood: Likelihood, eta: Array) -> Array:
         OutsideLink,
     )
     return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
-
-
-def new_offset(offset: Any, exposure: Any, n_rows: int) -> Array | float:
-    """o_i of rows to predict."""
-    total: Array | float = 0.0
-    if offset is not None:
-        total = total + check_numbers(offset, "offset", n_rows=n_rows)
-    if exposure is not None:
-        total = total + np.log(check_numbers(exposure, "exposure", n_rows=n_rows, positive=True))
-    return total

@@ -8,7 +8,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
-from likely.validate import Classes, check_labels
+from likely.inputs.labels import Classes, check_labels
 
 
 def ordered_classes(

@@ -21,8 +21,8 @@ from sklearn.utils import Tags
 from likely._typing import Array
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_surface import ClassProbabilities
+from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
-from likely.linear.reading import LinearRows
 from likely.linear.surface import FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
@@ -141,6 +141,11 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
     def expected_rank(self, X: Any) -> Array:
         """Σ_k k P(Y = k | x), the lowest class having rank 1; (n,)."""
         return 1 + self.survival(X).sum(axis=1)
+
+    def _constants(self) -> list[tuple[str, list[float]]]:
+        labels = self.classes_.tolist()[:-1]
+        pairs = zip(labels, self.thresholds_.tolist(), strict=True)
+        return [(f"Y > {label}", [threshold]) for label, threshold in pairs]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,6 @@ Standard errors come from the observed information, as is the custom for ordered
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -19,9 +18,12 @@ from likely.compute.executor import Executor
 from likely.compute.serial import Serial
 from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
-from likely.data.source import Source
 from likely.errors import InvalidInput
+from likely.inputs.labels import refuse_one_class
+from likely.inputs.rows import RowExtras
+from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import Bread
 from likely.linear.divergence import Divergence
 from likely.linear.fitting import (
@@ -34,15 +36,12 @@ from likely.linear.fitting import (
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
-from likely.linear.reading import Beside, LinearRows, open_linear, refuse_gaps
 from likely.linear.solving import Found, solve
 from likely.linear.strengths import elastic_net
 from likely.links import LINKS, UnitLink
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
-from likely.opening import own_columns
 from likely.penalties import ElasticNet
 from likely.solvers.minimise import Solution
-from likely.validate import refuse_one_class
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 
@@ -87,11 +86,10 @@ class OrdinalFit(NamedTuple):
 
 def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
     """Rows whose class codes rise from the lowest class to the highest."""
-    if not isinstance(X, str | Path | Source):
-        X, y, sample_weight = own_columns(X, y, sample_weight)
+    X, y, sample_weight = own_columns(X, y, sample_weight)
     penalties = (estimator.l1, estimator.l2)
-    beside = Beside(weight=sample_weight)
-    rows = open_linear(estimator, X, y, beside, target="class", penalties=penalties)
+    extras = RowExtras(sample_weight)
+    rows = open_linear(estimator, X, y, extras, target="class", penalties=penalties)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(

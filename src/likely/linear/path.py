@@ -13,28 +13,28 @@ descent, Journal of Statistical Software 33, 2010.
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags, indexable
-from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples as n_rows_of
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.calibrate.wrapped import take_columns
 from likely.data.frames import frame_of, library_of
-from likely.data.source import Source
+from likely.description import Description
 from likely.errors import InvalidInput
-from likely.linear.path_choice import check_folds, check_rule, choose, folds_of
+from likely.formatting import short_number
+from likely.inputs.folds import check_folds
+from likely.inputs.numbers import check_numbers, check_weight
+from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
+from likely.likelihoods.predictive import PredictiveFamily
+from likely.linear.path_choice import check_rule, choose, path_folds
 from likely.linear.path_fitting import Grid, Walked, fitted_at, walk, warn_of_unfinished
 from likely.linear.path_models import Rows, given, path_model
 from likely.linear.path_penalties import Moved, moved_along
-from likely.opening import check_numbers, own_columns
-from likely.validate import check_weight
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -145,7 +145,8 @@ class PenaltyPath(BaseEstimator):
         """
         path_model(self.model).check(self.model, offset=offset, exposure=exposure)
         check_rule(self.rule)
-        check_folds(self.cv)
+        if self.cv is not None:
+            check_folds(self.cv, otherwise="None for the path alone")
         _refuse_firth(self.model)
         moved, grid = moved_along(self.along, self.model), self._grid()
         beside = (y, sample_weight, offset, exposure)
@@ -163,7 +164,7 @@ class PenaltyPath(BaseEstimator):
 
     def _choose(self, moved: Moved, walked: Walked, rows: Rows) -> None:
         """Walk the path without each fold, and take the penalty by the rule."""
-        folds = folds_of(
+        folds = path_folds(
             self.cv,
             rows.X,
             rows.y,
@@ -206,7 +207,7 @@ class PenaltyPath(BaseEstimator):
 
     def _rows(self, rows: Rows) -> Rows:
         """Rows in memory, in a form whose rows can be taken; a file as it is."""
-        if isinstance(rows.X, str | Path | Source):
+        if is_file(rows.X):
             if self.cv is not None:
                 raise InvalidInput(
                     f"X is a file, and cv={self.cv!r} needs rows in memory to cut into folds. "
@@ -222,7 +223,7 @@ class PenaltyPath(BaseEstimator):
         moved = {
             name: check_numbers(values, name, n_rows=n_rows) for name, values in rows.moved.items()
         }
-        return Rows(X, y, check_weight(rows.weight, X, n_rows=n_rows), **moved)
+        return Rows(X, y, check_weight(rows.weight, n_rows=n_rows), **moved)
 
     def path_frame(self) -> Any:
         """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
@@ -259,6 +260,21 @@ class PenaltyPath(BaseEstimator):
         """As the model scores itself: the share of right classes, R², or D² of a GLM."""
         moved = self._moved(offset, exposure)
         return float(self._chosen().score(X, y, sample_weight=sample_weight, **moved))
+
+    @available_if(_has("predictive_family"))
+    def predictive_family(self) -> PredictiveFamily | None:
+        """That of the model at the chosen penalty."""
+        found: PredictiveFamily | None = self._chosen().predictive_family()
+        return found
+
+    def describe(self) -> Description:
+        """The model at the chosen penalty, and how that was chosen."""
+        chosen: Description = self._chosen().describe()
+        note = (
+            f"The penalty along {self.along}, {short_number(self.penalty_)}, is one of "
+            f"{len(self.penalties_)}, chosen by cross-validation ({self.rule})."
+        )
+        return chosen.also(notes=(note,))
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """What the model's own methods are given beside the rows."""

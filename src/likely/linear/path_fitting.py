@@ -17,15 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.errors import LikelyWarning, warn_user
+from likely.inputs.numbers import check_offset, check_response
+from likely.linear.coding import LinearRows, new_rows, refuse_gaps
 from likely.linear.framing import Framing, refuse_too_large
-from likely.linear.offsets import new_offset
 from likely.linear.path_models import Rows, held_block, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
-from likely.linear.reading import LinearRows, new_rows, refuse_gaps
 from likely.linear.regression import LinearRegression
 from likely.linear.strengths import elastic_net
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
-from likely.opening import check_response
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution
 
@@ -184,7 +183,7 @@ def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: Ro
         design = new_rows(probe, opened.coding, held.X)
     eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
     y = check_response(held.y, n_rows=len(eta), estimator=probe)
-    y = y - new_offset(held.offset, held.exposure, len(eta))
+    y = y - check_offset(held.offset, held.exposure, n_rows=len(eta))
     return np.average((y[:, None] - eta) ** 2, axis=0, weights=held.weight)
 
 

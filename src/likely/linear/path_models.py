@@ -14,17 +14,18 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.inputs.labels import codes_among
+from likely.inputs.numbers import check_offset, check_response
+from likely.inputs.rows import RowExtras
+from likely.linear.coding import LinearRows, new_rows, open_linear
 from likely.linear.glm import GLM
 from likely.linear.logistic import LogisticRegression
-from likely.linear.offsets import mean_within, new_offset
+from likely.linear.offsets import mean_within
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import open_ordered
-from likely.linear.reading import Beside, LinearRows, new_rows, open_linear
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression, open_classes
-from likely.opening import check_response
 from likely.special import log_softmax
-from likely.validate import codes_among
 
 
 class Slopes(NamedTuple):
@@ -80,7 +81,7 @@ def held_block(model: Any, opened: LinearRows, rows: Rows) -> Block:
         y = codes_among(rows.y, opened.classes, n_rows=X.n_rows)
     else:
         y = check_response(rows.y, n_rows=X.n_rows, estimator=model)
-    moved = np.broadcast_to(new_offset(rows.offset, rows.exposure, X.n_rows), X.n_rows)
+    moved = np.broadcast_to(check_offset(rows.offset, rows.exposure, n_rows=X.n_rows), X.n_rows)
     return Block(X, y, offset=moved if rows.moved else None)
 
 
@@ -104,15 +105,15 @@ def path_model(model: Any) -> PathModel:
 def _open_numbers(
     model: Any, X: Any, y: Any, weight: Any, offset: Any, exposure: Any
 ) -> LinearRows:
-    beside, penalties = Beside(weight, offset, exposure), (model.l1, model.l2)
-    return open_linear(model, X, y, beside, target="number", penalties=penalties)
+    extras, penalties = RowExtras(weight, offset, exposure), (model.l1, model.l2)
+    return open_linear(model, X, y, extras, target="number", penalties=penalties)
 
 
 def _open_two_classes(
     model: Any, X: Any, y: Any, weight: Any, offset: Any, exposure: Any
 ) -> LinearRows:
-    beside, penalties = Beside(weight, offset, exposure), (model.l1, model.l2)
-    return open_linear(model, X, y, beside, target="class", penalties=penalties)
+    extras, penalties = RowExtras(weight, offset, exposure), (model.l1, model.l2)
+    return open_linear(model, X, y, extras, target="class", penalties=penalties)
 
 
 def _open_classes(model: Any, X: Any, y: Any, weight: Any, *_: Any) -> LinearRows:

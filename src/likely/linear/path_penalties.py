@@ -27,10 +27,10 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing
 from likely.linear.path_models import PathModel, Rows
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import LinearRows
 from likely.linear.strengths import elastic_net
 from likely.names import lookup
 from likely.objectives.linear import weighted

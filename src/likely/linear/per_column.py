@@ -7,7 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
-from likely.opening import feature_names
+from likely.inputs.estimators import feature_names
 
 
 def is_penalised(*strengths: Any) -> bool:

@@ -23,17 +23,19 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.errors import InvalidInput
+from likely.inputs.estimators import generator
+from likely.inputs.numbers import check_offset, check_response, check_weight
+from likely.inputs.rows import RowExtras
+from likely.inputs.tables import own_columns
 from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
+from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
-from likely.linear.offsets import new_offset
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import Beside, LinearRows, open_linear
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
-from likely.opening import check_response, generator, own_columns
-from likely.validate import check_weight
 
 
 class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
@@ -130,7 +132,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
             self,
             X,
             y,
-            Beside(sample_weight, offset, None, groups),
+            RowExtras(sample_weight, offset, None, groups),
             target="numbers",
             penalties=(self.l1, self.l2),
         )
@@ -159,7 +161,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         """E[y | x] of each row."""
         X, offset = own_columns(X, offset)
         mean = self.linear_predictor(X)
-        moved = np.asarray(new_offset(offset, None, len(mean)))
+        moved = np.asarray(check_offset(offset, None, n_rows=len(mean)))
         return mean + (moved[:, None] if moved.ndim < mean.ndim and moved.ndim else moved)
 
     def predict_interval(
@@ -177,12 +179,17 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
         return np.hstack([centre - reach * spread, centre + reach * spread])
 
+    def predictive_family(self) -> PredictiveFamily | None:
+        """A Gaussian with the variance of the residuals."""
+        check_is_fitted(self)
+        return PredictiveFamily.of(Gaussian(), float(self.variance_))
+
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """R², the share of the squares about the mean that is explained, net of any offset."""
         mean = self.predict(X, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
-        moved = new_offset(offset, None, len(mean))
+        moved = check_offset(offset, None, n_rows=len(mean))
         return float(r2_score((y.T - moved).T, (mean.T - moved).T, sample_weight=sample_weight))
 
     def log_likelihood(
@@ -192,7 +199,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         mean = self.predict(X, offset=offset)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
-        weight = check_weight(sample_weight, X, n_rows=len(mean))
+        weight = check_weight(sample_weight, n_rows=len(mean))
         each = Gaussian().log_prob(y, mean, self.variance_)
         return float(each.sum() if weight is None else np.dot(weight, each).sum())
 

@@ -35,8 +35,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.linear.plain import finite_numbers
-from likely.validate import check_labels
+from likely.inputs.labels import check_labels
+from likely.inputs.numbers import finite_numbers
 
 Bounds = Sequence[tuple[float | None, float | None]]
 

@@ -13,7 +13,6 @@ Bishop, Pattern Recognition and Machine Learning, §4.3.4.
 Böhning (1992), Multinomial logistic regression algorithm.
 """
 
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -24,13 +23,18 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
-from likely.data.source import Source
+from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
+from likely.formatting import count
+from likely.inputs.estimators import feature_names
+from likely.inputs.labels import refuse_one_class
+from likely.inputs.rows import RowExtras
+from likely.inputs.tables import is_file
 from likely.linear.class_surface import ClassProbabilities
-from likely.linear.reading import Beside, LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.special import log_softmax
-from likely.validate import refuse_one_class
 
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 
@@ -138,6 +142,26 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         """The name of each coefficient: its column, or column[category]."""
         return self.coding_.names()
 
+    def describe(self) -> Description:
+        """The coefficients of each class, the largest first."""
+        check_is_fitted(self)
+        labels = [str(label) for label in self.classes_.tolist()]
+        two = len(labels) == 2
+        whom = f"{labels[1]} against {labels[0]}" if two else f"each of {len(labels)} classes"
+        return describe_coefficients(
+            f"{type(self).__name__}: {count(len(self.terms_), 'coefficient')} for {whom}",
+            self.terms_,
+            self.coef_,
+            [("intercept", self.intercept_.tolist())],
+            labels[1:] if two else labels,
+            self.n_iter_,
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them deserve a look."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
+
     def decision_function(self, X: Any) -> Array:
         """η of each class, (n, n_classes); for two classes the log-odds of the second, (n,)."""
         check_is_fitted(self)
@@ -176,7 +200,7 @@ def open_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
         estimator,
         X,
         y,
-        Beside(sample_weight),
+        RowExtras(sample_weight),
         target="numbers" if soft else "class",
         penalties=(estimator.l1, estimator.l2),
     )
@@ -192,7 +216,7 @@ def n_axes(values: Any) -> int:
     shape = getattr(values, "shape", None)
     if shape is not None:
         return len(shape)
-    if isinstance(values, str | Path | Source):
+    if is_file(values):
         return 0
     return int(np.asarray(values, dtype=object).ndim)
 

@@ -24,11 +24,11 @@ from likely.compute.executor import Executor
 from likely.compute.serial import Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
+from likely.linear.coding import LinearRows, refuse_gaps
 from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
 from likely.linear.per_column import is_penalised
-from likely.linear.reading import LinearRows, refuse_gaps
 from likely.linear.solving import Found, check_search, held_from_the_start
 from likely.linear.strengths import elastic_net
 from likely.names import lookup

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.linear.coding import Coding
 from likely.linear.framing import Framing
 from likely.linear.per_column import per_column
-from likely.linear.reading import Coding
 from likely.penalties import ElasticNet
 
 

@@ -1,39 +1,25 @@
 """The table of coefficients that statisticians know, for the terminal, the notebook and code.
 
-One row per coefficient: the estimate, its standard error, their ratio, how often chance alone would
-make it so large, and an interval.  Above it, how well the model fits; below it, in words, what a
-reader must know before believing the rest.
+One row per coefficient: the estimate, its standard error, their ratio, its p-value and an interval.
+Above it, how well the model fits; below it, notes that a reader needs to judge the rest.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from itertools import zip_longest
 from math import isnan
-from textwrap import wrap
 from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import frame_of
+from likely.description import Description, Fact, NamedColumn, NamedTable
+from likely.description_text import html_of, text_of
+from likely.formatting import count, fixed, quoted, short_number
 from likely.linear.inference import Inference
-from likely.names import listed
 
-WIDEST = 100  # columns of text
-MOST_ROWS = 60  # coefficients shown when printed; the frame has them all
-SMALLEST_P = 1e-4  # below this, p is said to be below it
-SMALLEST_FIXED = 1e-5  # a standard error below this is written with a power of ten
-LARGEST_FIXED = 1e6
 COVARIANCE_NAMES = {"model": "model", "clustered": "by cluster"}
-LINE = "rgba(127,127,127,.45)"  # seen on a light page and on a dark one
-TABLE = "border-collapse:collapse;color:inherit;font-size:inherit"
-CELL = (
-    "text-align:right;padding:.15em .7em;border:0;white-space:nowrap;"
-    "font-variant-numeric:tabular-nums"
-)
-NAME = "text-align:left;padding:.15em .7em;border:0"
-ROW = "background:none"  # notebooks stripe tables
+MORE = "to_frame() has them all"
 
 
 @final
@@ -49,6 +35,7 @@ class Summary:
     library: str | None = None  # of the frame that the model was fitted on
     level: float = 0.95
     remarks: tuple[str, ...] = ()  # further notes
+    n_iter: int | None = None  # steps of the search
 
     def to_frame(self, library: str | None = None) -> Any:
         """term, coef, se, z, p, low and high: in pandas, polars or Arrow, as the data were.
@@ -61,48 +48,32 @@ class Summary:
         return frame.set_index("term") if like == "pandas" else frame
 
     def __str__(self) -> str:
-        table = self._table()
-        head = _paired(self._facts())
-        width = min(WIDEST, max(len(line) for line in [self.title, *head, *table]))
-        rule = "─" * width
-        notes = [line for note in self.notes for line in wrap(f"Note: {note}", max(width, 72))]
-        return "\n".join([self.title[:WIDEST], rule, *head, rule, *table, rule, *notes])
+        return text_of(self.describe(), more=MORE)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr style='{ROW}'><td style='{NAME}'>{escape(name)}</td>"
-            + "".join(f"<td style='{CELL}'>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-            for name, *cells in self._rows()
-        )
-        head = "".join(
-            f"<th style='{CELL};font-weight:600'>{escape(h)}</th>" for h in self._heads()
-        )
-        notes = "".join(
-            f"<p style='margin:.3em .7em;max-width:45em'>Note: {escape(note)}</p>"
-            for note in self.notes
-        )
-        return (
-            "<div style='font-size:.95em;overflow-x:auto'>"
-            f"<p style='margin:.3em .7em;font-weight:600'>{escape(self.title)}</p>"
-            f"{_html_facts(self._facts())}"
-            f"<table style='{TABLE};border-top:1px solid {LINE};border-bottom:1px solid {LINE}'>"
-            f"<thead><tr style='{ROW};border-bottom:1px solid {LINE}'>"
-            f"<th style='{NAME}'></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-            f"{self._left_out(escape=True)}{notes}</div>"
+        return html_of(self.describe(), more=MORE)
+
+    def describe(self) -> Description:
+        """The same as values."""
+        return Description(
+            self.title,
+            fit=tuple(self._facts()),
+            tables=(self._table(),),
+            notes=self.notes,
+            n_iter=self.n_iter,
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know before believing the table."""
+        """What limits the table's numbers."""
         return (*self._notes(), *self.remarks)
 
     def _notes(self) -> Iterator[str]:
         fit = self.inference
         if not self.converged:
-            yield "the search did not converge; neither the estimates nor their errors are final."
+            yield "the fit did not converge; the estimates and their standard errors are not final."
         if self.separated:
             yield (
                 "the responses are separated: some coefficients have no finite estimate, and their "
@@ -111,16 +82,16 @@ class Summary:
         if fit.penalised:
             yield (
                 "penalised: standard errors ignore the bias. They measure the spread of the "
-                "shrunken estimates, so intervals may miss the truth more often than their level "
-                "says, and a small z does not show that an effect is small."
+                "shrunken estimates, so intervals may miss the true value more often than their "
+                "level says, and a small z does not show that an effect is small."
             )
         if fit.redundant:
-            held = listed([fit.names[j] for j in fit.redundant])
-            yield f"held at 0, being made up of other columns: {held}."
+            held = quoted([fit.names[j] for j in fit.redundant])
+            yield f"held at 0, because they can be computed from other columns: {held}."
         if fit.excluded:
-            yield f"set to 0 by the penalty: {listed([fit.names[j] for j in fit.excluded])}."
+            yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if isnan(fit.dispersion):
-            yield "as many parameters as examples: nothing is left to estimate the dispersion by."
+            yield "as many parameters as examples: no data are left to estimate the dispersion."
 
     def _columns(self) -> dict[str, Array]:
         fit = self.inference
@@ -134,74 +105,56 @@ class Summary:
             "high": high,
         }
 
-    def _heads(self) -> list[str]:
-        level = f"{100 * self.level:g}%"
-        return ["coef", "se", self.inference.distribution, "p", f"low {level}", f"high {level}"]
+    def _table(self) -> NamedTable:
+        ratio, tail = self.inference.distribution, (1 - self.level) / 2
+        values = [column.tolist() for column in self._columns().values()]
+        z = np.nan_to_num(np.abs(self.inference.z), nan=0.0)  # a term held at 0 has none
+        return NamedTable(
+            "terms",
+            (
+                NamedColumn("term", ""),
+                NamedColumn("coef", "coef", "estimate"),
+                NamedColumn("se", "std err", "error"),
+                NamedColumn("z", ratio, "statistic"),
+                NamedColumn("p", f"P>|{ratio}|", "p"),
+                NamedColumn("low", f"[{tail:.4g}", "low"),
+                NamedColumn("high", f"{1 - tail:.4g}]", "high"),
+            ),
+            tuple(zip(self.inference.names, *values, strict=True)),
+            noun="term",
+            weights=tuple((size,) for size in z.tolist()),
+            ranked=False,
+        )
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        columns = {name: values[:MOST_ROWS] for name, values in self._columns().items()}
-        formats = _formats(columns["se"], np.abs(columns["coef"]))
-        rows = zip(self.inference.names, formats, zip(*columns.values(), strict=True), strict=False)
-        return [
-            (name, *(_number(v, form) for v in (coef, se)), _ratio(z), _p_value(p),
-             *(_number(v, form) for v in (low, high)))
-            for name, form, (coef, se, z, p, low, high) in rows
-        ]  # fmt: skip
-
-    def _table(self) -> list[str]:
-        names, *columns = zip(*self._rows(), strict=True)
-        shown = [_aligned(head, cells) for head, cells in zip(self._heads(), columns, strict=True)]
-        room = WIDEST - sum(len(column[0]) + 2 for column in shown)
-        width = min(max(map(len, names)), room)
-        terms = ["", *(_shortened(name, width) for name in names)]
-        lines = [
-            "  ".join([f"{term:<{width}}", *cells]).rstrip()
-            for term, *cells in zip(terms, *shown, strict=True)
-        ]
-        left_out = self._left_out(escape=False)
-        return [*lines, left_out] if left_out else lines
-
-    def _left_out(self, *, escape: bool) -> str:
-        more = len(self.inference.names) - MOST_ROWS
-        if more <= 0:
-            return ""
-        text = f"(+{more} more; to_frame() has them all)"
-        return f"<p style='margin:.3em .7em'>{text}</p>" if escape else text
-
-    def _facts(self) -> list[list[tuple[str, str]]]:
-        """Three columns of name and value."""
+    def _facts(self) -> Iterator[Fact]:
         fit = self.inference
         parameters = "effective parameters" if fit.penalised else "parameters"
         known = " (known)" if fit.dispersion_is_known else ""
         kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
-        return [
-            [
-                ("examples", _count(fit.n)),
-                (parameters, _count(fit.n_parameters)),
-                ("residual df", _count(fit.df_residual)),
-                ("covariance", kind),
-            ],
-            [
-                ("log-likelihood", _measure(fit.log_likelihood)),
-                ("null log-likelihood", _measure(fit.null_log_likelihood)),
-                ("deviance", _measure(fit.deviance)),
-                ("null deviance", _measure(fit.null_deviance)),
-            ],
-            [
-                ("AIC", _measure(fit.aic)),
-                ("BIC", _measure(fit.bic)),
-                ("dispersion", f"{fit.dispersion:.5g}{known}"),
-                *([("solver", self.solver)] if self.solver else []),
-            ],
-        ]
+        yield Fact("examples", "examples", fit.n, _amount(fit.n))
+        yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
+        yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
+        yield Fact("covariance", "covariance", fit.covariance_kind, kind)
+        for key, name in (
+            ("log_likelihood", "log-likelihood"),
+            ("null_log_likelihood", "null log-likelihood"),
+            ("deviance", "deviance"),
+            ("null_deviance", "null deviance"),
+            ("aic", "AIC"),
+            ("bic", "BIC"),
+        ):
+            value = float(getattr(fit, key))
+            yield Fact(key, name, value, fixed(value, 3))
+        dispersion = f"{short_number(fit.dispersion)}{known}"
+        yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
+        if self.solver:
+            yield Fact("solver", "solver", self.solver, self.solver)
 
 
 def summarise(model: Any, inference: Inference) -> Summary:
     """The summary of a fitted estimator."""
     fitted, solution = vars(model), model.solution_
-    steps = (
-        f"{solution.n_iter} step{'' if solution.n_iter == 1 else 's'}" if solution.n_iter else ""
-    )
+    steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
         title=f"{type(model).__name__}: {_described(fitted)}",
@@ -209,6 +162,7 @@ def summarise(model: Any, inference: Inference) -> Summary:
         converged=solution.converged,
         separated=bool(fitted.get("separated_", False)),
         library=fitted.get("library_"),
+        n_iter=max(1, solution.n_iter),
     )
 
 
@@ -227,71 +181,6 @@ def _described(fitted: dict[str, Any]) -> str:
     return f"{likelihood.response.name} response, {name} link"
 
 
-def _formats(se: Array, size: Array) -> list[str]:
-    """How each row is written: decimals that show three digits of the usual errors, or a power."""
-    usual = se[se >= SMALLEST_FIXED]
-    decimals = 4 if not usual.size else int(np.clip(2 - np.floor(np.log10(usual.min())), 2, 6))
-    odd = (se < SMALLEST_FIXED) & (se > 0) | (np.fmax(size, se) >= LARGEST_FIXED)
-    return [".3e" if power else f".{decimals}f" for power in odd]
-
-
-def _number(value: float, form: str) -> str:
-    return "–" if isnan(value) else format(value, form)
-
-
-def _ratio(value: float) -> str:
-    return _number(value, ".3f" if abs(value) < LARGEST_FIXED else ".3e")
-
-
-def _p_value(value: float) -> str:
-    if isnan(value):
-        return "–"
-    return f"{value:.4f}" if value >= SMALLEST_P else f"<{SMALLEST_P:.4f}"
-
-
-def _count(value: float) -> str:
-    """A sum of weights, or of traces, need not be whole."""
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
-
-
-def _measure(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1e9 else f"{value:.9g}"  # not −0.000
-
-
-def _aligned(head: str, cells: Sequence[str]) -> list[str]:
-    """The head and the cells, with the decimal points below each other."""
-    whole = max(len(cell.partition(".")[0]) for cell in cells)
-    parts = [cell.partition(".") for cell in cells]
-    shown = [f"{left:>{whole}}{point}{rest}" for left, point, rest in parts]
-    width = max(len(cell) for cell in shown)
-    column = max(width, len(head))
-    return [f"{head:>{column}}", *(f"{cell:<{width}}".rjust(column) for cell in shown)]
-
-
-def _paired(facts: list[list[tuple[str, str]]]) -> list[str]:
-    """The columns of names and values, side by side."""
-    widths = [(max(len(n) for n, _ in c), max(len(v) for _, v in c)) for c in facts]
-    lines = []
-    for row in zip_longest(*facts, fillvalue=("", "")):
-        cells = [f"{n:<{a}}  {v:>{b}}" for (n, v), (a, b) in zip(row, widths, strict=True)]
-        lines.append("    ".join(cells).rstrip())
-    return lines
-
-
-def _html_facts(facts: list[list[tuple[str, str]]]) -> str:
-    quiet = f"{NAME};opacity:.7"
-    rows = "".join(
-        f"<tr style='{ROW}'>"
-        + "".join(
-            f"<td style='{quiet}'>{escape(name)}</td><td style='{CELL}'>{escape(value)}</td>"
-            for name, value in row
-        )
-        + "</tr>"
-        for row in zip_longest(*facts, fillvalue=("", ""))
-    )
-    return f"<table style='{TABLE};margin-bottom:.5em'><tbody>{rows}</tbody></table>"
-
-
-def _shortened(name: str, width: int) -> str:
-    name = " ".join(name.split())  # a line break would break the table
-    return name if len(name) <= width else name[: width - 1] + "…"
+def _amount(value: float) -> str:
+    """A sum of weights, or a trace, need not be whole."""
+    return fixed(value, 0 if float(value).is_integer() else 2)

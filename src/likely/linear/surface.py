@@ -9,11 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design, Intercept
+from likely.description import ColumnsRead, Description
+from likely.formatting import count
+from likely.inputs.estimators import feature_names
+from likely.inputs.numbers import check_offset
+from likely.inputs.tables import own_columns
+from likely.linear.coding import Coding, new_rows, refuse_gaps
+from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.offsets import check_exposure, new_offset
-from likely.linear.reading import Coding, new_rows, refuse_gaps
+from likely.linear.offsets import check_exposure
 from likely.linear.summary import Summary, summarise
-from likely.opening import own_columns
 from likely.solvers.minimise import Solution
 
 
@@ -49,7 +54,7 @@ class FittedLinear(ABC):
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         if eta.ndim == 2 and eta.shape[1] == 1:
             eta = eta[:, 0]
-        eta = eta + new_offset(offset, exposure, design.n_rows)
+        eta = eta + check_offset(offset, exposure, n_rows=design.n_rows)
         if not np.isfinite(eta).all():
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return design, eta
@@ -62,6 +67,40 @@ class FittedLinear(ABC):
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""
         return summarise(self, self._inference())
+
+    def describe(self) -> Description:
+        """The summary, as values; without standard errors, the coefficients alone."""
+        check_is_fitted(self)
+        if self.inference_ is not None:
+            return self.summary().describe()
+        groups = self._predictors()
+        each = f" for each of {len(groups)} targets" if len(groups) > 1 else self._against()
+        return describe_coefficients(
+            f"{type(self).__name__}: {count(len(self.terms_), 'coefficient')}{each}",
+            self.terms_,
+            np.atleast_2d(self.coef_),
+            self._constants(),
+            groups,
+            self.n_iter_,
+        )
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """How many columns are numbers and how many categories; which of them deserve a look."""
+        check_is_fitted(self)
+        return columns_coded(self.coding_.schema, feature_names(self), n_rows)
+
+    def _predictors(self) -> list[str]:
+        """What each linear predictor is called."""
+        n = len(np.atleast_2d(self.coef_))
+        return ["coef"] if n == 1 else [f"target {k}" for k in range(n)]
+
+    def _against(self) -> str:
+        """Which classes a single predictor compares, for a title."""
+        return ""
+
+    def _constants(self) -> list[tuple[str, list[float]]]:
+        """The intercept of each predictor, or what stands in its place."""
+        return [("intercept", np.atleast_1d(np.asarray(self.intercept_, dtype=float)).tolist())]
 
     def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
         """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.

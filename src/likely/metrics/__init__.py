@@ -1,15 +1,26 @@
-"""Metrics as statistics that add: each with a value, an interval and the best constant's value."""
+"""Metrics as statistics that add, the score of rows that they make, and the best constant."""
 
-from likely.metrics.base import Estimate, Metric, Prediction, Truth, constant_prediction
-from likely.metrics.registry import METRICS, metric_named, metrics_for
+from likely.metrics.base import Estimate, Metric
+from likely.metrics.baseline import BestConstant, constant_prediction
+from likely.metrics.callables import CallableMetric
+from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.registry import METRICS, metric_for, metric_named, metrics_for
+from likely.metrics.score import Score, ScoreTotals, mean_score, score_of
 
 __all__ = [
     "METRICS",
+    "BestConstant",
+    "CallableMetric",
     "Estimate",
     "Metric",
     "Prediction",
+    "Score",
+    "ScoreTotals",
     "Truth",
     "constant_prediction",
+    "mean_score",
+    "metric_for",
     "metric_named",
     "metrics_for",
+    "score_of",
 ]

@@ -11,79 +11,18 @@ To add a metric, write one class and list it in ``METRICS``: the laws in
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
-from typing import Any, Literal, NamedTuple, Self, final
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.intervals import Ends, effective_rows
 from likely.kinds import TargetKind
-from likely.metrics.baseline import best_level, class_log_shares
-from likely.special import LOG_FLOOR
+from likely.metrics.baseline import constant_prediction
+from likely.metrics.prediction import Prediction, Truth
 
 Better = Literal["lower", "higher"]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """What happened: class codes, or numbers."""
-
-    y: Array  # (n,) int64 codes from 0, or float64
-    weight: Array | None = None  # (n,)
-    classes: tuple[Any, ...] = ()  # none for numbers
-    kind: TargetKind = "classes"
-
-    @property
-    def weights(self) -> Array:
-        return np.ones(len(self.y)) if self.weight is None else self.weight
-
-    def rows(self, index: Array) -> "Truth":
-        """Some of the rows, by index or mask."""
-        weight = None if self.weight is None else self.weight[index]
-        return replace(self, y=self.y[index], weight=weight)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """What a model said of the same rows."""
-
-    kind: Literal["classes", "numbers"]
-    log_proba: Array | None = None  # (n, K), in the order of the classes
-    mean: Array | None = None  # (n,)
-    log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
-    unseen: tuple[Any, ...] = ()  # classes that the model had not seen
-
-    @classmethod
-    def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
-        return cls("classes", log_proba=log_proba, unseen=unseen)
-
-    @classmethod
-    def of_numbers(cls, mean: Array, log_density: Array | None = None) -> Self:
-        return cls("numbers", mean=mean, log_density=log_density)
-
-    @property
-    def log_p(self) -> Array:
-        assert self.log_proba is not None, "a metric of classes was asked about numbers"
-        return self.log_proba
-
-    @property
-    def means(self) -> Array:
-        assert self.mean is not None, "a metric of numbers was asked about classes"
-        return self.mean
-
-    def rows(self, index: Array) -> "Prediction":
-        """Some of the rows, by index or mask."""
-        return replace(
-            self,
-            log_proba=None if self.log_proba is None else self.log_proba[index],
-            mean=None if self.mean is None else self.mean[index],
-            log_density=None if self.log_density is None else self.log_density[index],
-        )
 
 
 class Estimate(NamedTuple):
@@ -152,21 +91,14 @@ class Metric(ABC):
             truth, prediction = truth.rows(present), prediction.rows(present)
         return self.summary(truth, prediction)
 
-    def constant_statistics(self, training: Truth, truth: Truth) -> Any:
-        """Those of the constant that the training rows suggest, on ``truth``."""
-        return self.statistics(truth, constant_prediction(training, truth))
+    def of_constant(self, constant: Prediction) -> Prediction:
+        """What the best constant says by this metric, from the one that the fit's rows suggest."""
+        return constant
 
     def best_constant(self, training: Truth, truth: Truth) -> float:
         """The value on ``truth`` of the constant that the training rows suggest."""
-        return self.value(self.constant_statistics(training, truth))
-
-    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
-        """The value on all rows of constants that each were suggested by the other folds."""
-        parts = [
-            self.constant_statistics(truth.rows(fold != held), truth.rows(fold == held))
-            for held in np.unique(fold)
-        ]
-        return self.value(reduce(add, parts))
+        constant = self.of_constant(constant_prediction(training, truth))
+        return self.value(self.statistics(truth, constant))
 
     def suits(self, prediction: Prediction) -> bool:
         """Whether the prediction says what the metric asks."""
@@ -183,25 +115,22 @@ class Metric(ABC):
     ) -> Estimate:
         """Everything about one set of rows at once; ``groups`` are of its rows."""
         statistics = self.statistics(truth, prediction)
-        low, high = self.interval(statistics, level)
-        if groups is not None:
-            present = truth.weights > 0
-            truth, prediction, groups = (
-                truth.rows(present),
-                prediction.rows(present),
-                groups[present],
-            )
-            low, high = self.clustered_interval(truth, prediction, groups, level)
-        return Estimate(self.value(statistics), low, high, self.best_constant(training, truth))
+        ends = self.ends(statistics, truth, prediction, level=level, groups=groups)
+        return Estimate(self.value(statistics), *ends, self.best_constant(training, truth))
 
-
-def constant_prediction(training: Truth, truth: Truth) -> Prediction:
-    """Of the best constant (``likely.metrics.baseline``) for each row of ``truth``."""
-    n = len(truth.y)
-    present = training.weights > 0
-    y, weight = training.y[present], training.weights[present]
-    if training.classes:
-        log_share = class_log_shares(y, weight, len(training.classes))
-        return Prediction.of_classes(np.tile(np.maximum(log_share, LOG_FLOOR), (n, 1)))
-    level = best_level(training.kind, y, weight)
-    return Prediction.of_numbers(np.full(n, level.mean), level.log_density(truth.y))
+    def ends(
+        self,
+        statistics: Any,
+        truth: Truth,
+        prediction: Prediction,
+        *,
+        level: float = 0.95,
+        groups: Codes | None = None,
+    ) -> Ends:
+        """The interval: of rows by their statistics, of rows in groups by the rows themselves."""
+        if groups is None:
+            return self.interval(statistics, level)
+        present = truth.weights > 0
+        return self.clustered_interval(
+            truth.rows(present), prediction.rows(present), groups[present], level
+        )

@@ -5,6 +5,7 @@
     positive    gamma of mean ȳ and dispersion s²/ȳ²
     count       Poisson of mean ȳ; where s² > ȳ, negative binomial of α = (s² − ȳ)/ȳ²
 
+Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
 Means and spreads by moments of the weighted rows.  For counts the spread is given its due: a
 Poisson constant on overdispersed counts is easy to beat by any model that is merely wider.
 """
@@ -21,6 +22,8 @@ from likely.likelihoods.gamma import Gamma
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
+from likely.metrics.prediction import Prediction, Truth
+from likely.special import LOG_FLOOR
 
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
@@ -31,13 +34,57 @@ class Level:
     """One distribution for every row."""
 
     response: Response
-    mean: float
+    mean: float  # of a row with exposure 1
     dispersion: float = 1.0
 
-    def log_density(self, y: Array) -> Array:
-        mean = np.full(len(y), self.mean)
+    def log_density(self, y: Array, exposure: Array | None = None) -> Array:
+        mean = self.mean * (np.ones(len(y)) if exposure is None else exposure)
         with np.errstate(divide="ignore"):  # a mean of 0 denies every count but 0
             return np.asarray(self.response.log_prob(y, mean, self.dispersion))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BestConstant:
+    """The constant that some rows suggest, to be asked about others."""
+
+    log_share: Array | None = None  # (n_classes,), −inf where a class does not occur
+    level: Level | None = None  # of numbers
+    median: float | None = None  # of numbers that nothing moves
+
+    @classmethod
+    def of(cls, training: Truth) -> "BestConstant":
+        """Learned from the rows that count."""
+        if training.weight is not None:
+            training = training.rows(training.weight > 0)
+        y, weight = training.y, training.weights
+        if training.classes:
+            return cls(class_log_shares(y, weight, len(training.classes)))
+        if training.offset is not None:  # a shifted amount or count is any number
+            return cls(level=best_level("real", y - training.offset, weight))
+        if training.exposure is not None:
+            return cls(level=best_rate(training.kind, y, weight, training.exposure))
+        level = best_level(training.kind, y, weight)
+        return cls(level=level, median=weighted_median(y, weight))
+
+    def prediction(self, truth: Truth) -> Prediction:
+        """What it says of these rows; a class that it has not met has the floor."""
+        n = len(truth.y)
+        if self.log_share is not None:
+            return Prediction.of_classes(np.tile(np.maximum(self.log_share, LOG_FLOOR), (n, 1)))
+        assert self.level is not None, "classes or numbers"
+        if truth.offset is not None:
+            density = self.level.log_density(truth.y - truth.offset)
+            return Prediction.of_numbers(self.level.mean + truth.offset, density)
+        exposure = np.ones(n) if truth.exposure is None else truth.exposure
+        median = None if self.median is None else np.full(n, self.median)
+        density = self.level.log_density(truth.y, exposure)
+        return Prediction.of_numbers(self.level.mean * exposure, density, median)
+
+
+def constant_prediction(training: Truth, truth: Truth) -> Prediction:
+    """What the best constant of the training rows says of each row of ``truth``."""
+    return BestConstant.of(training).prediction(truth)
 
 
 def class_log_shares(codes: Codes, weight: Array, n_classes: int) -> Array:

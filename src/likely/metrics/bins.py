@@ -27,7 +27,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.information import bernoulli_cross_entropy
 from likely.intervals import Ends, wilson
-from likely.metrics.base import Prediction, Truth
+from likely.metrics.prediction import Prediction, Truth
 
 N_BINS = 10
 EQUAL_WIDTH = tuple(k / N_BINS for k in range(N_BINS + 1))

@@ -27,7 +27,7 @@ import numpy as np
 from likely._typing import Array
 from likely.intervals import Ends
 from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric, Prediction, Truth
+from likely.metrics.base import Metric
 from likely.metrics.bins import (
     EQUAL_WIDTH,
     Bin,
@@ -36,6 +36,7 @@ from likely.metrics.bins import (
     quantile_edges,
     reliability_curve,
 )
+from likely.metrics.prediction import Prediction, Truth
 
 FEWEST = 1.0  # rows, or what rows in few groups are worth: with less, hardly a draw has a row
 DRAWS = 1000  # of the bootstrap: ends move by about 3 % of the width from seed to seed

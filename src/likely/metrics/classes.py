@@ -17,9 +17,10 @@ from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
 from likely.intervals import Ends, clipped
 from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric, Prediction, Truth
+from likely.metrics.base import Metric
 from likely.metrics.bins import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
-from likely.metrics.moments import Moments
+from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
 
@@ -43,7 +44,7 @@ class LogLoss(Metric):
     name, title, better, tasks = "log-loss", "log loss", "lower", CLASS_KINDS
 
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        return -np.take_along_axis(prediction.log_p, truth.y[:, None], axis=1)[:, 0]
+        return prediction.losses(truth)
 
     def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
         score = Moments.of(self.row_values(truth, prediction), truth.weights)

@@ -21,7 +21,7 @@ Agresti & Coull (1998), Approximate is better than "exact", American Statisticia
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -35,7 +35,8 @@ from likely.intervals import (
     wilson,
 )
 from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric, Prediction, Truth
+from likely.metrics.base import Metric
+from likely.metrics.prediction import Prediction, Truth
 
 
 @final
@@ -144,10 +145,9 @@ class F1(FromConfusion):
     def interval(self, statistics: Confusion, level: float = 0.95) -> Ends:
         return statistics.f1_intervals(level)[1]
 
-    def constant_statistics(self, training: Truth, truth: Truth) -> Any:
-        """Of calling every row the second class, which no constant betters."""
-        always = np.tile([-np.inf, 0.0], (len(truth.y), 1))
-        return self.statistics(truth, Prediction.of_classes(always))
+    def of_constant(self, constant: Prediction) -> Prediction:
+        """Every row called the second class, which no constant betters."""
+        return Prediction.of_classes(np.tile([-np.inf, 0.0], (len(constant.log_p), 1)))
 
 
 @final

@@ -17,7 +17,7 @@ Cochran, Sampling Techniques, 3rd ed., §6.4 (the variance of a ratio).
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf, log, nan, sqrt
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy.special import xlogy
@@ -25,9 +25,10 @@ from scipy.special import xlogy
 from likely._typing import Array, Codes
 from likely.intervals import Ends, about_mean
 from likely.kinds import NUMBER_KINDS, TargetKind
-from likely.metrics.base import Metric, Prediction, Truth
-from likely.metrics.baseline import weighted_median
-from likely.metrics.moments import MeanOfRows, Moments
+from likely.metrics.base import Metric
+from likely.metrics.means import MeanOfRows
+from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 
 
 @final
@@ -81,11 +82,10 @@ class MAE(MeanOfRows):
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         return np.abs(truth.y - prediction.means)
 
-    def constant_statistics(self, training: Truth, truth: Truth) -> Any:
-        """Of the median, which is the best constant here."""
-        median = weighted_median(training.y, training.weights)
-        constant = Prediction.of_numbers(np.full(len(truth.y), median))
-        return self.statistics(truth, constant)
+    def of_constant(self, constant: Prediction) -> Prediction:
+        """The median, which has the least absolute error; the mean where offsets move it."""
+        middle = constant.means if constant.median is None else constant.median
+        return Prediction.of_numbers(middle)
 
 
 class UnitDeviance(ABC):

@@ -16,8 +16,8 @@ import numpy as np
 
 from likely._typing import Array
 from likely.kinds import TargetKind
-from likely.metrics.base import Prediction, Truth
-from likely.metrics.moments import MeanOfRows
+from likely.metrics.means import MeanOfRows
+from likely.metrics.prediction import Prediction, Truth
 
 ORDERED: frozenset[TargetKind] = frozenset({"ordinal"})
 HALF = 0.5 - 1e-12  # a sum of probabilities that should be one half may round below it

@@ -32,7 +32,8 @@ from likely._typing import Array, Codes
 from likely.additive import Additive, FieldwiseAdditive
 from likely.intervals import Ends, group_totals, normal_quantile, student_quantile, wilson
 from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric, Prediction, Truth
+from likely.metrics.base import Metric
+from likely.metrics.prediction import Prediction, Truth
 
 BINNED_LOG_ODDS = np.linspace(-20.0, 20.0, 4097)  # edges, 0.01 nats apart; the ends are open
 
@@ -134,6 +135,10 @@ class Ranking(Metric):
     def approximate(self) -> bool:  # type: ignore[override]  # a constant of other metrics
         return not self.exact
 
+    def of_constant(self, constant: Prediction) -> Prediction:
+        """The same for every row: constants of different folds are no order of rows."""
+        return Prediction.of_classes(np.broadcast_to(constant.log_p[:1], constant.log_p.shape))
+
     def summary(self, truth: Truth, prediction: Prediction) -> Any:
         return (ranked_rows if self.exact else rank_histogram)(truth, prediction)
 
@@ -182,10 +187,6 @@ class AUC(Ranking):
             return super().clustered_interval(truth, prediction, groups, level)
         return _about_auc(here, student_quantile(level, n_groups - 1) * deviation)
 
-    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
-        """One half: constants of different folds are no order of rows."""
-        return self.best_constant(truth, truth)
-
 
 @final
 @dataclass(frozen=True)
@@ -212,10 +213,6 @@ class AveragePrecision(Ranking):
         called = above + np.cumsum(negative)
         precision = np.divide(above, called, out=np.zeros_like(above), where=called > 0)
         return float(np.dot(positive, precision) / positive.sum())
-
-    def constant_of_folds(self, truth: Truth, fold: Codes) -> float:
-        """The share of the second class, as of any order by chance."""
-        return self.best_constant(truth, truth)
 
     def interval(self, statistics: RankedRows | RankHistogram, level: float = 0.95) -> Ends:
         here = self.value(statistics)

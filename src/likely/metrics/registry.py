@@ -1,8 +1,12 @@
 """``METRICS``, the list of metrics by name, and those that suit a task, the main one first."""
 
-from likely.kinds import TargetKind
+from collections.abc import Callable
+
+from likely.errors import InvalidInput, UnknownName
+from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
+from likely.metrics.callables import CallableMetric, function_at
 from likely.metrics.classes import Brier, LogLoss
 from likely.metrics.confusion import F1, Accuracy, BalancedAccuracy, Kappa, MacroF1
 from likely.metrics.numbers import (
@@ -48,8 +52,37 @@ METRICS: dict[str, Metric] = {  # those of one task in the order in which tables
 }
 
 
-def metric_named(name: str | Metric) -> Metric:
-    return lookup("metric", name, METRICS)
+BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
+    "binary": ("accuracy",),
+    "classes": ("accuracy",),
+    "ordinal": ("ranked-probability", "accuracy"),
+    "count": ("poisson-deviance-explained", "r2"),
+    "positive": ("r2",),
+    "real": ("r2",),
+}
+
+
+def metric_named(metric: str | Metric | Callable[..., float]) -> Metric:
+    """A metric by its name, by the import path of a function, or as the function itself."""
+    if isinstance(metric, str) and metric not in METRICS and "." in metric:
+        return CallableMetric.of(function_at(metric), metric)
+    if callable(metric) and not isinstance(metric, Metric):
+        return CallableMetric.of(metric)
+    return lookup("metric", metric, METRICS)
+
+
+def metric_for(kind: TargetKind, metric: str | Metric | Callable[..., float] | None) -> Metric:
+    """The metric, if it suits the kind of target; the main one if none was given."""
+    suited = metrics_for(kind)
+    if metric is None:
+        return suited[0]
+    found = metric_named(metric)
+    if kind not in found.tasks:
+        raise InvalidInput(
+            f"{found.name} is no metric of {kind} targets. Choose one of "
+            f"{', '.join(each.name for each in suited)}."
+        )
+    return found
 
 
 def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
@@ -57,6 +90,8 @@ def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
 
     ``in_memory=False`` takes the approximate form where the exact one keeps every row.
     """
+    if kind not in TARGET_KINDS:
+        raise UnknownName("kind of target", kind, TARGET_KINDS)
     replaced = {
         metric.name.removesuffix("-approximate")
         for metric in METRICS.values()

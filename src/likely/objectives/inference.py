@@ -31,6 +31,7 @@ from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
+from likely.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
     Total,
@@ -52,9 +53,7 @@ NOTHING_LEFT = 1e-10  # 1 − h below this is rounding: the example alone fixes 
 class FitStatistics(Additive):
     """How well one θ fits: sums, the centred moments of y, and two maxima."""
 
-    n: float  # Σ w
-    mean: float  # ȳ
-    scatter: float  # Σ w (y − ȳ)²
+    response: Moments  # of y: Σ w, ȳ and Σ w (y − ȳ)²
     nll: float
     deviance: float
     pearson: float  # χ²
@@ -63,13 +62,24 @@ class FitStatistics(Additive):
     offset: float  # Σ w o
     largest_offset: float  # max |o|: 0 where there is none
 
+    @property
+    def n(self) -> float:
+        """Σ w."""
+        return self.response.n
+
+    @property
+    def mean(self) -> float:
+        """ȳ."""
+        return float(self.response.mean[0])
+
+    @property
+    def scatter(self) -> float:
+        """Σ w (y − ȳ)²."""
+        return float(self.response.scatter[0, 0])
+
     def __add__(self, other: "FitStatistics") -> "FitStatistics":
-        n, apart = self.n + other.n, other.mean - self.mean
-        share = other.n / n if n > 0 else 0.0
         return FitStatistics(
-            n=n,
-            mean=self.mean + share * apart,
-            scatter=self.scatter + other.scatter + self.n * share * apart**2,
+            response=self.response + other.response,
             nll=self.nll + other.nll,
             deviance=self.deviance + other.deviance,
             pearson=self.pearson + other.pearson,
@@ -124,13 +134,10 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0, where μ is y
         # (y − μ)²/V(μ), which stays right where 1 − μ would round to 0
         pearson = np.where(square == 0, 0.0, square / curvature)
-    n = weighted_sum(block.weight, np.ones(block.n_rows))
-    centre = weighted_sum(block.weight, y) / n if n > 0 else 0.0
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
     offset = np.zeros(block.n_rows) if block.offset is None else block.offset
     return FitStatistics(
-        n=n,
-        mean=centre,
-        scatter=weighted_sum(block.weight, np.square(y - centre)),
+        response=Moments.of(y, weight),
         nll=weighted_sum(block.weight, nll),
         deviance=weighted_sum(block.weight, likelihood.response.deviance(y, mean) + 2 * lost),
         pearson=weighted_sum(block.weight, pearson),

@@ -22,7 +22,7 @@ from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.data.split import fold_of
+from likely.data.split import FOLD_SEED, fold_of
 from likely.distributions.base import Family
 from likely.errors import NothingToCalibrate, warn_user
 from likely.objectives.components import Components, ComponentTotals, block_totals
@@ -32,7 +32,6 @@ from likely.solvers.newton import Newton
 from likely.special import log_softmax
 
 N_FOLDS = 5
-FOLD_SEED = 0
 COLDEST = np.log(1e6)  # |log β| beyond this is separation, not calibration
 LOWEST_SCORE = -1e100  # of an impossible class: its square must stay finite
 OF_AN_OPTION = "leave out calibrate"  # what to do about it where calibration is an option

@@ -19,8 +19,8 @@ from likely.distributions.base import Distribution
 from likely.distributions.categorical import Categorical, CategoricalStatistics
 from likely.errors import InvalidInput
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.coding import Coding
 from likely.linear.inference import Inference
-from likely.linear.reading import Coding
 from likely.objectives.components import Components, ComponentTotals
 from likely.persist.decode import same_count
 from likely.persist.registry import Estimator

@@ -22,13 +22,13 @@ from likely import __version__
 from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import write_atomically
-from likely.names import MODEL_FILE
 from likely.persist.consistency import check_consistent
 from likely.persist.decode import MODEL_FIELDS, Decoder, same_count, same_names
 from likely.persist.encode import TENSOR_DTYPES, Encoder, Json, check_estimator_class
 
 FORMAT = 1  # raised when an older version of likely could misread the file
 METADATA_KEY = "likely"
+MODEL_FILE = "model.likely"  # what a folder, such as a RUN, calls its model
 HEADER_FIELDS = (*MODEL_FIELDS, "format", "feature_names", "tensors", "versions")
 PACKAGES = ("numpy", "safetensors", "scikit-learn")
 LONGEST_HEADER = 10**8  # bytes: what safetensors itself allows

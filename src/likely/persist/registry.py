@@ -24,7 +24,7 @@ PART_MODULES = (
     "likely.data.schema",
     "likely.workbench.preparation.steps",
     "likely.linear.inference",
-    "likely.linear.reading",
+    "likely.linear.coding",
     "likely.links",
     "likely.objectives.components",
     "likely.penalties",

@@ -11,8 +11,8 @@ from html import escape
 from io import StringIO
 from typing import Any
 
+from likely.formatting import short_number
 from likely.report.section import Picture
-from likely.report.wording import settled
 
 INK, MUTED, RULE, ACCENT, SECOND = "#010201", "#010202", "#010203", "#010204", "#010205"
 SERIES = (ACCENT, SECOND, "#010206", "#010207", "#010208", "#010209")  # of several classes
@@ -47,7 +47,7 @@ STYLE: dict[Any, Any] = {  # of matplotlib
     "axes.spines.right": False,
     "axes.titlecolor": INK,
     "axes.titlesize": 10,
-    "axes.unicode_minus": True,
+    "axes.unicode_minus": False,  # as in the text
     "grid.color": RULE,
     "grid.linewidth": 0.5,
     "xtick.color": RULE,
@@ -124,7 +124,11 @@ def thousands(axis: Any) -> None:
     """``1,000``, as in the text."""
     from matplotlib.ticker import FuncFormatter
 
-    axis.set_major_formatter(FuncFormatter(lambda value, _: settled(value)))
+    axis.set_major_formatter(
+        FuncFormatter(
+            lambda value, _: f"{value:,.0f}" if value == round(value) else short_number(value)
+        )
+    )
 
 
 def legend_above(ax: Any, columns: int = 2) -> None:

@@ -7,9 +7,9 @@ outside has an arrow, and its number.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from likely.formatting import capitalised, estimate_cells, number
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Picture
-from likely.report.wording import capitalised, number
 from likely.workbench.models import BASELINE
 
 BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
@@ -39,20 +39,20 @@ class _Window(NamedTuple):
 
 def intervals_drawn(found: Entry, entries: Sequence[Entry], metric: str) -> Picture | None:
     """Means with intervals; None where there are not two to compare."""
-    usable = [each for each in entries if None not in (each["averaged"], *each["interval"])]
+    usable = [each for each in entries if None not in (each["value"], *each["interval"])]
     if len(usable) < 2:
         return None
     window = _window(usable, lower=found["better"] == "lower")
-    shown = window.around([each["averaged"] for each in usable])
+    shown = window.around([each["value"] for each in usable])
 
     def draw(ax: Any) -> None:
         margin = MARGIN * (shown.right - shown.left)
         ax.set_xlim(shown.left - margin, shown.right + margin)
         for i, each in enumerate(usable):
-            if window.holds(each["averaged"]):
+            if window.holds(each["value"]):
                 _line(ax, i, each, window)
             else:
-                _arrow(ax, i, each["averaged"], shown)
+                _arrow(ax, i, each["value"], shown)
         ax.set_yticks(range(len(usable)), [str(each["model"]) for each in usable])
         ax.tick_params(axis="y", labelcolor=INK, length=0)
         ax.set_ylim(len(usable) - 0.5, -0.5)
@@ -61,16 +61,17 @@ def intervals_drawn(found: Entry, entries: Sequence[Entry], metric: str) -> Pict
         ax.set_xlabel(capitalised(metric))
         few_ticks(ax.xaxis)
 
-    told = ", ".join(f"{each['model']} {number(each['averaged'])}" for each in usable)
-    caption = "Means over folds with 95 % intervals. The dashes are the best constant."
-    if not all(window.holds(each["averaged"]) for each in usable):
-        caption += " An arrow, with its number, is outside."
+    scores = (estimate_cells(each["value"], *each["interval"])[0] for each in usable)
+    told = ", ".join(f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True))
+    caption = "Scores of held-out rows with 95 % intervals. The dashed line is the baseline."
+    if not all(window.holds(each["value"]) for each in usable):
+        caption += " An arrow with a number stands for a score outside of the axis."
     size = (4.8, 0.9 + 0.27 * len(usable))
     return picture(draw, f"{metric} of each model: {told}.", caption=caption, size=size)
 
 
 def _line(ax: Any, i: int, each: Entry, window: _Window) -> None:
-    value, baseline = each["averaged"], each["model"] == BASELINE
+    value, baseline = each["value"], each["model"] == BASELINE
     colour = MUTED if baseline else ACCENT
     if baseline:
         ax.axvline(value, color=MUTED, lw=1, linestyle=(0, (4, 3)), zorder=0)
@@ -93,13 +94,13 @@ def _arrow(ax: Any, i: int, value: float, shown: _Window) -> None:
 def _window(entries: Sequence[Entry], *, lower: bool) -> _Window:
     """From the best score to a little beyond the constant, with the intervals of what is inside."""
     sign = 1.0 if lower else -1.0  # below, less is better
-    values = {str(each["model"]): sign * each["averaged"] for each in entries}
+    values = {str(each["model"]): sign * each["value"] for each in entries}
     best, constant = min(values.values()), values.get(BASELINE, max(values.values()))
     widths = [abs(high - low) for low, high in (each["interval"] for each in entries)]
     gap = max(constant - best, min(widths)) or abs(best) or 1.0
     furthest = constant + BEYOND * gap
-    inside = [each for each in entries if sign * each["averaged"] <= furthest]
-    scores = [sign * each["averaged"] for each in inside]
+    inside = [each for each in entries if sign * each["value"] <= furthest]
+    scores = [sign * each["value"] for each in inside]
     span = max(max(scores) - min(scores), gap)
     ends = [sign * end for each in inside for end in each["interval"]]
     near = max(min(ends), min(scores) - WIDEST * span)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 from likely.report.figures import ID
-from likely.report.run_files import RunFacts
 from likely.report.section import LeftOut, Picture, Section
 from likely.report.sections.broken_ledger import warning_of, with_warning
 from likely.report.sections.calibration import calibration
@@ -22,6 +21,7 @@ from likely.report.sections.ranking import ranking
 from likely.report.sections.residuals import residuals
 from likely.report.sections.tuning import tuning
 from likely.report.sections.verdict import verdict
+from likely.runs.facts import RunFacts
 
 SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page
     verdict,

@@ -3,8 +3,7 @@
 The folder is filled under another name and renamed at the end, so a seal is whole or not there.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -12,12 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow import plain_types, refuse_twins, with_target
+from likely.data.arrow import refuse_twins
 from likely.data.finite import refuse_infinities
-from likely.data.formats.registry import read
-from likely.data.frames import library_of
-from likely.data.memory import in_one_table
-from likely.data.source import Source
 from likely.errors import InvalidInput, UnknownName
 from likely.files import folder_made_whole, remove, write_atomically
 from likely.sealing.folder import (
@@ -34,11 +29,10 @@ from likely.sealing.folder import (
 from likely.sealing.judges import JUDGES
 from likely.sealing.keystream import hidden
 from likely.sealing.ledger import MANIFEST, Ledger
-from likely.sealing.manifest import Manifest, sha256_of_file
+from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import holds_sealed_rows, said_looks, sealed_fingerprints
-from likely.sealing.sealed import Sealed
 from likely.sealing.split import Split, split_rows
-from likely.sealing.targets import check_target, checked_kind
+from likely.sealing.targets import check_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +53,7 @@ class Origin:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Terms:
-    """What is settled before a row is looked at."""
+    """What is settled before a row is looked at; the columns that it names are in the table."""
 
     target: str
     test: Any  # a share, or the rows
@@ -69,103 +63,16 @@ class Terms:
     judge: str
     escrow: Path | None
     seed: int
-    kind: str | None = None  # of task; None is as the values say
-    order: Sequence[Any] | None = None  # of the classes; the kind is then ordinal
+    kind: str | None = None  # of the target; None is as its values say
+    order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
+    dropped: tuple[str, ...] = ()  # columns that no model is to see
+    categories: tuple[str, ...] = ()  # columns declared to be categories
 
 
-def seal(
-    data: Any,
-    target: Any,
-    *,
-    test: Any = 0.2,
-    group: str | None = None,
-    by_time: str | None = None,
-    kind: str | None = None,
-    order: Sequence[Any] | None = None,
-    budget: int = 1,
-    judge: str = "plain",
-    escrow: str | Path | None = None,
-    seed: int = 0,
-    name: str | None = None,
-    folder: str | Path = ".",
-) -> Sealed:
-    """Seal part of the rows, to be scored on once, at the end.
-
-    Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
-    labels under a keystream, and a ledger of every look.
-
-    Parameters
-    ----------
-    data : path or data frame
-        A CSV, TSV, JSON lines or Parquet file, or a frame of any library narwhals knows.
-    target : str, or one label for each row
-        The column to be predicted.
-    test : float or sequence
-        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
-    group : str, optional
-        A column of which equal values stay on one side.
-    by_time : str, optional
-        A column of times; the latest rows are sealed.
-    kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
-        What the target is, where its values could be several: grades from 1 to 5, for instance.
-        All that works on the seal takes it from there.
-    order : sequence, optional
-        The classes from lowest to highest; the kind is then ordinal.
-    budget : int
-        How many looks are allowed without a reason.
-    judge : {"plain", "ladder", "thresholdout"}
-        What a look tells; the last two allow many looks.
-    escrow : path, optional
-        Where the labels go, instead of into the folder; ``final`` will ask for the file.
-    seed : int
-        Of the split.
-    name : str, optional
-        Of the folder, without its suffix; by default the file's.
-    folder : path
-        Where the seal is made.
-
-    Examples
-    --------
-    >>> import tempfile, likely, pyarrow as pa
-    >>> rows = pa.table({"x": range(50), "y": ["no", "yes"] * 25})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sealed = likely.seal(rows, "y", name="toy", folder=folder)
-    ...     print(sealed)
-    <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
-    """
-    data, target = with_target(data, target)
-    terms = Terms(
-        target=_named(target),
-        test=test,
-        group=group,
-        by_time=by_time,
-        budget=budget,
-        judge=judge,
-        escrow=None if escrow is None else Path(escrow),
-        seed=seed,
-        kind=kind,
-        order=order,
-    )
-    origin = origin_of(data)
-    stem = name or (origin.path.name.split(".")[0] if origin.path is not None else "data")
-    return seal_table(origin, terms, Path(folder) / f"{stem.removesuffix(SUFFIX)}{SUFFIX}")
-
-
-def _named(target: str | None) -> str:
-    if target is None:
-        raise InvalidInput(
-            "No target was given; the column to be predicted was expected. Name it, for its values "
-            "are what is sealed."
-        )
-    return target
-
-
-def seal_table(origin: Origin, terms: Terms, path: Path) -> Sealed:
-    """Seal a table as the folder ``path``."""
+def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
+    """Seal a table as the folder ``path``; kind and order must suit the values of the target."""
     _check_terms(terms)
     _check_columns(origin.table, terms)
-    kind, order = checked_kind(origin.table, terms.target, terms.kind, terms.order)
-    terms = replace(terms, kind=kind, order=order)
     _check_place(path, terms.escrow)
     split = split_rows(
         origin.table,
@@ -178,61 +85,7 @@ def seal_table(origin: Origin, terms: Terms, path: Path) -> Sealed:
     earlier = _earlier_seals(origin, path)
     notes = (*split.notes, *earlier, *_still_holds(origin, split, path))
     _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes)
-    return Sealed(open_folder(path))
-
-
-def origin_of(data: Any) -> Origin:
-    """A file or a frame as a table in memory, with its hash."""
-    if isinstance(data, str | Path):
-        table = in_one_table(read(data))
-        path = Path(data)
-        return Origin(table, path.name, sha256_of_file(path), path=path)
-    if isinstance(data, Source):
-        table = in_one_table(data)
-        return Origin(table, "a table", digest_of_table(table))
-    table = _arrow_table(data)
-    library = library_of(data)
-    return Origin(table, f"a {library or 'pyarrow'} table", digest_of_table(table), library)
-
-
-def digest_of_table(table: "pa.Table") -> str:
-    """SHA-256 of the table in Arrow's stream format."""
-    import pyarrow as pa
-
-    plain = table.replace_schema_metadata(None).combine_chunks()
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, plain.schema) as writer:
-        writer.write_table(plain)
-    return sha256(sink.getvalue()).hexdigest()
-
-
-def _arrow_table(data: Any) -> "pa.Table":
-    import narwhals as nw
-    import pyarrow as pa
-
-    names = getattr(data, "column_names", getattr(data, "columns", ()))
-    refuse_twins([str(name) for name in names])
-    try:
-        frame = nw.from_native(data, eager_only=True)
-        table = plain_types(frame.to_arrow().select(frame.columns))  # without pandas' index
-    except TypeError:
-        raise InvalidInput(
-            f"data is a {type(data).__name__}; expected the path of a file or a data frame with "
-            "the target as a column. Convert it, for instance with pandas.DataFrame."
-        ) from None
-    except (pa.ArrowException, nw.exceptions.DuplicateError) as error:
-        raise InvalidInput(
-            f"The data frame cannot be written as a table ({error}); each column needs one type "
-            "and a name of its own. Convert the column, or rename it."
-        ) from None
-    for field in table.schema:
-        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if isinstance(inner, pa.BaseExtensionType):  # such as pandas' periods and intervals
-            raise InvalidInput(
-                f"Column {field.name!r} holds {inner}; numbers, text, Booleans or dates were "
-                "expected. Convert it, for instance with astype(str)."
-            )
-    return table
+    return open_folder(path)
 
 
 def _check_terms(terms: Terms) -> None:
@@ -249,11 +102,6 @@ def _check_terms(terms: Terms) -> None:
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
-    if terms.group is not None and terms.by_time is not None:
-        raise InvalidInput(
-            f"Both group={terms.group!r} and by_time={terms.by_time!r} were given; rows are split "
-            "by one rule. Choose one of them."
-        )
     if by_index and (terms.group or terms.by_time) is not None:
         raise InvalidInput(
             f"test names the rows, and {terms.group or terms.by_time!r} is a column to split by; "
@@ -264,14 +112,7 @@ def _check_terms(terms: Terms) -> None:
 def _check_columns(table: "pa.Table", terms: Terms) -> None:
     if not table.num_columns:
         raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
-    for name in (terms.target, terms.group, terms.by_time):
-        if name is not None and name not in table.column_names:
-            raise UnknownName("column", name, table.column_names)
-    if terms.target in (terms.group, terms.by_time):
-        raise InvalidInput(
-            f"{terms.target!r} is the target and the column to split by; expected two different "
-            "columns. Choose another to split by."
-        )
+    refuse_twins(table.column_names)
     if len(table.column_names) < 2:
         raise InvalidInput(
             f"The table has the column {terms.target!r} alone; expected features beside the "
@@ -369,6 +210,8 @@ def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
         "escrow": terms.escrow is not None,
         "kind": terms.kind,
         "order": terms.order,
+        "dropped": terms.dropped,
+        "categories": terms.categories,
     }
 
 

@@ -7,7 +7,7 @@ predictions beside it; the next call scores those, and uses no other look.  The 
 are never charged twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -18,30 +18,39 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.arrow import values_of
+from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
-from likely.intervals import n_groups_of
+from likely.intervals import Ends, n_groups_of
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, as_library, predictions_digest
+from likely.sealing.folder import TRAIN, SealFolder, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence, Ruling
 from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
 from likely.sealing.manifest import Manifest, canonical
-from likely.sealing.scoring import (
-    Estimate,
-    Predictions,
-    Scorer,
-    scorer_of_commit,
-    usual_scorer,
-    values_of,
-)
+from likely.sealing.scorer import Predictions, Scorer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ERROR_RATE = 0.05  # of all intervals together, spread over the looks: 0.05/k at look k
 REASON_LENGTH = 3  # letters; less is no reason
+ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's own scorer
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Submission:
+    """A fitted model that is handed in to be scored, and how it is scored."""
+
+    model: Any  # only the scorer looks at it
+    name: str  # of the model, in one line, for the ledger
+    columns: Sequence[str]  # that the model reads
+    trained_on: str  # SHA-256 of the file of its training rows
+    scorer: Scorer
+    promised: float | None = None  # the loss that cross-validation led to expect
 
 
 @final
@@ -50,30 +59,28 @@ class _Request:
     """What one call wants scored."""
 
     seal: SealFolder
-    scorer: Scorer
+    submission: Submission
     predictions: Predictions
     training: float | None  # what the training part promises
-    promised: float | None
-    model: str
     label_file: bytes  # unopened
+    scorer_of_commit: ScorerOfCommit
 
     @property
-    def digest(self) -> str:
-        return predictions_digest(self.predictions)
+    def scorer(self) -> Scorer:
+        return self.submission.scorer
 
 
 def final_look(
     seal: SealFolder,
-    model: Any,
+    submission: Submission,
     *,
-    trained_on: str,
-    scorer: Scorer | None = None,
+    scorer_of_commit: ScorerOfCommit,
     again: str | None = None,
     escrow: str | Path | None = None,
-    promised: float | None = None,
 ) -> FinalScore:
-    """Score a fitted model on the sealed rows; ``trained_on`` is the SHA-256 of its training file.
+    """Score a fitted model on the sealed rows.
 
+    ``scorer_of_commit`` makes the scorer of a look that was interrupted from its ``described()``.
     Raises ``HonestyRefusal`` when the model was trained on other rows, or when the budget is
     used up and there is no reason (``again``) to go on; the ledger remembers both.
     """
@@ -84,54 +91,40 @@ def final_look(
             "needed. It is kept in the ledger and shown in the report."
         )
     label_file = seal.label_file(escrow)
-    _refuse_other_rows(seal, trained_on)
-    request = _request(seal, model, scorer or _usual_scorer(seal, model), promised, label_file)
+    _refuse_other_rows(seal, submission.trained_on)
+    predictions, training = _predicted(seal, submission)
+    request = _Request(seal, submission, predictions, training, label_file, scorer_of_commit)
     with lock(seal.path):
-        return _answered(request, again, model)
+        return _answered(request, again)
 
 
-def _usual_scorer(seal: SealFolder, model: Any) -> Scorer:
-    return usual_scorer(model, seal.train(), seal.manifest)
-
-
-def _request(
-    seal: SealFolder, model: Any, scorer: Scorer, promised: float | None, label_file: bytes
-) -> _Request:
-    """The predictions, before any label is opened."""
-    manifest = seal.manifest
-    predictions = _predicted(scorer, model, _read(seal, model, seal.features()))
-    training = promised
-    if not JUDGES[manifest.judge].exact and promised is None:
+def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, float | None]:
+    """Predictions, before any label is opened, and the loss that the training part promises."""
+    manifest, training = seal.manifest, submission.promised
+    predictions = _predictions(submission, seal.features(), manifest)
+    if not JUDGES[manifest.judge].exact and training is None:
         train = seal.train()
-        on_train = _predicted(scorer, model, _read(seal, model, train))
-        training = float(scorer.losses(on_train, values_of(train.column(manifest.target))).mean())
-    return _Request(seal, scorer, predictions, training, promised, _described(model), label_file)
+        on_train = _predictions(submission, train, manifest)
+        y = values_of(train.column(manifest.target))
+        training = float(submission.scorer.losses(on_train, y).mean())
+    return predictions, training
 
 
-def _read(seal: SealFolder, model: Any, rows: "pa.Table") -> Any:
-    """The columns that the model was fitted on, as it was given them."""
-    manifest = seal.manifest
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        apart = {manifest.target, manifest.group}
-        known = [name for name in rows.column_names if name not in apart]
-    return as_library(rows.select([str(name) for name in known]), manifest.library)
-
-
-def _predicted(scorer: Scorer, model: Any, X: Any) -> Predictions:
-    predictions = scorer.predictions(model, X)
+def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -> Predictions:
+    X = frame_of(rows.select(list(submission.columns)), manifest.library)
+    predictions = submission.scorer.predictions(submission.model, X)
     for name, array in predictions.items():
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise InvalidInput(
-                f"{type(model).__name__} predicts NaN ({name}); expected numbers. No look was "
-                "used. Check the model on a part of the training rows first."
+                f"{submission.name} predicts NaN ({name}); expected numbers. No look was used. "
+                "Check the model on a part of the training rows first."
             )
     return predictions
 
 
-def _answered(request: _Request, again: str | None, model: Any) -> FinalScore:
+def _answered(request: _Request, again: str | None) -> FinalScore:
     """Under the lock: finish what was interrupted, then answer from the ledger or by a look."""
-    ledger = request.seal.ledger
+    ledger, model = request.seal.ledger, request.submission.model
     entries = _finished(request, ledger.recovered())
     known = _recorded(entries, request)
     if known is not None:
@@ -150,7 +143,7 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     commit = _open_commit(entries)
     if commit is None:
         return entries
-    scorer = _scorer_of(commit, request.scorer)
+    scorer = _scorer_of(commit, request)
     kept = request.seal.kept_predictions()
     found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
     if not found:
@@ -164,12 +157,12 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     return request.seal.ledger.entries()
 
 
-def _scorer_of(commit: Entry, given: Scorer) -> Scorer:
-    """The scorer that a commit tells of; what was given now, where it is the same."""
-    told = commit.get("scorer", {"name": commit["metric"]})
-    if canonical(given.described()) == canonical(told):
-        return given
-    return scorer_of_commit(told) or given
+def _scorer_of(commit: Entry, request: _Request) -> Scorer:
+    """The scorer that a commit describes; the one that was given now, where it is the same."""
+    described = commit.get("scorer", {"name": commit["metric"]})
+    if canonical(request.scorer.described()) == canonical(described):
+        return request.scorer
+    return request.scorer_of_commit(described) or request.scorer
 
 
 def _is_of(predictions: Predictions, scorer: Scorer, commit: Entry) -> bool:
@@ -212,9 +205,9 @@ def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
     return {
         "look": look,
         "metric": request.scorer.name,
-        "model": request.model,
-        "predictions": request.digest,
-        "promised": request.promised,
+        "model": request.submission.name,
+        "predictions": predictions_digest(request.predictions),
+        "promised": request.submission.promised,
         "scorer": dict(request.scorer.described()),
         "training": request.training,
     }
@@ -230,7 +223,7 @@ def _score(
             raise failure  # Ctrl-C
         raise LikelyError(
             f"Look {commit['look']} is committed and could not be scored: {failure.__name__} in "
-            f"the scorer of {scorer.name!r}. Once that is mended, call final again: it costs no "
+            f"the scorer of {scorer.name!r}. Once that is fixed, call final again: it costs no "
             "other look."
         )
     entry = seal.ledger.add("score", facts)
@@ -291,7 +284,7 @@ def _facts_of_ruling(
         "metric": metric,
         "judge": manifest.judge,
         "rows": int(evidence.losses.size),
-        **_as_json(ruling.told),
+        **_as_json(ruling.value, (ruling.low, ruling.high)),
         "own": ruling.own,
         "level": evidence.level,
         "note": ruling.note,
@@ -302,8 +295,10 @@ def _facts_of_ruling(
 
 def _beside_constant(scorer: Scorer, constant: Array, evidence: Evidence) -> dict[str, Any]:
     """The constant's score, and what the model gains over it row by row."""
-    gain = scorer.gain(evidence.losses, constant, evidence.level, evidence.groups)
-    return {"constant": float(constant.mean()), "gain": _as_json(gain)}
+    losses = evidence.losses
+    ends = scorer.gain_interval(losses, constant, evidence.level, evidence.groups)
+    gain = float((constant - losses).mean())
+    return {"constant": float(constant.mean()), "gain": _as_json(gain, ends)}
 
 
 def _groups(seal: SealFolder) -> Codes | None:
@@ -315,9 +310,10 @@ def _groups(seal: SealFolder) -> Codes | None:
     return np.unique(found, return_inverse=True)[1]
 
 
-def _as_json(told: Estimate) -> dict[str, float | None]:
+def _as_json(value: float, ends: Ends) -> dict[str, float | None]:
     """JSON has no infinity: an end that is open is null."""
-    return {name: end if isfinite(end) else None for name, end in told._asdict().items()}
+    numbers = zip(("value", "low", "high"), (value, *ends), strict=True)
+    return {name: number if isfinite(number) else None for name, number in numbers}
 
 
 def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
@@ -373,8 +369,3 @@ def _open_commit(entries: Sequence[Entry]) -> Entry | None:
 def _best_told(entries: Sequence[Mapping[str, Any]], metric: str) -> float | None:
     told = [e["value"] for e in entries if e["event"] == "score" and e["metric"] == metric]
     return min(told, default=None)
-
-
-def _described(model: Any) -> str:
-    """The model in one line, without line breaks that its repr may have."""
-    return " ".join(repr(model).split())

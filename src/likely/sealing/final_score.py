@@ -1,42 +1,38 @@
-"""The score of a look, as it is told."""
+"""The score of one evaluation on sealed rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
-from math import floor, isfinite, log10
 from typing import Any, final
 
-SMALLEST_WIDTH = 1e-12  # half an interval below this says nothing about digits
-MOST_DECIMALS = 6
-USUAL_LEVEL = 0.95  # of an interval; any other is said
+from likely.formatting import capitalised, count, estimate_cells, html_paragraph, percent_level
 
 
 @final
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FinalScore:
-    """One look at a sealed test set.
+    """One evaluation of a model on a sealed test set.
 
     Attributes
     ----------
     value, low, high : float
-        The score and an interval for it, of the given ``level``: 1 − 0.05/k at look k.
+        The score and an interval for it, of the given ``level``: 1 − 0.05/k at evaluation k.
     constant : float
         The same score of the best prediction that ignores the features.
     gain, gain_low, gain_high : float or None
         constant − value, and its interval of the same level from the rows' differences: the model
         is better than the constant, beyond what chance would do, where ``gain_low`` is above 0.
-        None under ladder and thresholdout, which would tell too much by it.
+        None under ladder and thresholdout, because it would reveal too much.
     group, n_groups : str, int or None
         Of a seal by group: its column, and how many groups are sealed.  Intervals are then those
-        of groups, for the rows of one are not independent.
+        of groups, because the rows of one are not independent.
     promised : float or None
-        What the training part had promised, by cross-validation, where that was said.
+        The cross-validation estimate on the training part, where one was given.
     of_this_model : bool
         False where a ladder repeats the best score so far: value and interval are then of an
         earlier model, and this one is not better by a step.
     resumed : bool
-        Whether the look had been used before: by a call that was interrupted, or by the same
-        predictions.
+        Whether this evaluation had been counted before: by a call that was interrupted, or by
+        the same predictions.
     model : object
         The model, fitted to the training part.
     """
@@ -65,41 +61,30 @@ class FinalScore:
     model: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        digits = _decimals((self.high - self.low) / 2)
-        value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
-        low, high = (end.replace("inf", "∞") for end in (low, high))
-        of = "" if self.of_this_model else "Best so far, of an earlier model: "
-        metric = self.metric.capitalize() if self.of_this_model else self.metric
-        level = "" if self.level == USUAL_LEVEL else f", {100 * self.level:.4g} %"
-        said = (
-            f"{of}{metric} {value} ({low}–{high}{level}) on {self.n_rows:,} sealed "
-            f"row{'' if self.n_rows == 1 else 's'}{self._said_groups()}, "
-            f"{self._said_look()}; best constant {self.constant:.{digits}f}."
+        """One sentence each for the score, the baseline and the cross-validation estimate."""
+        beside = [self.constant, *([] if self.promised is None else [self.promised])]
+        value, ends, constant, *promised = estimate_cells(self.value, self.low, self.high, *beside)
+        metric = capitalised(self.metric)
+        if not self.of_this_model:
+            metric = f"Best so far, of an earlier model: {self.metric}"
+        groups = (
+            "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
         )
-        if self.note:
-            said += f" {self.note}"
-        if self.promised is not None:
-            said += f" Cross-validation had promised {self.promised:.{digits}f}."
-        return said
+        parts = [
+            f"{metric} {value} ({percent_level(self.level)} interval {ends}) on "
+            f"{count(self.n_rows, 'sealed row')}{groups}; {self._evaluation()}.",
+            f"Baseline (constant): {constant}.",
+            *([self.note] if self.note else []),
+            *(f"Cross-validation estimate: {each}." for each in promised),
+        ]
+        return " ".join(parts)
 
     __repr__ = __str__
 
-    def _said_groups(self) -> str:
-        if self.n_groups is None:
-            return ""
-        return f" in {self.n_groups:,} group{'' if self.n_groups == 1 else 's'} of {self.group}"
-
-    def _said_look(self) -> str:
+    def _evaluation(self) -> str:
         if self.look <= self.budget:
-            return f"look {self.look} of {self.budget}"
-        return f"look {self.look} where {self.budget} {'was' if self.budget == 1 else 'were'} meant"
+            return f"evaluation {self.look} of {self.budget}"
+        return f"evaluation {self.look}, beyond the budget of {self.budget}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
-
-
-def _decimals(half_width: float) -> int:
-    """Two digits of the interval's half width."""
-    if half_width < SMALLEST_WIDTH or not isfinite(half_width):
-        return 3
-    return min(max(1 - floor(log10(half_width)), 0), MOST_DECIMALS)
+        return html_paragraph(str(self))

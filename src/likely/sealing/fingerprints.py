@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely._typing import Array
-from likely.data.frames import floats_of_arrow, kind_of_arrow
+from likely.data.arrow import decoded
+from likely.data.arrow_columns import floats_of_arrow, kind_of_arrow
 from likely.data.split import mix
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def _cells(column: Any) -> Array:
 
     if pa.types.is_null(column.type):
         return np.full(len(column), MISSING)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if kind_of_arrow(column.type) in ("number", "boolean"):
         return _number_cells(floats_of_arrow(column))
     return _text_cells(_as_text(column), _exact_text)
@@ -86,8 +86,7 @@ def _rough_cells(column: Any) -> Array:
 
     if pa.types.is_null(column.type):
         return np.full(len(column), MISSING)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if kind_of_arrow(column.type) in ("number", "boolean"):
         return _number_cells(_rough(floats_of_arrow(column)))
     return _text_cells(_as_text(column), _rough_text)

@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
 from likely.sealing.ledger import ADVICE, MANIFEST, Ledger
 from likely.sealing.manifest import Manifest
-from likely.sealing.scoring import Predictions
+from likely.sealing.scorer import Predictions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,9 +76,13 @@ class SealFolder:
             raise BrokenLedger(path, f"these are not the labels of {self.path.name}. {ADVICE}")
         return content
 
-    def check(self) -> None:
-        """Refuse a folder that is not as it was written."""
-        verdict = self.ledger.verdict()
+    def check(self, *files: str) -> None:
+        """Refuse a folder that is not as it was written: its ledger, its manifest and its files.
+
+        Where files are named, only these are read, so that labels stay unopened.
+        """
+        sealed = self.manifest.files
+        verdict = self.ledger.verdict({name: sealed[name] for name in files or sealed})
         if not verdict.sound:
             raise BrokenLedger(self.path, f"{verdict.problems[0]} {ADVICE}")
 
@@ -96,10 +100,15 @@ class SealFolder:
         remove(self.path / COMMITTED)
 
 
+def is_seal(path: Path) -> bool:
+    """Whether it is a folder that ``seal`` has written."""
+    return (path / MANIFEST).is_file()
+
+
 def open_folder(path: str | Path) -> SealFolder:
     """The seal at the path, as far as its manifest can be read."""
     folder = SealFolder(Path(path))
-    if not (folder.path / MANIFEST).is_file():
+    if not is_seal(folder.path):
         what = "is no seal" if folder.path.exists() else "does not exist"
         raise InvalidInput(
             f"{path} {what}; expected a folder such as churn{SUFFIX} from likely seal. "
@@ -115,7 +124,7 @@ def seals_in(folders: Iterable[str | Path]) -> tuple[SealFolder, ...]:
         path.resolve(): SealFolder(path)
         for folder in folders
         for path in sorted(Path(folder).glob(f"*{SUFFIX}"))
-        if (path / MANIFEST).is_file()
+        if is_seal(path)
     }
     return tuple(seal for seal in found.values() if _readable(seal))
 
@@ -158,20 +167,6 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> "pa.Table":
             return file.read(columns)
     except (OSError, pa.ArrowException):
         raise BrokenLedger(path, f"it cannot be read as it was written. {ADVICE}") from None
-
-
-def as_library(table: "pa.Table", library: str | None) -> Any:
-    """The table as a frame of the library it came from, where that is installed."""
-    if library not in ("pandas", "polars"):
-        return table
-    try:
-        if library == "pandas":
-            return table.to_pandas()
-        import polars
-
-        return polars.from_arrow(table)
-    except ImportError:
-        return table
 
 
 def predictions_digest(predictions: Predictions) -> str:

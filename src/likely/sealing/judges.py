@@ -31,8 +31,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import n_groups_of, rows_at_worst, wilson
-from likely.sealing.scoring import Estimate, mean_interval
+from likely.intervals import Ends, mean_interval, n_groups_of, rows_at_worst, wilson
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
 STEP = 1.0  # η in units of c/√n: about one standard error
@@ -51,7 +50,7 @@ class Evidence:
     best: float | None  # the best told so far
     level: float  # of the interval
     rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
-    interval: Callable[[Array, float], Estimate] = mean_interval  # the scorer's, of the losses
+    interval: Callable[[Array, float], Ends] = mean_interval  # the scorer's, of the mean loss
     groups: Codes | None = None  # of the sealed rows
 
     @property
@@ -72,20 +71,22 @@ class Evidence:
     def bounded_mean(self) -> float:
         return float(np.minimum(self.losses, self.largest).mean())
 
-    def chance(self, mean: float, level: float) -> Estimate:
+    def chance(self, mean: float, level: float) -> Ends:
         """All means m with |mean − m| ≤ z √(m (b − m) / n): Wilson's interval on the scale of b."""
         share = min(max(mean / self.largest, 0.0), 1.0)
         alone = self.groups is not None and n_groups_of(self.groups) < 2
         low, high = wilson(share, 0.0 if alone else self.n, level)
-        return Estimate(mean, self.largest * low, self.largest * high)
+        return self.largest * low, self.largest * high
 
 
 @final
 @dataclass(frozen=True)
 class Ruling:
-    """What is told, and a sentence where it needs one."""
+    """The score that is told with its interval, and a sentence where it needs one."""
 
-    told: Estimate
+    value: float
+    low: float
+    high: float
     note: str = ""
     own: bool = True  # of this model; else of the best so far
 
@@ -107,7 +108,8 @@ class Plain(Judge):
     exact: ClassVar[bool] = True
 
     def rule(self, evidence: Evidence) -> Ruling:
-        return Ruling(evidence.interval(evidence.losses, evidence.level))
+        ends = evidence.interval(evidence.losses, evidence.level)
+        return Ruling(float(np.mean(evidence.losses)), *ends)
 
 
 @final
@@ -121,9 +123,11 @@ class Ladder(Judge):
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
             note = f"This model is not better than that by a step of {step:.3g}."
-            return Ruling(_around(evidence.best, step, evidence, evidence.level), note, own=False)
-        told = step * round(mean / step)
-        return Ruling(_around(told, step, evidence, evidence.level), f"In steps of {step:.3g}.")
+            ends = _around(evidence.best, step, evidence, evidence.level)
+            return Ruling(evidence.best, *ends, note, own=False)
+        value = step * round(mean / step)
+        ends = _around(value, step, evidence, evidence.level)
+        return Ruling(value, *ends, f"In steps of {step:.3g}.")
 
 
 @final
@@ -145,16 +149,17 @@ class Thresholdout(Judge):
             # P(Laplace(2σ) + Laplace(4σ) > x) < ⅔ exp(−x/4σ)
             slack = threshold + 4 * noise * max(log(2 / (3 * alpha)), 0.0)
             note = "The sealed rows agree with the training part, whose score is given."
-            return Ruling(_around(training, slack, evidence, 1 - alpha), note)
-        told = mean + rng.laplace(0.0, noise)
+            return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
+        value = mean + rng.laplace(0.0, noise)
         note = f"With noise of scale {noise:.3g}; the training part had promised another score."
-        return Ruling(_around(told, noise * log(1 / alpha), evidence, 1 - alpha), note)
+        slack = noise * log(1 / alpha)
+        return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 
 
 JUDGES: dict[str, Judge] = {"plain": Plain(), "ladder": Ladder(), "thresholdout": Thresholdout()}
 
 
-def _around(told: float, slack: float, evidence: Evidence, level: float) -> Estimate:
-    """The value, with room for what was not told, and for chance at the level."""
-    _, low, high = evidence.chance(told, level)
-    return Estimate(told, max(min(low, told) - slack, 0.0), max(high, told) + slack)
+def _around(value: float, slack: float, evidence: Evidence, level: float) -> Ends:
+    """The interval of a value, with room for what was not told, and for chance at the level."""
+    low, high = evidence.chance(value, level)
+    return max(min(low, value) - slack, 0.0), max(high, value) + slack

@@ -17,9 +17,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from likely.data.digest import digest_of_file
 from likely.errors import BrokenLedger
 from likely.files import append_line, sweep, write_atomically
-from likely.sealing.manifest import canonical, sha256_of_file
+from likely.sealing.manifest import Manifest, canonical
 
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
 EVENTS = ("sealed", "commit", "score", "again", "predict", "refused")
@@ -89,11 +90,14 @@ class Ledger:
             self._finish(head.adding.encode(), head.n_lines)
         return entries
 
-    def verdict(self) -> Verdict:
-        """The whole folder against what was written: lines, head, manifest and files."""
+    def verdict(self, files: Mapping[str, str] | None = None) -> Verdict:
+        """The whole folder against what was written: lines, head, manifest and files.
+
+        ``files`` are those to be read, with their SHA-256; None is all that the manifest names.
+        """
         lines, problems = self._checked()
         if lines and not problems:
-            problems = _problems_of_files(self.folder, json.loads(lines[0]))
+            problems = _problems_of_files(self.folder, json.loads(lines[0]), files)
         head = _hash(lines[-1]) if lines else ZEROS
         return Verdict(not problems, len(lines), head, tuple(problems))
 
@@ -208,16 +212,16 @@ def _problem_of_head(lines: list[bytes], head: _Head) -> str:
     return ""
 
 
-def _problems_of_files(folder: Path, sealed: Entry) -> list[str]:
+def _problems_of_files(folder: Path, sealed: Entry, files: Mapping[str, str] | None) -> list[str]:
     """What differs from the manifest, and the manifest from line 0."""
     try:
-        if sha256_of_file(folder / MANIFEST) != sealed.get("manifest"):
+        if digest_of_file(folder / MANIFEST) != sealed.get("manifest"):
             return [f"{MANIFEST} is not the one that was sealed."]
-        files = json.loads((folder / MANIFEST).read_bytes())["files"]
+        files = Manifest.read(folder / MANIFEST).files if files is None else files
         return [
             f"{name} is not the one that was sealed."
             for name, digest in files.items()
-            if sha256_of_file(folder / name) != digest
+            if digest_of_file(folder / name) != digest
         ]
     except OSError as error:
         return [f"{Path(error.filename).name} cannot be read ({error.strerror})."]

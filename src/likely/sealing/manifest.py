@@ -7,14 +7,13 @@ the end, so that one content has one form and one SHA-256.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
 
 from likely.errors import BrokenLedger
 
+LATER = ("kind", "order", "dropped", "categories")  # left out where nothing was declared
 FORMAT = 1  # raised when an older version of likely could misread the folder
-PIECE = 2**20  # bytes hashed at a time
 
 
 @final
@@ -43,6 +42,8 @@ class Manifest:
     earlier: tuple[str, ...] = ()  # seals of the same rows
     kind: str | None = None  # of task, where the values alone do not say it
     order: tuple[Any, ...] | None = None  # of the classes, from lowest to highest
+    dropped: tuple[str, ...] = ()  # columns that no model is to see
+    categories: tuple[str, ...] = ()  # columns declared to be categories
     format: int = FORMAT
 
     @classmethod
@@ -52,12 +53,9 @@ class Manifest:
             unknown = set(content) - {field.name for field in fields(cls)}
             if content["format"] != FORMAT or unknown:
                 raise BrokenLedger(path, _newer(content.get("format"), sorted(unknown)))
-            content["notes"], content["earlier"] = (
-                tuple(content["notes"]),
-                tuple(content["earlier"]),
-            )
-            if content.get("order") is not None:
-                content["order"] = tuple(content["order"])
+            for name in ("notes", "earlier", *LATER):
+                if isinstance(content.get(name), list):
+                    content[name] = tuple(content[name])
             return cls(**content)
         except (OSError, ValueError, TypeError, KeyError):
             raise BrokenLedger(
@@ -67,12 +65,12 @@ class Manifest:
             ) from None
 
     def to_bytes(self) -> bytes:
-        """Without what was not said of the target, as before that could be said."""
-        said = asdict(self)
-        for name in ("kind", "order"):
-            if said[name] is None:
-                del said[name]
-        return canonical(said) + b"\n"
+        """Without what was not declared, as before it could be."""
+        declared = asdict(self)
+        for name in LATER:
+            if not declared[name]:
+                del declared[name]
+        return canonical(declared) + b"\n"
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
@@ -80,14 +78,6 @@ def canonical(content: Mapping[str, Any]) -> bytes:
     return json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()
-
-
-def sha256_of_file(path: Path) -> str:
-    digest = sha256()
-    with open(path, "rb") as file:
-        while piece := file.read(PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _newer(found: object, unknown: list[str]) -> str:

@@ -8,16 +8,15 @@ them.
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
-from likely.errors import BrokenLedger, CannotWrite, HonestyRefusal
+from likely.errors import BrokenLedger, CannotWrite, SealedRows
 from likely.files import lock
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import FEATURES, SealFolder, column_names, seals_near
+from likely.sealing.folder import FEATURES, SealFolder, column_names
 from likely.sealing.likeness import ENOUGH, Band, bands_of, found_in, marked
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def refuse_sealed_rows(
     for one in held:
         with suppress(BrokenLedger, CannotWrite):  # refused all the same
             log_event(one.seal, "refused", {"doing": doing, "data": label, "rows": one.n_found})
-    raise HonestyRefusal(_refusal(held, label, doing))
+    raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
 def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
@@ -134,13 +133,6 @@ def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
         f"{holds}; a model that has seen them cannot be scored on them. Use {names} in place of "
         f"{label}: {gives}."
     )
-
-
-def refuse_sealed_rows_near(table: "pa.Table", path: str | Path | None, *, doing: str) -> None:
-    """The same, for the seals near the working folder and near the file, where there is one."""
-    seals = seals_near(*([] if path is None else [path]))
-    if seals:
-        refuse_sealed_rows(table, seals, label=TABLE if path is None else str(path), doing=doing)
 
 
 def log_prediction(

@@ -4,20 +4,18 @@ Labels are in no attribute of the object.  It is not an array, cannot be iterate
 calculated with, copied or pickled, and a function that tries gets ``SealedData``.
 """
 
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Never, NoReturn, final
 
-from likely.errors import InvalidInput, SealedData
-from likely.sealing.evaluation import final_look
+from likely.data.frames import frame_of
+from likely.errors import SealedData
 from likely.sealing.final_score import FinalScore
-from likely.sealing.folder import TRAIN, SealFolder, as_library, open_folder
+from likely.sealing.folder import SealFolder
 from likely.sealing.ledger import Entry, Verdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.recognition import said_looks
-from likely.sealing.scoring import Scorer, usual_scorer, values_of
-
-MODELS = "likely.workbench.final_models"  # which lies above, and is named by a word
+from likely.sealing.scorer import Scorer
 
 
 class _NotThere(SealedData, AttributeError):
@@ -44,12 +42,14 @@ class Sealed:
         The folder.
     """
 
-    __slots__ = ("__weakref__", "_folder")
+    __slots__ = ("__weakref__", "_final", "_folder")
 
     _folder: SealFolder
+    _final: Callable[..., FinalScore]  # fits and scores; given, because sealing knows no model
 
-    def __init__(self, folder: SealFolder) -> None:
+    def __init__(self, folder: SealFolder, final: Callable[..., FinalScore]) -> None:
         object.__setattr__(self, "_folder", folder)
+        object.__setattr__(self, "_final", final)
 
     @property
     def path(self) -> Path:
@@ -69,7 +69,7 @@ class Sealed:
 
     @property
     def train(self) -> Any:
-        return as_library(self._folder.train(), self.manifest.library)
+        return frame_of(self._folder.train(), self.manifest.library)
 
     @property
     def looks(self) -> int:
@@ -121,32 +121,14 @@ class Sealed:
             negative log-likelihood of numbers.  A model without probabilities has the error rate,
             and one without a density the mean squared error.
         """
-        from sklearn.base import clone
-
-        self._folder.check()
-        self._folder.label_file(escrow)  # a missing file is found before the fit
-        table, manifest = self._folder.train(), self.manifest
-        chosen = import_module(MODELS).model_at_seal(estimator, table, manifest)
-        apart = [name for name in (self.target, manifest.group) if name is not None]
-        X = as_library(table.drop_columns(apart), manifest.library)
-        model = _fitted(clone(chosen.model), X, self._train_labels(table))
-        scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
-        return final_look(
+        return self._final(
             self._folder,
-            model,
-            trained_on=self.manifest.files[TRAIN],
-            scorer=scorer,
+            estimator,
             again=again,
             escrow=escrow,
-            promised=chosen.promised(scorer) if promised is None else promised,
+            promised=promised,
+            scorer=scorer,
         )
-
-    def _train_labels(self, table: Any) -> Any:
-        """Values; a column whose categories have an order stays the column it is."""
-        column = table.column(self.target)
-        if getattr(column.type, "ordered", False):
-            return as_library(table, self.manifest.library)[self.target]
-        return values_of(column)
 
     def __repr__(self) -> str:
         manifest = self.manifest
@@ -233,22 +215,6 @@ class Sealed:
         )
 
 
-def open_seal(path: str | Path) -> Sealed:
-    """The seal in a folder such as ``churn.seal``."""
-    folder = open_folder(path)
-    folder.ledger.entries()  # a broken ledger is refused at the door
-    return Sealed(folder)
-
-
-def _fitted(model: Any, X: Any, y: Any) -> Any:
-    """The fit; what it cannot read is told with the remedy."""
-    try:
-        return model.fit(X, y)
-    except (TypeError, ValueError) as error:
-        name = type(model).__name__
-        if name == "Prepared":
-            raise
-        raise InvalidInput(
-            f"{name} cannot be fitted to the training rows as they are ({error}). "
-            f"likely.Prepared({name}()) handles missing cells, text and dates, as compare does."
-        ) from error
+def folder_of(sealed: Sealed) -> SealFolder:
+    """The folder of a seal, with its manifest as it was read."""
+    return sealed._folder

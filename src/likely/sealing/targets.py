@@ -1,19 +1,13 @@
-"""Whether a column can be sealed as a target: a seal cannot be mended once it is made."""
+"""Whether a column can be sealed as a target: a seal cannot be changed once it is made."""
 
-from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from likely.data.arrow import decoded
 from likely.data.labels import are_names, refuse_names
 from likely.errors import InvalidInput
 from likely.sealing.fingerprints import row_fingerprints
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-TASKS = "likely.workbench.task"
 
 
 def check_target(column: Any, name: str) -> None:
@@ -43,19 +37,6 @@ def check_target(column: Any, name: str) -> None:
     _check_values(column, name)
 
 
-def checked_kind(
-    table: "pa.Table", target: str, kind: str | None, order: Sequence[Any] | None
-) -> tuple[str | None, tuple[Any, ...] | None]:
-    """The kind of task and the order of its classes; refused where the values do not allow them.
-
-    ``evaluate`` lies above this package, and is named by a word as in ``likely.__init__``.
-    """
-    if kind is None and order is None:
-        return None, None
-    task = import_module(TASKS).task_of(table, target, ordered=order, kind=kind)
-    return task.kind, None if order is None else task.order
-
-
 def _check_finite(column: Any, name: str) -> None:
     import pyarrow.compute as pc
 
@@ -63,7 +44,7 @@ def _check_finite(column: Any, name: str) -> None:
     if row >= 0:
         raise InvalidInput(
             f"The target {name!r} is {column[row].as_py()} in row {row}; finite numbers were "
-            "expected. Mend or drop such rows first."
+            "expected. Fix or drop such rows first."
         )
 
 
@@ -76,8 +57,7 @@ def _check_values(column: Any, name: str) -> None:
             f"The target {name!r} has one value in all {len(column):,} rows; there is nothing to "
             "predict. Choose another column."
         )
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if text and are_names(n_values, len(column)):
         refuse_names(name, column.unique().to_pylist(), len(column))

@@ -4,7 +4,8 @@ from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver
 from likely.solvers.em import EM, ExpectationObjective
 from likely.solvers.gradient_descent import FixedStep, GradientDescent
 from likely.solvers.lbfgs import LBFGS
-from likely.solvers.maximise import maximise
+from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equations, solve_qr
+from likely.solvers.maximise import Negated, maximise
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
@@ -28,6 +29,7 @@ __all__ = [
     "FixedStep",
     "GradientDescent",
     "Iterations",
+    "Negated",
     "Newton",
     "Patience",
     "ProximalNewton",
@@ -43,4 +45,7 @@ __all__ = [
     "Tolerance",
     "maximise",
     "minimise",
+    "solve_minimum_norm",
+    "solve_normal_equations",
+    "solve_qr",
 ]

@@ -1,22 +1,13 @@
 """Models side by side: scores on the same folds, intervals, paired tests, and the baseline.
 
-    averaged    the mean over folds of the score of each
-    pooled      the score of all held-out rows of a repeat together, and the mean over repeats
-
-The two agree for a score that is a mean over rows, up to the sizes of the folds; R², AUC and the
-like differ.  The interval beside the average and the paired tests are corrected for the overlap of
-training sets (``likely.workbench.paired``).
-
-References
-----------
-Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
+The score of a model is that of all held-out rows of a repeat together, with the interval of these
+rows, and the mean over repeats.  Paired tests are between the scores of single folds, corrected for
+the overlap of their training sets (``likely.workbench.paired``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from math import nan
-from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -25,27 +16,19 @@ from sklearn.base import clone
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.frames import frame_of
-from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.metrics import METRICS, Metric, metric_named, metrics_for
+from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
+from likely.metrics.registry import BESIDE
 from likely.workbench.comparison_text import html_of, text_of
-from likely.workbench.contest import Arena, Contestant, contest
-from likely.workbench.contestants import contestants_for
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.folds import Folds
-from likely.workbench.models import BASELINE
-from likely.workbench.paired import Paired, corrected_test
-from likely.workbench.rows import Rows, rows_for
+from likely.workbench.held_out import Loop, Repeat, cross_validate_all
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
+from likely.workbench.paired import Paired, standings
+from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
-
-BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
-    "binary": ("accuracy",),
-    "classes": ("accuracy",),
-    "ordinal": ("ranked-probability", "accuracy"),
-    "count": ("poisson-deviance-explained", "r2"),
-    "positive": ("r2",),
-    "real": ("r2",),
-}
 
 
 @final
@@ -55,29 +38,39 @@ class Entry:
 
     name: str
     estimator: Any  # not fitted, with its preparation inside
+    score: Score | None = None
     per_fold: Array = field(default_factory=lambda: np.empty(0))  # the main metric, fold by fold
-    averaged: float = nan
-    low: float = nan  # ends of the average's interval
-    high: float = nan
-    pooled: float = nan
-    pooled_low: float = nan
-    pooled_high: float = nan
-    beside: Mapping[str, float] = field(default_factory=dict)  # pooled, by name of the metric
     seconds: float = nan  # of one fit, on average
-    against_best: Paired | None = None  # this model's score less the best one's
+    against_best: Paired | None = None  # this model's score less the best one's, over folds
     against_baseline: Paired | None = None
     problem: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> Estimate:
+        """By the metric that orders the models."""
+        return Estimate(nan, nan, nan, nan) if self.score is None else self.score.main
+
+    @property
+    def value(self) -> float:
+        return self.main.value
+
+    @property
+    def beside(self) -> dict[str, float]:
+        """The values of the other metrics, by name."""
+        if self.score is None:
+            return {}
+        name = self.score.metric
+        return {other: e.value for other, e in self.score.estimates.items() if other != name}
 
     def facts(self) -> dict[str, Any]:
         """For a program."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
         return {
             "model": self.name,
-            "averaged": self.averaged,
-            "interval": [self.low, self.high],
-            "pooled": self.pooled,
-            "pooled_interval": [self.pooled_low, self.pooled_high],
+            "value": self.value,
+            "interval": [self.main.low, self.main.high],
+            "best_constant": self.main.constant,
             "folds": self.per_fold.tolist(),
             **self.beside,
             "fit_seconds": self.seconds,
@@ -96,7 +89,7 @@ class Comparison:
     ----------
     entries : tuple of Entry
         The best first; those that failed last.
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     metric : Metric
         The main one, by which models are ordered.
@@ -110,7 +103,7 @@ class Comparison:
     """
 
     entries: tuple[Entry, ...]
-    rows: Rows
+    rows: Dataset
     metric: Metric
     beside: tuple[Metric, ...]
     folds: Folds
@@ -119,7 +112,7 @@ class Comparison:
 
     @property
     def best(self) -> Entry:
-        """The entry with the best average; the baseline may be it."""
+        """The entry with the best score; the baseline may be it."""
         return self.entries[0]
 
     @property
@@ -137,7 +130,7 @@ class Comparison:
 
     @property
     def task(self) -> Task:
-        return self.rows.task
+        return self.rows.settled
 
     def best_model(self) -> Any:
         """The best model with its preparation, not yet fitted."""
@@ -161,8 +154,8 @@ class Comparison:
         """One row per model, in pandas, polars or Arrow, as the data were."""
         entries = self.entries
         columns: dict[str, Any] = {"model": np.array([e.name for e in entries], dtype=object)}
-        for name in ("averaged", "low", "high", "pooled", "pooled_low", "pooled_high"):
-            columns[name] = np.array([getattr(e, name) for e in entries])
+        for name in ("value", "low", "high"):
+            columns[name] = np.array([getattr(e.main, name) for e in entries])
         for metric in self.beside:
             columns[metric.name] = np.array([e.beside.get(metric.name, nan) for e in entries])
         columns["fit_seconds"] = np.array([e.seconds for e in entries])
@@ -178,7 +171,7 @@ class Comparison:
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "rows_without_target": self.rows.n_without,
+            "rows_without_target": self.rows.n_without_target,
             "target": task.target,
             "kind": task.kind,
             "reason": task.reason,
@@ -188,7 +181,7 @@ class Comparison:
             "folds": folds.n_folds,
             "repeats": folds.repeats,
             "seed": folds.seed,
-            "test_per_train": float(np.mean([len(f.test) / len(f.train) for f in folds])),
+            "test_per_train": folds.test_per_train,
             "group": self.rows.group,
             "by_time": self.rows.by_time,
             "best": self.best.name,
@@ -207,11 +200,13 @@ def compare(
     repeats: int = 2,
     seed: int = 0,
     everything: bool = False,
-    metric: str | Metric | None = None,
+    metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
     """Score models on the same folds of a table, beside the best constant.
@@ -221,10 +216,10 @@ def compare(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     models : name, estimator, list of both, or mapping of names to estimators, optional
         All that suit the target, if not given.  The baseline, ``constant``, is always there.
     folds, repeats : int
@@ -233,8 +228,10 @@ def compare(
         Of the folds, and of models that draw.
     everything : bool, default=False
         Whether the slow models are tried too.
-    metric : str, optional
-        By which models are ordered; log loss or log-likelihood, if not given.
+    metric : str, Metric or callable, optional
+        By which models are ordered; log loss or log-likelihood, if not given.  A function
+        f(y, prediction) as those of ``sklearn.metrics`` is, or its import path: see
+        ``likely.metrics.CallableMetric``.
     group : str, optional
         A column whose equal values are never on both sides of a fold, and which is no feature.
     by_time : str, optional
@@ -244,6 +241,10 @@ def compare(
         remembers it, the target's own values say it, or the models do where they need another.
     order : sequence, optional
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str, optional
+        Columns that no model is to see.
+    category : sequence of str, optional
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     executor : str or Executor, default="auto"
         Where fits run: side by side on threads for a small table, else one after another.
 
@@ -265,121 +266,135 @@ def compare(
     True
     """
     models = list(models) if isinstance(models, Iterator) else models
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=models,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="compare",
+        drop=drop,
+        category=category,
     )
-    return compare_rows(
-        rows,
-        models,
-        folds=folds,
-        repeats=repeats,
-        seed=seed,
-        everything=everything,
-        metric=metric,
-        executor=executor,
-    )
-
-
-def compare_rows(
-    rows: Rows,
-    models: Any = None,
-    *,
-    folds: int = 5,
-    repeats: int = 2,
-    seed: int = 0,
-    everything: bool = False,
-    metric: str | Metric | None = None,
-    executor: str | Executor = "auto",
-) -> Comparison:
-    """``compare`` of a table that is open."""
-    contestants, left_out = contestants_for(models, rows.task, seed=seed, everything=everything)
-    main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
-    if rows.task.kind not in main.tasks:
-        raise InvalidInput(
-            f"{main.name} is no metric of {rows.task.kind} targets. Choose one of "
-            f"{', '.join(each.name for each in metrics_for(rows.task.kind))}."
-        )
-    beside = tuple(METRICS[name] for name in BESIDE[rows.task.kind] if name != main.name)
-    plan = rows.folds(n_folds=folds, repeats=repeats, seed=seed)
-    arena = Arena(rows.learned, rows.task, plan, (main, *beside))
-    contest(arena, contestants, executor_of_trials(executor, rows.table))
-    ranked = _ranked([_entry(arena, each) for each in contestants], arena)
+    rows.refuse_roles("compare")
+    rows.refuse_sealed_rows("compare")
+    rows = rows.with_task(models)
+    task = rows.settled
+    estimators, left_out = _estimators(models, task, seed=seed, everything=everything)
+    main = metric_for(task.kind, metric)
+    beside = tuple(METRICS[name] for name in BESIDE[task.kind] if name != main.name)
+    plan = rows.folds(folds, repeats, seed)
+    loop = Loop(rows.learned, task, plan, main)
+    tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
+    for found in cross_validate_all(estimators, loop, executor_of_trials(executor, rows.table)):
+        for name, each in found.items():
+            tallies[name].take(each, (main, *beside))
+    ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     return Comparison(ranked, rows, main, beside, plan, left_out, _unseen(rows, plan))
 
 
-def _unseen(rows: Rows, folds: Folds) -> tuple[Any, ...]:
+@final
+@dataclass(eq=False)
+class _Tally:
+    """A model, and its repeats so far."""
+
+    name: str
+    estimator: Any
+    scores: list[Score] = field(default_factory=list)
+    per_fold: list[Array] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problem: str = ""
+
+    def take(self, found: Repeat, metrics: Sequence[Metric]) -> None:
+        self.warnings += [text for text in found.warnings if text not in self.warnings]
+        self.problem = found.problem
+        if self.problem:
+            return
+        held = replace(found.held, is_constant=self.name == BASELINE)
+        self.scores.append(held.score(metrics))
+        self.per_fold.append(held.by_fold(metrics[0]))
+        self.seconds += found.seconds
+
+    def entry(self) -> Entry:
+        warnings = tuple(self.warnings)
+        if self.problem:
+            return Entry(self.name, self.estimator, problem=self.problem, warnings=warnings)
+        return Entry(
+            self.name,
+            self.estimator,
+            mean_score(self.scores),
+            np.concatenate(self.per_fold),
+            float(np.mean(self.seconds)),
+            warnings=warnings,
+        )
+
+
+def _estimators(
+    models: Any, task: Task, *, seed: int, everything: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The baseline and the models asked for, by name, and the slow ones that were not."""
+    left_out: tuple[str, ...] = ()
+    if models is None:
+        chosen = entries_for(task.kind, everything=everything)
+        left_out = tuple(
+            each.name for each in entries_for(task.kind, everything=True) if each not in chosen
+        )
+        named = {each.name: each.build(task, seed=seed) for each in chosen}
+    else:
+        named = _by_name(models, task, seed=seed)
+    # the baseline looks at no column, so that it cannot fail for one
+    found = {BASELINE: MODELS[BASELINE].build(task), **named}
+    return {
+        name: one if isinstance(one, Prepared) or name == BASELINE else Prepared(one)
+        for name, one in found.items()
+    }, left_out
+
+
+def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
+    """Estimators by name; a second of one class gets a number, a name given twice counts once."""
+    if isinstance(models, Mapping):
+        return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
+    alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
+    found: dict[str, Any] = {}
+    for model in [models] if alone else models:
+        entry = entry_for(model)
+        name, estimator = entry.name, entry.build(task, seed=seed)
+        if entry.example is None:
+            found[name] = estimator
+            continue
+        count = sum(known == name or known.startswith(f"{name} ") for known in found)
+        found[name if not count else f"{name} {count + 1}"] = estimator
+    return found
+
+
+def _unseen(rows: Dataset, folds: Folds) -> tuple[Any, ...]:
     """The classes that a fold held out whole."""
-    if not rows.task.has_classes:
+    task = rows.settled
+    if not task.has_classes:
         return ()
-    codes, found = rows.task.codes(rows.table), set()
+    codes, found = task.codes(rows.table), set()
     for fold in folds:
         found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
-    return tuple(rows.task.classes[k] for k in sorted(found))
+    return tuple(task.classes[k] for k in sorted(found))
 
 
-def _entry(arena: Arena, each: Contestant) -> Entry:
-    told = {"problem": each.problem, "warnings": tuple(each.warnings)}
-    entry = Entry(each.name, each.estimator, **told)  # type: ignore[arg-type]  # str and tuple
-    if each.problem:
-        return entry
-    main, *beside = arena.metrics
-    per_fold = np.array([main.value(one.statistics[main.name]) for one in each.scored])
-    low, high = arena.interval(per_fold)
-    pooled, pooled_low, pooled_high = _pooled(arena, each, main)
-    present = [metric for metric in beside if metric.name in each.scored[0].statistics]
-    return replace(
-        entry,
-        per_fold=per_fold,
-        averaged=float(per_fold.mean()),
-        low=low,
-        high=high,
-        pooled=pooled,
-        pooled_low=pooled_low,
-        pooled_high=pooled_high,
-        beside={metric.name: _pooled(arena, each, metric)[0] for metric in present},
-        seconds=float(np.mean([one.seconds for one in each.scored])),
-    )
-
-
-def _pooled(arena: Arena, each: Contestant, metric: Metric) -> tuple[float, float, float]:
-    """The score of a repeat's rows together, with its ends; means over repeats."""
-    n = arena.folds.n_folds
-    repeats = [each.scored[start : start + n] for start in range(0, len(each.scored), n)]
-    totals = [reduce(add, (one.statistics[metric.name] for one in folds)) for folds in repeats]
-    values = np.array([(metric.value(one), *metric.interval(one)) for one in totals])
-    value, low, high = values.mean(axis=0)
-    return float(value), float(low), float(high)
-
-
-def _ranked(entries: list[Entry], arena: Arena) -> tuple[Entry, ...]:
+def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:
     """The best first, with the paired tests against it and against the baseline."""
-    sign = 1 if arena.metrics[0].better == "lower" else -1
-    scored = sorted(
-        (each for each in entries if not each.problem),
-        key=lambda each: (np.isnan(each.averaged), sign * each.averaged),
+    scored = {each.name: each for each in entries if not each.problem}
+    order = standings(
+        {name: each.per_fold for name, each in scored.items()},
+        {name: each.value for name, each in scored.items()},
+        better=metric.better,
+        baseline=BASELINE,
+        test_per_train=test_per_train,
     )
-    failed = [each for each in entries if each.problem]
-    baseline = next((each for each in scored if each.name == BASELINE), None)
-    ratio = arena.held_per_learned
-
-    def against(each: Entry, other: Entry | None) -> Paired | None:
-        if other is None or each is other:
-            return None
-        with np.errstate(invalid="ignore"):  # inf − inf: the test then says NaN
-            gap = each.per_fold - other.per_fold
-        return corrected_test(gap, test_per_train=ratio)
-
     tested = [
         replace(
-            each, against_best=against(each, scored[0]), against_baseline=against(each, baseline)
+            scored[each.name],
+            against_best=each.against_best,
+            against_baseline=each.against_baseline,
         )
-        for each in scored
+        for each in order
     ]
-    return (*tested, *failed)
+    return (*tested, *(each for each in entries if each.problem))

@@ -1,26 +1,27 @@
 """The best constant as an estimator: it is in every table of models, as the one to beat."""
 
-from typing import Any, Literal, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples as n_rows_of
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
+from likely.description import Description, Fact
+from likely.errors import UnknownName
+from likely.formatting import count
+from likely.inputs.labels import check_labels
+from likely.inputs.numbers import check_response, check_weight
+from likely.inputs.tables import check_table, own_columns
+from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.baseline import best_level, class_log_shares
-from likely.names import lookup
-from likely.opening import check_response, own_columns
-from likely.validate import check_labels, check_table, check_weight
-
-Target = Literal["classes", "count", "positive", "real"]
-TARGETS: dict[str, Target] = {name: name for name in ("classes", "count", "positive", "real")}
 
 
 def _of_classes(model: Any) -> bool:
-    return bool(model.target == "classes")
+    return model.kind in CLASS_KINDS
 
 
 @final
@@ -29,9 +30,9 @@ class Constant(BaseEstimator):
 
     Parameters
     ----------
-    target : {"classes", "count", "positive", "real"}, default="classes"
-        Class shares; or the mean, with a negative binomial (Poisson where counts are not more
-        spread than that), a gamma or a Gaussian around it.
+    kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
+        Of the target.  Class shares; or the mean, with a negative binomial (Poisson where counts
+        are not more spread than that), a gamma or a Gaussian around it.
 
     Attributes
     ----------
@@ -51,25 +52,25 @@ class Constant(BaseEstimator):
     array([[0.25, 0.75]])
     """
 
-    def __init__(self, target: Target = "classes") -> None:
-        self.target = target
+    def __init__(self, kind: TargetKind = "classes") -> None:
+        self.kind = kind
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from y; X, of which only the columns are remembered, may hold anything."""
-        target = lookup("target of a constant", self.target, TARGETS)
+        if self.kind not in TARGET_KINDS:
+            raise UnknownName("kind of target", self.kind, TARGET_KINDS)
         X, y, sample_weight = own_columns(X, y, sample_weight)
-        X = check_table(self, X, reset=True)
-        n_rows = n_rows_of(X)
-        weight = check_weight(sample_weight, X, n_rows=n_rows)
+        n_rows = check_table(self, X, reset=True).n_rows
+        weight = check_weight(sample_weight, n_rows=n_rows)
         weight = np.ones(n_rows) if weight is None else weight
-        if target == "classes":
+        if _of_classes(self):
             known = check_labels(y, n_rows=n_rows)
             log_share = class_log_shares(known.codes, weight, len(known.classes))
             seen = np.isfinite(log_share)  # weight 0 is the row absent
             self.classes_, self.class_log_prior_ = known.classes[seen], log_share[seen]
             return self
         y = check_response(y, n_rows=n_rows, estimator=self)
-        level = best_level(target, y[weight > 0], weight[weight > 0])
+        level = best_level(self.kind, y[weight > 0], weight[weight > 0])
         self.response_, self.mean_, self.dispersion_ = level.response, level.mean, level.dispersion
         return self
 
@@ -91,6 +92,31 @@ class Constant(BaseEstimator):
         """The class shares, (n, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
+    def predictive_family(self) -> PredictiveFamily | None:
+        """Of numbers, the family about the mean; None of classes."""
+        check_is_fitted(self)
+        if _of_classes(self):
+            return None
+        return PredictiveFamily.of(self.response_, float(self.dispersion_))
+
+    def describe(self) -> Description:
+        """The class shares, or the mean with its family."""
+        check_is_fitted(self)
+        if not _of_classes(self):
+            return Description(
+                f"{type(self).__name__}: {self.response_.name} response",
+                fit=(
+                    Fact("mean", "mean", float(self.mean_)),
+                    Fact("dispersion", "dispersion", float(self.dispersion_)),
+                ),
+            )
+        labels = tuple(str(label) for label in self.classes_.tolist())
+        return Description(
+            f"{type(self).__name__}: {count(len(labels), 'class', 'classes')}",
+            groups=labels,
+            shares=tuple(np.exp(self.class_log_prior_).tolist()),
+        )
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right classes, or R²."""
         from sklearn.metrics import accuracy_score, r2_score
@@ -100,7 +126,7 @@ class Constant(BaseEstimator):
 
     def _n_rows(self, X: Any) -> int:
         check_is_fitted(self)
-        return int(n_rows_of(check_table(self, X, reset=False)))
+        return check_table(self, X, reset=False).n_rows
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -113,5 +139,5 @@ class Constant(BaseEstimator):
         else:
             tags.estimator_type = "regressor"
             tags.regressor_tags = RegressorTags(poor_score=True)
-            tags.target_tags.positive_only = self.target == "positive"
+            tags.target_tags.positive_only = self.kind == "positive"
         return tags

@@ -1,40 +1,39 @@
-"""A curve, put for the terminal, for the notebook and as a picture."""
+"""A curve as text for the terminal, as HTML for the notebook and as a picture."""
 
-from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.formatting import (
+    estimate_cells,
+    html_block,
+    html_paragraph,
+    html_table,
+    setting,
+    text_table,
+)
 from likely.workbench.folds import parted_by
-from likely.workbench.score_text import interval_text, score_text
 
 if TYPE_CHECKING:
-    from likely.workbench.curves import Curve
+    from likely.workbench.curves import Curve, Point
 
 BARS = "▁▂▃▄▅▆▇█"
-LINE = "rgba(127,127,127,.45)"
-CELL = "text-align:right;padding:.15em .7em;border:0;font-variant-numeric:tabular-nums"
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
 
 
 def text_of(curve: "Curve") -> str:
-    rows = table_of(curve)
-    wide = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    lines = ["  " + "  ".join(c.rjust(w) for c, w in zip(row, wide, strict=True)) for row in rows]
-    return "\n".join([title(curve), "", *lines, "", *sentences(curve)])
+    head, *rows = table_of(curve)
+    table = text_table(head, rows, words=_words(curve))
+    return "\n".join([title(curve), "", *table, "", *sentences(curve)])
 
 
 def html_of(curve: "Curve") -> str:
     head, *rows = table_of(curve)
-    said = "".join(f"<p style='margin:.3em 0'>{escape(each)}</p>" for each in sentences(curve))
-    body = "".join(_html_row(row, "td") for row in rows)
-    return (
-        "<div style='font-size:.95em;overflow-x:auto'>"
-        f"<p style='font-weight:600'>{escape(title(curve))}</p>"
-        f"<table style='border-collapse:collapse;color:inherit;border-top:1px solid {LINE};"
-        f"border-bottom:1px solid {LINE}'><thead>{_html_row(head, 'th')}</thead>"
-        f"<tbody>{body}</tbody></table>{said}</div>"
+    return html_block(
+        html_paragraph(title(curve), bold=True),
+        html_table(head, rows, words=_words(curve)),
+        *map(html_paragraph, sentences(curve)),
     )
 
 
@@ -48,25 +47,27 @@ def title(curve: "Curve") -> str:
 
 
 def axis_title(curve: "Curve") -> str:
-    return {"size": "rows learned from", "iterations": "steps of the fit"}.get(curve.of, curve.of)
+    return {"size": "training rows", "iterations": "iterations"}.get(curve.of, curve.of)
 
 
 def table_of(curve: "Curve") -> list[list[str]]:
     """A head and a row per point."""
-    head = [axis_title(curve), "training", "95 %", "held out", "95 %"]
-    return [head, *([_value(point.x), *_scores(point)] for point in curve.points)]
+    ends = "95 % interval"
+    head = [axis_title(curve), "training", ends, "held out", ends]
+    return [head, *([setting(point.x), *_scores(point)] for point in curve.points)]
 
 
 def sentences(curve: "Curve") -> list[str]:
     """The shape, the best point, and what went wrong."""
     scored = [point for point in curve.points if isfinite(point.validation)]
-    said = [f"{point.x}: {point.problem}" for point in curve.points if point.problem]
+    problems = [f"{point.x}: {point.problem}" for point in curve.points if point.problem]
     if not scored:
-        return said
+        return problems
     best = curve.best
-    where = f"{axis_title(curve)} = {_value(best.x)}"
+    value = estimate_cells(best.validation, best.low, best.high)[0]
+    where = f"{axis_title(curve)} = {setting(best.x)}"
     shape = sparkline([point.validation for point in curve.points])
-    return [f"Held out {shape}; best {score_text(best.validation)} at {where}.", *said]
+    return [f"Held out {shape}; best {value} at {where}.", *problems]
 
 
 def sparkline(values: list[float]) -> str:
@@ -115,23 +116,15 @@ def _places(values: list[Any]) -> tuple[list[float], list[str]]:
     return [float(k) for k in range(len(values))], [str(x) for x in values]
 
 
-def _scores(point: Any) -> list[str]:
+def _scores(point: "Point") -> list[str]:
     if point.problem:
         return ["failed", "", "failed", ""]
     return [
-        score_text(point.train),
-        interval_text(point.train_low, point.train_high),
-        score_text(point.validation),
-        interval_text(point.low, point.high),
+        *estimate_cells(point.train, point.train_low, point.train_high),
+        *estimate_cells(point.validation, point.low, point.high),
     ]
 
 
-def _value(x: Any) -> str:
-    if isinstance(x, int) and not isinstance(x, bool):
-        return f"{x:,}"
-    return f"{x:.4g}" if isinstance(x, float) else str(x)
-
-
-def _html_row(row: list[str], tag: str) -> str:
-    cells = "".join(f"<{tag} style='{CELL}'>{escape(cell)}</{tag}>" for cell in row)
-    return f"<tr style='background:none'>{cells}</tr>"
+def _words(curve: "Curve") -> tuple[int, ...]:
+    """The first column, where its values are no numbers."""
+    return (0,) if any(isinstance(point.x, str) for point in curve.points) else ()

@@ -5,8 +5,8 @@
     a setting     the values of its dimension in the usual space of the model
 
 A gap between the two curves is what more rows, or a stronger penalty, could win; two curves that
-meet at a bad score ask for another model.  Bands are intervals of the mean over folds, corrected
-for the overlap of their training rows.
+meet at a bad score ask for another model.  The score of held-out rows is that of all folds
+together, as in ``compare``; that of training rows is the mean over fits.  Bands are 95 % intervals.
 
 References
 ----------
@@ -14,28 +14,28 @@ Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, nan
+from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Array, Codes
 from likely.compute.executor import executor_for
 from likely.data.frames import frame_of
-from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import TargetKind
-from likely.metrics import Metric, metric_named, metrics_for
+from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
-from likely.workbench.contest import Arena
-from likely.workbench.curve_text import html_of, text_of
+from likely.workbench.curve_text import figure_of, html_of, text_of
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.fit_warnings import heard, routing
-from likely.workbench.objective import CrossValidated, prepared, strata_of
-from likely.workbench.predictions import truth_of
+from likely.workbench.folds import share_of_rows
+from likely.workbench.held_out import Learned, Loop, attempt, with_settings
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, rows_for
-from likely.workbench.search.question import model_and_name, space_for
+from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
 MOST_STEPS = 12  # points of a curve by iterations
@@ -44,7 +44,7 @@ FEWEST_ROWS = 10  # learned from at the left end of a curve by size
 
 
 class Point(NamedTuple):
-    """Scores at one place of a curve: means over folds, and the ends of their bands."""
+    """Scores at one place of a curve, and the ends of their bands."""
 
     x: Any  # rows, steps, or the value of the setting
     train: float
@@ -68,7 +68,7 @@ class Curve:
     points : tuple of Point
     metric : Metric
     model : str
-    rows : Rows
+    rows : Dataset
         The table, its task, and what it is called.
     n_folds : int
     """
@@ -77,7 +77,7 @@ class Curve:
     points: tuple[Point, ...]
     metric: Metric
     model: str
-    rows: Rows
+    rows: Dataset
     n_folds: int
     seed: int = 0
 
@@ -113,12 +113,16 @@ class Curve:
         columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
+    def plot(self, *, width: float = 6.4, height: float = 4.0) -> Any:
+        """A matplotlib figure of training and held-out scores with their bands, in inches."""
+        return figure_of(self, width=width, height=height)
+
     def facts(self) -> dict[str, Any]:
         """Everything, in the types that JSON has."""
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
-            "target": self.rows.task.target,
+            "target": self.rows.settled.target,
             "model": self.model,
             "of": self.of,
             "metric": self.metric.name,
@@ -140,28 +144,33 @@ def learning_curve(
     values: Sequence[Any] | None = None,
     folds: int = 5,
     seed: int = 0,
-    metric: str | Metric | None = None,
+    metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         Where to look: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, by_time, kind, order
+    folds, seed, metric, group, by_time, kind, order, drop, category
         As in ``compare``.
+    name : str, optional
+        What an estimator is called in the curve; the name of its class, if not given.
 
     Returns
     -------
@@ -178,47 +187,37 @@ def learning_curve(
     >>> [point.x for point in curve.points]
     [17, 160]
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="learning_curve",
+        drop=drop,
+        category=category,
     )
-    return curve_of_rows(rows, model, of=of, values=values, folds=folds, seed=seed, metric=metric)
-
-
-def curve_of_rows(
-    rows: Rows,
-    model: Any,
-    *,
-    of: str = "size",
-    values: Sequence[Any] | None = None,
-    folds: int = 5,
-    seed: int = 0,
-    metric: str | Metric | None = None,
-    name: str | None = None,
-) -> Curve:
-    """``learning_curve`` of a table that is open; ``name`` is what an estimator is called."""
-    usual, estimator = model_and_name(model, rows.task, seed=seed)
-    name = usual if name is None else name
-    main = metrics_for(rows.task.kind)[0] if metric is None else metric_named(metric)
-    plan = rows.folds(n_folds=folds, repeats=1, seed=seed)
-    arena = Arena(rows.learned, rows.task, plan, (main,))
+    rows.refuse_roles("a curve")
+    rows.refuse_sealed_rows("learning_curve")
+    rows = rows.with_task(model)
+    task, entry = rows.settled, entry_for(model)
+    name = entry.name if name is None else name
+    main = metric_for(task.kind, metric)
+    loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
     with routing(), executor_for("serial", None).session():
-        points = along(_Asked(arena, name, estimator, of, seed), values)
+        estimator = entry.build(task, seed=seed)
+        points = along(_Asked(loop, main, name, entry, estimator, of, seed), values)
     return Curve(of, points, main, name, rows, folds, seed)
 
 
 class _Asked(NamedTuple):
     """What all points of a curve share."""
 
-    arena: Arena
+    loop: Loop
+    metric: Metric
     name: str
+    entry: ModelEntry
     estimator: Any
     of: str
     seed: int
@@ -237,17 +236,14 @@ def _by_size(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
             f"values={list(shares)!r}; shares of the training rows, above 0 and up to 1, were "
             "expected. Use [0.1, 0.3, 1.0]."
         )
-    arena = asked.arena
-    smallest = min(len(fold.train) for fold in arena.folds)
+    loop = asked.loop
+    smallest = min(len(fold.train) for fold in loop.folds)
     if values is None:
         shares = tuple(share for share in shares if share * smallest >= FEWEST_ROWS) or (1.0,)
-    order = hashed_uniforms(0, arena.table.num_rows, asked.seed)
-    labels = strata_of(arena.table, arena.task)
-
-    def point(share: float) -> Point:
-        return _point(asked, {}, lambda train: first_rows(train, share, order, labels), ROWS)
-
-    return tuple(point(share) for share in sorted(set(shares)))
+    some = partial(share_of_rows, strata=loop.task.strata(loop.table), seed=asked.seed)
+    return tuple(
+        _point(asked, {}, ROWS, partial(some, share=share)) for share in sorted(set(shares))
+    )
 
 
 def _by_iterations(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
@@ -257,23 +253,23 @@ def _by_iterations(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, 
             "model that does, such as softmax. Use of='size'."
         )
     steps = _steps(asked) if values is None else tuple(values)
-    return tuple(_point(asked, {"max_iter": int(step)}, _all_rows, int(step)) for step in steps)
+    return tuple(_point(asked, {"max_iter": int(step)}, int(step)) for step in steps)
 
 
 def _by_setting(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
     if asked.of not in asked.settings:
         raise UnknownName("setting", asked.of, ["size", "iterations", *asked.settings])
     if values is None:
-        arena = asked.arena
-        whole = CrossValidated(asked.estimator, arena.table, arena.task, arena.metrics[0])
-        dimensions = space_for(None, asked.name, whole).dimensions
+        loop = asked.loop
+        space = space_for(None, asked.entry, asked.estimator, loop.task, loop.table)
+        dimensions = space.dimensions
         if asked.of not in dimensions:
             raise InvalidInput(
                 f"{asked.of!r} has no usual range; those of {asked.name} that have one are "
                 f"{', '.join(dimensions)}. Say which values: values=[…]."
             )
         values = dimensions[asked.of].grid(len(SHARES) + 1)
-    return tuple(_point(asked, {asked.of: value}, _all_rows, value) for value in values)
+    return tuple(_point(asked, {asked.of: value}, value) for value in values)
 
 
 AXES: Mapping[str, Callable[[_Asked, Sequence[Any] | None], tuple[Point, ...]]] = {
@@ -283,63 +279,29 @@ AXES: Mapping[str, Callable[[_Asked, Sequence[Any] | None], tuple[Point, ...]]] 
 
 
 def _point(
-    asked: _Asked, settings: Mapping[str, Any], learned: Callable[[Codes], Codes], x: Any
+    asked: _Asked, settings: Mapping[str, Any], x: Any, learned: Learned | None = None
 ) -> Point:
-    """Means over folds; ``x`` may be ``ROWS``."""
-    arena, scores, sizes = asked.arena, [], []
-    with heard():  # steps that were cut short warn of it, as they should
-        for fold in arena.folds:
-            train = learned(fold.train)
-            sizes.append(len(train))
-            try:
-                scores.append(_both(asked, settings, train, fold.test))
-            except (ValueError, ArithmeticError, TypeError) as error:
-                rows = round(float(np.mean(sizes)))
-                return Point(rows if x is ROWS else x, nan, nan, nan, nan, nan, nan, str(error))
-            report("fits", 1, asked.name)
-    found = np.array(scores)
-    ends = [arena.interval(found[:, j]) for j in (0, 1)]
-    train, validation = found.mean(axis=0).tolist()
-    rows = round(float(np.mean(sizes)))
-    return Point(rows if x is ROWS else x, train, *ends[0], validation, *ends[1])
-
-
-def _both(
-    asked: _Asked, settings: Mapping[str, Any], train: Codes, test: Codes
-) -> tuple[float, float]:
-    """The metric on the rows learned from, and on those held out."""
-    arena, metric = asked.arena, asked.arena.metrics[0]
-    parts = [arena.table.take(rows) for rows in (train, test)]
-    model = prepared(asked.estimator, settings).fit(parts[0], arena.task.target)
-    values = [
-        metric.value(arena.score(model, part, truth_of(arena.task, part))[metric.name])
-        for part in parts
-    ]
-    return values[0], values[1]
-
-
-def _all_rows(train: Codes) -> Codes:
-    return train
-
-
-def first_rows(train: Codes, share: float, order: Array, labels: Codes) -> Codes:
-    """A share of each class, the rows that a hash puts first: a larger share holds a smaller."""
-    sorted_rows = train[np.argsort(order[train])]
-    strata = labels[sorted_rows]
-    kept = [
-        sorted_rows[strata == label][: ceil(share * np.count_nonzero(strata == label))]
-        for label in np.unique(strata)
-    ]
-    return np.sort(np.concatenate(kept))
+    """The scores under some settings; ``x`` may be ``ROWS``."""
+    loop, metrics = replace(asked.loop, learned=learned), [asked.metric]
+    found = attempt(with_settings(asked.estimator, settings), loop)
+    x = round(float(np.mean(found.n_learned))) if x is ROWS else x
+    if found.error is not None:
+        if not isinstance(found.error, ValueError | ArithmeticError | TypeError):
+            raise found.error
+        return Point(x, nan, nan, nan, nan, nan, nan, str(found.error))
+    report("fits", len(found.parts), asked.name)
+    train = mean_score([part.score(metrics) for part in found.training]).main
+    held = found.held.score(metrics).main
+    return Point(x, *train[:3], *held[:3])
 
 
 def _steps(asked: _Asked) -> tuple[int, ...]:
     """1, 2, 3, … up to where the longest fit of a fold ends; every few where these are many."""
-    arena, last = asked.arena, 0
-    for fold in arena.folds:
-        train = arena.table.take(fold.train)
+    loop, last = asked.loop, 0
+    for fold in loop.folds:
+        train = loop.table.take(fold.train)
         with heard():
-            model = prepared(asked.estimator, {}).fit(train, arena.task.target).model_
+            model = with_settings(asked.estimator, {}).fit(train, loop.task.target).model_
         if vars(model).get("solution_", model) is not None:  # None: no search was needed
             last = max(last, int(np.max(getattr(model, "n_iter_", 0))))
     if last < 1:

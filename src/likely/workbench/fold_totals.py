@@ -13,15 +13,10 @@ from sklearn.base import clone
 
 from likely._typing import Array, Codes
 from likely.generative.held_out_fits import fits_without, is_of_totals
-from likely.opening import own_columns
-from likely.validate import check_table
+from likely.inputs.tables import check_table, own_columns
+from likely.workbench.identifiers import is_called_identifier, names_rows
 from likely.workbench.preparation.cells import Cells, gaps_of
-from likely.workbench.preparation.choices import (
-    FEWEST_IDENTIFIERS,
-    MOST_LEVELS,
-    NEARLY_ALL,
-    ROWS_PER_LEVEL,
-)
+from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL
 from likely.workbench.preparation.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -55,8 +50,7 @@ def _prepared(estimator: Prepared, table: "pa.Table", task: "Task", fold: Codes)
 
     whole = clone(estimator)
     X, _, _ = own_columns(table, task.target, None)
-    X = check_table(whole, X, reset=True)
-    columns = whole._columns(X)
+    columns = whole._columns(check_table(whole, X, reset=True))
     if not all(_same_without(cells, fold) for cells in columns):
         return None
     needs = needs_of(whole.model, impute=whole.impute, scale=whole.scale)
@@ -79,8 +73,13 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
     n_folds = int(fold.max()) + 1
     if cells.factor is None:
         assert cells.numbers is not None
-        known = cells.numbers[~gaps]
-        return bool(known.min() == known.max()) or _varies(known, fold[~gaps], n_folds)
+        known, here = cells.numbers[~gaps], fold[~gaps]
+        rests = [known[here != held] for held in range(n_folds)]
+        identifier = is_called_identifier(cells.name, known)
+        if any(is_called_identifier(cells.name, rest) != identifier for rest in rests):
+            return False
+        varies = all(bool(len(rest) and rest.min() < rest.max()) for rest in rests)
+        return bool(known.min() == known.max()) or varies
     codes, here = cells.factor.codes[~gaps], fold[~gaps]
     sizes = (len(cells.factor.values), n_folds)
     count = np.bincount(codes * n_folds + here, minlength=sizes[0] * sizes[1]).reshape(sizes)
@@ -91,19 +90,10 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
     )
 
 
-def _varies(known: Array, fold: Codes, n_folds: int) -> bool:
-    """Whether numbers differ in the training rows of every fold."""
-    return all(
-        bool(len(rest) and rest.min() < rest.max())
-        for rest in (known[fold != held] for held in range(n_folds))
-    )
-
-
 def _same_kind(n_levels: int, n_left: Array, n_known: int) -> bool:
     """Whether it is an identifier, or of too many levels, everywhere or nowhere."""
 
     def kind(n: int) -> tuple[bool, bool]:
-        identifier = n >= FEWEST_IDENTIFIERS and n_levels >= NEARLY_ALL * n
-        return identifier, n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
+        return names_rows(n_levels, n), n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
 
     return all(kind(int(n)) == kind(n_known) for n in n_left)

@@ -18,6 +18,8 @@ or phylogenetic structure, Ecography 40.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
 from typing import NamedTuple, NoReturn, final
 
 import numpy as np
@@ -87,10 +89,19 @@ class Folds:
 
     def __iter__(self) -> Iterator[Fold]:
         for repeat in range(self.repeats):
-            fold = self.fold_of_rows(repeat)
-            for held in range(self.n_folds):
-                learned = fold < held if self.time is not None else fold != held
-                yield Fold(np.flatnonzero(learned), np.flatnonzero(fold == held))
+            yield from self.of_repeat(repeat)
+
+    def of_repeat(self, repeat: int) -> Iterator[Fold]:
+        """The folds of one repeat."""
+        fold = self.fold_of_rows(repeat)
+        for held in range(self.n_folds):
+            learned = fold < held if self.time is not None else fold != held
+            yield Fold(np.flatnonzero(learned), np.flatnonzero(fold == held))
+
+    @cached_property
+    def test_per_train(self) -> float:
+        """n_test/n_train, on average over the folds."""
+        return float(np.mean([len(fold.test) / len(fold.train) for fold in self]))
 
     def fold_of_rows(self, repeat: int = 0) -> Codes:
         """The fold of each row in one repeat; −1 is never held out."""
@@ -101,6 +112,20 @@ class Folds:
         if self.groups is None:
             return stratified_fold_of(labels, seed, self.n_folds)
         return _by_group(self.groups, labels, seed, self.n_folds)
+
+
+def share_of_rows(rows: Codes, share: float, strata: Codes, seed: int) -> Codes:
+    """A share of the rows of each stratum, at least one: those that a hash puts first.
+
+    ``strata`` are of the whole table.  A larger share holds a smaller one.
+    """
+    order = rows[np.argsort(hashed_uniforms(0, len(strata), seed)[rows])]
+    labels = strata[order]
+    kept = [
+        order[labels == label][: ceil(share * np.count_nonzero(labels == label))]
+        for label in np.unique(labels)
+    ]
+    return np.sort(np.concatenate(kept))
 
 
 def parted_by(group: str | None, by_time: str | None) -> str:

@@ -13,6 +13,7 @@ Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning
 Bouckaert & Frank (2004), Evaluating the replicability of significance tests, PAKDD, §3.
 """
 
+from collections.abc import Mapping
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from scipy.special import stdtr, stdtrit
 
 from likely._typing import Array
 from likely.intervals import Ends
+from likely.metrics.base import Better
 
 
 class Paired(NamedTuple):
@@ -32,6 +34,39 @@ class Paired(NamedTuple):
     t: float
     p: float  # two-sided; NaN where a score is not finite
     n: int  # J, the folds of all repeats
+
+
+class Standing(NamedTuple):
+    """A model beside the others on the same folds; None in place of a test against itself."""
+
+    name: str
+    against_best: Paired | None  # this model's score less the best one's
+    against_baseline: Paired | None
+
+
+def standings(
+    per_fold: Mapping[str, Array],
+    scores: Mapping[str, float],
+    *,
+    better: Better,
+    baseline: str,
+    test_per_train: float,
+) -> list[Standing]:
+    """Models by their scores, the best first; those without one are last.
+
+    Paired tests are over the folds.
+    """
+    sign = 1 if better == "lower" else -1
+    names = sorted(scores, key=lambda name: (np.isnan(scores[name]), sign * scores[name]))
+
+    def against(name: str, other: str) -> Paired | None:
+        if name == other or other not in per_fold:
+            return None
+        with np.errstate(invalid="ignore"):  # inf − inf: the test then says NaN
+            gap = per_fold[name] - per_fold[other]
+        return corrected_test(gap, test_per_train=test_per_train)
+
+    return [Standing(name, against(name, names[0]), against(name, baseline)) for name in names]
 
 
 def corrected_test(differences: Array, *, test_per_train: float, level: float = 0.95) -> Paired:

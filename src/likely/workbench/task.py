@@ -1,4 +1,4 @@
-"""What a column asks of a model: classes, ordered classes, counts, amounts or any numbers.
+"""The task that a target column poses: its kind, its classes and their order.
 
 text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
 whole numbers, few and repeated    binary or classes
@@ -7,24 +7,38 @@ numbers above 0                    positive
 other numbers                      real
 
 The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.  Where the
-values could mean something else, ``doubt`` says so, and how to say which.
+values could mean something else, ``doubt`` says so, and how to give the kind.  Where models are
+named and none of them is for that kind, the kind is one that all of them are for, if the values
+allow it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.data.arrow import decoded
 from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import BASELINE, entries_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_NAMED = 6  # classes in a sentence
+PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
+IN_WORDS: Mapping[TargetKind, str] = {
+    "binary": "two classes",
+    "classes": "classes",
+    "ordinal": "classes in order",
+    "count": "counts",
+    "positive": "amounts above 0",
+    "real": "real numbers",
+}
 
 
 @final
@@ -48,7 +62,7 @@ class Task:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        column = _plain(table.column(self.target))
+        column = decoded(table.column(self.target))
         known = pa.array(self.classes, type=column.type)
         found = pc.fill_null(pc.index_in(column, value_set=known), -1)
         return np.asarray(found.to_numpy(), dtype=np.int64)
@@ -58,8 +72,17 @@ class Task:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        column = pc.cast(_plain(table.column(self.target)), pa.float64())
+        column = pc.cast(decoded(table.column(self.target)), pa.float64())
         return np.asarray(pc.fill_null(column, float("nan")).to_numpy())
+
+    def strata(self, table: "pa.Table") -> Codes:
+        """The class of each row, one stratum for numbers: folds and shares keep their sizes.
+
+        Codes are of the sorted labels, so that folds do not depend on the order of the classes.
+        """
+        if not self.has_classes:
+            return np.zeros(table.num_rows, dtype=np.int64)
+        return replace(self, classes=tuple(sorted(self.classes))).codes(table)
 
     def known(self, table: "pa.Table") -> Array:
         """Which rows have a target."""
@@ -108,10 +131,44 @@ def task_of(
     if kind is not None:
         return _as_told(seen, kind)
     if ordered or (ordered is None and seen.ordered and len(seen.values) > 2):
-        return _ordinal(seen, "its categories have an order" if seen.ordered else "it was said so")
+        return _ordinal(seen, "its categories have an order" if seen.ordered else "it was given")
     if not seen.numeric:
         return _labels(seen)
     return _whole(seen) if seen.whole else _measured(seen)
+
+
+def task_for_models(
+    table: "pa.Table",
+    target: str,
+    models: Any = None,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+) -> Task:
+    """The task by which models, as ``compare`` takes them, are to be scored.
+
+    A kind or an order that was given, here or in a seal, is taken as it is.
+
+    >>> import pyarrow as pa
+    >>> visits = pa.table({"visits": [0, 1, 2, 1, 0] * 20})
+    >>> task_for_models(visits, "visits").kind
+    'classes'
+    >>> task_for_models(visits, "visits", "glm-poisson").kind
+    'count'
+    """
+    usual = task_of(table, target, ordered=order, kind=kind)
+    if kind is not None or order is not None:
+        return usual
+    entries = [entry for entry in entries_of(models) if entry.name != BASELINE]
+    if not entries or any(usual.kind in entry.suits for entry in entries):
+        return usual
+    shared = frozenset.intersection(*(entry.suits for entry in entries))
+    first = [entry.first_kind for entry in entries if entry.first_kind is not None]
+    for other in (*first, *PREFERRED):
+        task = _allowed(table, usual, other) if other in shared else None
+        if task is not None:
+            return _explained(task, usual, entries, shared)
+    return usual
 
 
 def _seen(table: "pa.Table", target: str) -> _Seen:
@@ -121,7 +178,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
     column = table.column(target)
     dictionary = isinstance(column.type, pa.DictionaryType)
     ordered = bool(dictionary and column.type.ordered)
-    plain = _plain(column)
+    plain = decoded(column)
     numeric = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)
     if pa.types.is_decimal(plain.type):
         plain, numeric = pc.cast(plain, pa.float64()), True
@@ -143,7 +200,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         _refuse(target, f"{found}; at least two different values were", "Choose another target")
     if (numeric and not np.isfinite(values[-1])) or (numeric and not np.isfinite(values[0])):
-        _refuse(target, "holds an infinity; finite numbers were", "Mend or drop those rows")
+        _refuse(target, "holds an infinity; finite numbers were", "Fix or drop those rows")
     return _Seen(
         target=target,
         values=tuple(values),
@@ -153,13 +210,6 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
         whole=numeric and all(float(value).is_integer() for value in values),
         typed_whole=pa.types.is_integer(plain.type),
     )
-
-
-def _plain(column: Any) -> Any:
-    """A dictionary column as the values it stands for."""
-    import pyarrow as pa
-
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _labels(seen: _Seen) -> Task:
@@ -181,15 +231,15 @@ def _whole(seen: _Seen) -> Task:
             else f"{n} different whole numbers: taken as classes; {_not_classes(seen)}",
         )
     if seen.typed_whole and seen.values[0] >= 0:
-        other = "kind='positive' or kind='real'" if seen.values[0] > 0 else "kind='real'"
-        doubt = f"Whole numbers from 0 up: taken as counts; {other} if they were measured."
+        other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
+        doubt = f"Whole numbers from 0 up: taken as counts; give the kind {other} if measured."
         return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
     return _measured(seen)
 
 
 def _not_classes(seen: _Seen) -> str:
     number = "count" if seen.values[0] >= 0 else "real"
-    return f"kind='{number}' or kind='ordinal' if they are amounts or grades."
+    return f"give the kind '{number}' or 'ordinal' if they are amounts or grades."
 
 
 def _measured(seen: _Seen) -> Task:
@@ -210,17 +260,21 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 
 def _alphabetical(seen: _Seen) -> str:
     """Words have no order of their own: say which one was taken."""
-    if seen.ordered or not isinstance(seen.values[0], str):
-        return ""
-    shown = " < ".join(seen.values[:MOST_NAMED]) + (" < …" if len(seen.values) > MOST_NAMED else "")
-    return f"The classes are taken in alphabetical order: {shown}; order=[…] gives another."
+    given = seen.ordered or not isinstance(seen.values[0], str)
+    return "" if given else alphabetical(seen.values)
+
+
+def alphabetical(classes: Sequence[str]) -> str:
+    """The sentence about an order that nobody gave."""
+    shown = " < ".join(classes[:MOST_NAMED]) + (" < …" if len(classes) > MOST_NAMED else "")
+    return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
     if kind not in (None, "ordinal"):
         raise InvalidInput(
-            f"An order of {target!r} was given with kind={kind!r}; an order is of ordinal targets. "
-            "Leave one of them out."
+            f"An order of {target!r} was given with the kind {kind!r}; an order is of ordinal "
+            "targets. Leave one of them out."
         )
 
 
@@ -252,14 +306,14 @@ def _as_in_column(label: Any, seen: _Seen) -> Any:
 
 
 def _as_told(seen: _Seen, kind: TargetKind) -> Task:
-    reason = "it was said so"
+    reason = "it was given"
     if kind in CLASS_KINDS:
         if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
             found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
-            _refuse(seen.target, found, "Use kind='real', or cut the numbers into classes")
+            _refuse(seen.target, found, "Use the kind 'real', or cut the numbers into classes")
         if kind == "binary" and len(seen.values) != 2:
             found = f"holds {len(seen.values)} different values; two were"
-            _refuse(seen.target, found, "Use kind='classes'")
+            _refuse(seen.target, found, "Use the kind 'classes'")
         if kind == "ordinal":
             return _ordinal(seen, reason)
         return Task(kind, seen.target, seen.values, reason=reason)
@@ -268,15 +322,59 @@ def _as_told(seen: _Seen, kind: TargetKind) -> Task:
         _refuse(
             seen.target,
             f"holds labels such as {least!r}; numbers were",
-            "Leave kind out, or use kind='classes'",
+            "Leave the kind out, or use 'classes'",
         )
     if kind == "count" and not (seen.whole and least >= 0):
         _refuse(
-            seen.target, "holds other than whole numbers from 0 up; counts were", "Use kind='real'"
+            seen.target,
+            "holds other than whole numbers from 0 up; counts were",
+            "Use the kind 'real'",
         )
     if kind == "positive" and least <= 0:
-        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use kind='real'")
+        _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
     return Task(kind, seen.target, reason=reason)
+
+
+def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:
+    """The target as that kind; None where its values are of no such kind."""
+    try:
+        task = task_of(table, usual.target, kind=kind)
+    except InvalidInput:
+        return None
+    if task.has_classes and not usual.has_classes and not _may_be_classes(table, task):
+        return None
+    return task
+
+
+def _may_be_classes(table: "pa.Table", task: Task) -> bool:
+    """Whether numbers repeat as classes do, and are whole."""
+    whole = all(float(value).is_integer() for value in task.classes)
+    return whole and not are_names(len(task.classes), table.num_rows)
+
+
+def _explained(
+    task: Task, usual: Task, models: Sequence[ModelEntry], shared: frozenset[TargetKind]
+) -> Task:
+    """Why it is not the usual kind, and what else it could be."""
+    names = list(dict.fromkeys(model.name for model in models))
+    named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    are = "is" if len(names) == 1 else "are"
+    found = _found(usual)
+    counts = task.kind == "real" and "count" in shared and usual.classes[0] >= 0
+    other = "; give the kind 'count' if they are counts" if counts else ""
+    doubt = f"{found}: taken as {IN_WORDS[task.kind]}, which {named} {are} for{other}."
+    return replace(
+        task,
+        reason=f"{named} {are} for such targets",
+        doubt=" ".join(filter(None, [doubt, task.doubt])),
+    )
+
+
+def _found(usual: Task) -> str:
+    if not usual.has_classes:
+        return "Whole numbers"
+    labels = isinstance(usual.classes[0], str | bool)
+    return f"{len(usual.classes)} different {'labels' if labels else 'whole numbers'}"
 
 
 def _refuse(target: str, found: str, advice: str) -> NoReturn:

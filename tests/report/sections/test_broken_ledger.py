@@ -6,10 +6,11 @@ import shutil
 import pytest
 
 from likely.cli.main import run
-from likely.report import read_run, report_of
+from likely.report import report_of
 from likely.report.section import Gallery, Remark, Section
 from likely.report.sections.broken_ledger import with_warning
 from likely.report.sections.overview import overview
+from likely.runs import read_run
 
 
 @pytest.fixture

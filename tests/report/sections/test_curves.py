@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from likely.report.run_files import RunFacts, joined_curves
+from likely.description import Description
 from likely.report.sections.curves import curves
+from likely.runs import RunFacts
+from likely.runs.records import joined_curves
 
 RUN = {"model": "logistic", "target": "y", "parameters": {"l2": 0.5, "link": "probit"}}
 
@@ -18,7 +20,9 @@ def curve(of, places, *, model="logistic", **more):
 
 
 def drawn(*found, n_iter=None):
-    section = curves(RunFacts("run", RUN, curves=found, n_iter=n_iter))
+    section = curves(
+        RunFacts("run", RUN, curves=found, description=Description("model", n_iter=n_iter))
+    )
     blocks = section.blocks[-1].blocks
     return [each for each in blocks if each.kind == "picture"]
 

@@ -1,7 +1,7 @@
 """Lines of the ledger as a person reads them."""
 
-from likely.report.run_files import RunFacts
 from likely.report.sections.ledger import _told, ledger
+from likely.runs import RunFacts
 
 
 def line(event, **own):
@@ -29,7 +29,9 @@ def test_no_line_ends_with_an_empty_colon():
 
 def test_a_score_says_the_level_of_its_interval():
     ends = {"value": 0.5, "low": 0.4, "high": 0.6, "constant": 0.7, "level": 0.975}
-    assert "(0.400 to 0.600, 97.5 %)" in _told(line("score", look=2, metric="log loss", **ends))
+    assert "(97.5 % interval 0.40 to 0.60)" in _told(
+        line("score", look=2, metric="log loss", **ends)
+    )
 
 
 def test_a_seal_that_is_gone_is_told_from_what_the_run_remembers():

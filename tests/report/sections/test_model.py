@@ -5,8 +5,9 @@ import pytest
 
 from likely import LogisticRegression, SoftmaxRegression
 from likely.cli.main import run
-from likely.report.run_files import RunFacts
 from likely.report.sections.model import model_page
+from likely.runs import RunFacts
+from likely.workbench.preparation.prepared import Prepared
 from tests.report.runs_by_hand import churn, flowers, write_run
 
 
@@ -26,23 +27,24 @@ def test_coefficients_of_scaled_columns_are_not_said_to_have_their_units(
     assert run(["report", "run"]) == 0
     page = (tmp_path / "report.html").read_text()
     assert "divided by its standard deviation" in page  # in the preparation
-    assert "per standard deviation from the mean of their column" in page
-    assert "in the units of their columns" not in page
+    assert "one unit there is one standard deviation" in page
     capsys.readouterr()
     assert run(["explain", "run"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "centred and divided by the standard deviation" in said
-    assert "They have the units of their columns" not in said
+    assert "one unit there is one standard deviation" in said
 
 
 def test_coefficients_of_columns_as_they_are_have_their_units():
-    page = {"model": "softmax", "groups": ["a"], "intercept": {"a": 0.0}}
-    page["terms"] = [{"term": "x", "coef": {"a": 1.0}}]
-    whole = model_page(RunFacts("run", {}, page=page, steps=(("x", "as it is"),)))
-    assert whole.blocks[0].text.endswith("in the units of their columns.")
-    scaled = (("x", "less its mean 2; divided by its standard deviation 3"), ("z", "as it is"))
-    told = model_page(RunFacts("run", {}, page=page, steps=scaled)).blocks[0].text
-    assert told.endswith("x per standard deviation from its mean, others in their own units.")
+    table = flowers()
+    as_they_are = Prepared(SoftmaxRegression(), scale=False).fit(table, "species").describe()
+    assert "A coefficient is what one unit of its column adds" in as_they_are.notes[0]
+    assert not any("standard deviation" in note for note in as_they_are.notes)
+    one = table.select(["sepal length (cm)", "species"])
+    scaled = Prepared(SoftmaxRegression(l2=1.0), scale=True).fit(one, "species").describe()
+    assert scaled.notes[-1].startswith("sepal length (cm) was centred and divided by")
+    blocks = model_page(RunFacts("run", {}, description=scaled)).blocks
+    assert any("one unit there is one standard deviation" in each.text for each in blocks[-1:])
 
 
 def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, capsys):
@@ -55,4 +57,5 @@ def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, ca
     assert fit["aic"] == pytest.approx(2 * fit["parameters"] - 2 * fit["log_likelihood"])
     assert int(fit["parameters"]) < float(said)  # a whole number would be one too few
     assert run(["report", "run"]) == 0
-    assert f"200 rows, {said} effective parameters;" in (tmp_path / "report.html").read_text()
+    page = " ".join((tmp_path / "report.html").read_text().split())
+    assert re.search(rf"Effective parameters</dt>\s*<dd[^>]*>{said}</dd>", page)

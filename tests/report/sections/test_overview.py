@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from likely.report import read_run, report_of
+from likely.report import report_of
 from likely.report.sections.overview import overview
+from likely.runs import read_run
 from tests.report.runs_by_hand import rewritten
 
 
@@ -27,12 +28,10 @@ def test_training_and_sealed_rows_are_in_columns_of_their_own(runs):
     place = {name: k for k, name in enumerate(table.head)}
     tuned, first, second = table.rows
     assert tuned[place["sealed rows"]] == "not opened"
-    assert tuned[place["training rows"]].endswith(
-        "95 %; cross-validated, 5 folds, best of 12 trials"
-    )
-    assert first[place["training rows"]].endswith("95 %; cross-validated, 5 folds")
-    assert first[place["sealed rows"]].endswith(", 95 %; look 1 of 1")
-    assert second[place["sealed rows"]].endswith(", 97.5 %; look 2 of 1")
+    assert tuned[place["training rows"]].endswith("; cross-validated, 5 folds, best of 12 trials")
+    assert first[place["training rows"]].endswith("; cross-validated, 5 folds")
+    assert first[place["sealed rows"]].endswith("); evaluation 1 of 1")
+    assert second[place["sealed rows"]].endswith("); evaluation 2 of 1")
     assert not table.marked
 
 
@@ -43,7 +42,7 @@ def test_a_nested_score_is_said_to_be_one(runs, tmp_path):
         lambda f: f.update(nested={"value": 0.611, "low": 0.58, "high": 0.64}),
     )
     (row,) = overview([read_run(tmp_path / "tuned")]).rows
-    assert row[5] == "0.611 (0.580–0.640), 95 %; nested"
+    assert row[5] == "0.611 (95 % interval 0.580 to 0.640); nested"
 
 
 def test_runs_without_a_seal_say_so(runs, tmp_path):
@@ -54,13 +53,15 @@ def test_runs_without_a_seal_say_so(runs, tmp_path):
 
 def test_a_tuned_verdict_says_that_it_was_chosen(runs):
     html = report_of([runs[0]]).html
-    assert "Its settings are the best of 12 trials on these rows, so that it is too good." in html
+    assert (
+        "Its settings are the best of 12 trials on these rows, so the score is optimistic." in html
+    )
     assert "so that it is too good" not in report_of([runs[1]]).html
 
 
 def test_a_second_look_says_the_level_of_its_interval(runs, tmp_path):
     html = report_of([runs[2]]).html
-    assert ", 97.5 %) on " in html  # in the first sentence
+    assert "(97.5 % interval " in html  # in the first sentence
     assert ">97.5 % interval</th>" in html  # in the table
     assert "a 97.5\u00a0% interval" in html  # below the ruler
     final = json.loads((tmp_path / "first" / "final.json").read_text())
@@ -71,4 +72,4 @@ def test_a_second_look_says_the_level_of_its_interval(runs, tmp_path):
 def test_nobody_is_told_to_choose_by_sealed_rows(runs):
     said = overview(runs).caption
     assert "Choose a run by its training rows" in said
-    assert "last word on the run that was chosen, and not for choosing" in said
+    assert "for the run that was chosen, and not for choosing" in said

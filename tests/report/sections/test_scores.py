@@ -1,46 +1,37 @@
 """The table of metrics: which class is positive, and why a number is missing."""
 
 import numpy as np
-import pyarrow as pa
 
-from likely import LinearRegression, LogisticRegression, NaiveBayes
-from likely.metrics import Prediction, Truth
-from likely.report import read_run
+from likely import LogisticRegression, NaiveBayes
+from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
 from likely.report.sections.mistakes import mistakes
-from likely.report.sections.scores import metrics_table
-from likely.report.validation import Validation
+from likely.report.sections.scores import metrics_table, score_of_run
+from likely.runs import RunFacts, read_run
+from likely.workbench.validation import Validation
 from tests.report.runs_by_hand import churn, flowers, write_run
 
 
 def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     folder = write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(), "logistic")
     facts = read_run(folder)
-    table = metrics_table(facts.validation, None)
-    assert "F₁ is of yes, which is said where its probability is above 0.5" in table.caption
-    assert "says yes of every row, that of accuracy the more common class" in table.caption
+    table = metrics_table(facts, score_of_run(facts))
+    assert "F₁ is that of yes, predicted if its probability is above 0.5" in table.caption
+    assert "predicts yes for every row, that of accuracy the more common class" in table.caption
     picture = mistakes(facts).blocks[0].blocks[0]
-    assert "yes is the positive class, said where its probability is above 0.5" in picture.caption
+    assert "yes is the positive class, predicted if its probability is above 0.5" in picture.caption
 
 
 def test_several_classes_have_no_positive_one(tmp_path):
     folder = write_run(tmp_path / "run", flowers(), "species", NaiveBayes(), "naive-bayes")
     facts = read_run(folder)
-    assert "0.5" not in metrics_table(facts.validation, None).caption
-    assert "The most probable class is said." in mistakes(facts).blocks[0].blocks[0].caption
+    assert "0.5" not in metrics_table(facts, score_of_run(facts)).caption
+    assert "The most probable class is predicted." in mistakes(facts).blocks[0].blocks[0].caption
 
 
 def test_an_infinite_deviance_is_a_dash_with_a_reason():
     """A line through counts predicts means below 0, which no Poisson has."""
     y = np.arange(40.0) % 5
-    held = Validation(
-        kind="count",
-        target="visits",
-        truth=Truth(y, kind="count"),
-        prediction=Prediction.of_numbers(y - 1.0),
-        row=np.arange(40),
-        fold=np.arange(40) % 2,
-    )
-    table = metrics_table(held, None)
+    table = of_numbers(y, "count")
     cells = {row[0]: row[1:] for row in table.rows}
     assert cells["Poisson deviance per row ↓"][:2] == ("–", "–")
     assert cells["Poisson deviance per row ↓"][2] != "–"  # the constant has one
@@ -49,32 +40,28 @@ def test_an_infinite_deviance_is_a_dash_with_a_reason():
     assert "∞" not in str(table.rows)
 
 
-def test_a_constant_that_is_zero_is_written_0(tmp_path):
-    table = pa.table({"x": np.linspace(0, 1, 60), "y": np.sin(np.arange(60.0))})
-    folder = write_run(tmp_path / "run", table, "y", LinearRegression(), "linear")
-    rows = {row[0]: row for row in metrics_table(read_run(folder).validation, None).rows}
-    assert rows["R² ↑"][3] == "0.000"
+def test_a_constant_that_is_zero_is_written_0():
+    rows = {row[0]: row for row in of_numbers(np.sin(np.arange(60.0)), "real").rows}
+    assert rows["R² ↑"][3] == "0.00"
 
 
 def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
     y = np.array([0.0] * 30 + [10.0] * 10)
-    table = metrics_table(_of_numbers(y, facts={}), None)
+    table = of_numbers(y, "real")
     cells = {row[0]: row for row in table.rows}
     assert (
         cells["Mean absolute error ↓"][3] == "2.500"
     )  # of 0, the median; the mean would have 3.75
-    assert "mean absolute error is the median; elsewhere it is the mean" in table.caption
-    moved = metrics_table(_of_numbers(y, facts={"moved": True}), None)
+    assert "mean absolute error is the median; of the others it is the mean" in table.caption
+    moved = of_numbers(y, "real", facts={"moved": True})
     assert "median" not in moved.caption
 
 
-def _of_numbers(y, facts):
-    return Validation(
-        kind="real",
-        target="y",
-        truth=Truth(y, kind="real"),
-        prediction=Prediction.of_numbers(y - 1.0),
-        row=np.arange(len(y)),
-        fold=np.arange(len(y)) % 2,
-        facts=facts,
-    )
+def of_numbers(y, kind, facts=None):
+    """The table of predictions that are 1 too low."""
+    truth, said = Truth(y, kind=kind), Prediction.of_numbers(y - 1.0)
+    score = score_of(metrics_for(kind), truth, said, constant_prediction(truth, truth))
+    row = np.arange(len(y))
+    held = Validation(kind, "y", truth, said, row, row % 2, score, facts=facts or {})
+    run = RunFacts("run", {}, validation=held)
+    return metrics_table(run, score_of_run(run))

@@ -1,5 +1,5 @@
-from likely.report.run_files import RunFacts
 from likely.report.sections.tuning import tuning
+from likely.runs import RunFacts
 
 
 def study(*settings):
@@ -21,4 +21,4 @@ def test_settings_have_one_order_in_all_rows():
 
 def test_what_the_interval_is_of_is_said():
     said = tuning(RunFacts("run", {}, study=study({}))).blocks[0].text
-    assert "Intervals are of the held-out rows alone" in said
+    assert "Intervals are for the held-out rows alone" in said

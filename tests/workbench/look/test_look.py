@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely as lk
-from likely.cli.builtin import BUILTIN, builtin_table
 from likely.errors import InvalidInput, UnknownName
+from likely.workbench.builtin import BUILTIN, builtin_table
 from likely.workbench.look.findings import CODES
 from likely.workbench.look.leaks import binned, explained_share, explained_variance
 from likely.workbench.look.profile import profile_of

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import likely as lk
 from likely.errors import InvalidInput
-from likely.workbench import opened
+from likely.sealing.folder import SealFolder
+from likely.workbench import dataset
 from tests.workbench.look.look_tables import DATES, ILL, N, sound, with_column
 
 RNG = np.random.default_rng(1)
@@ -86,14 +86,11 @@ def test_what_is_no_table_is_refused():
         lk.look(pd.DataFrame({"a": []}))
 
 
-def test_of_a_sealed_folder_only_the_training_part_is_read(tmp_path):
-    folder = tmp_path / "rows.seal"
-    folder.mkdir()
-    pq.write_table(pa.Table.from_pandas(sound()), folder / "train.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"target": "ill"}))
-    (folder / "test-features.parquet").write_text("not to be read")
-    found = lk.look(folder)
-    assert (found.target, found.n_rows, found.codes) == ("ill", N, ())
+def test_of_a_sealed_folder_only_the_training_part_is_read(tmp_path, monkeypatch):
+    sealed = lk.seal(sound(), "ill", name="rows", folder=tmp_path)
+    monkeypatch.setattr(SealFolder, "features", None)  # not to be read
+    found = lk.look(sealed.path)
+    assert (found.target, found.n_rows, found.codes) == ("ill", sealed.manifest.n_train, ())
 
 
 def test_a_seal_is_looked_at_without_its_sealed_rows(tmp_path):
@@ -109,7 +106,7 @@ def test_a_seal_is_looked_at_without_its_sealed_rows(tmp_path):
 def test_of_a_large_file_some_rows_are_looked_at_and_it_says_so(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     sound(n=4000).to_csv(path, index=False)
-    monkeypatch.setattr(opened, "MOST_BYTES", path.stat().st_size // 4)
+    monkeypatch.setattr(dataset, "LOOKED_AT_BYTES", path.stat().st_size // 4)
     found = lk.look(path, "ill")
     assert found.n_rows == 4000
     assert 850 < found.n_looked_at < 1150

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from likely.errors import InvalidInput
 from likely.solvers import FixedStep, minimise
 from likely.spaces import Choice, Conditional, Integer, Real, Space
-from likely.workbench.search.functions import FunctionSearch, search_function, search_rate
+from likely.workbench.search.functions import FunctionSearch, search_function, search_learning_rate
 from tests.solver_objectives import Quadratic
 
 BRANIN = Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)})
@@ -50,7 +50,7 @@ def test_a_learning_rate_is_found_within_a_factor_of_two_of_the_best(curvature: 
             end = minimise(FixedStep(rate), objective, np.ones(2), tol=0.0, max_iter=25).trace[-1]
         return end if end == end else inf
 
-    found = search_rate(loss_after_training)
+    found = search_learning_rate(loss_after_training)
     rates = [trial.parameters["rate"] for trial in found.trials]
     assert_allclose(np.log10(rates[:9]), range(-8, 1), atol=1e-12)  # one for each decade
     assert len(rates) <= 9 + 4 + 4
@@ -63,10 +63,10 @@ def test_a_learning_rate_is_found_within_a_factor_of_two_of_the_best(curvature: 
 
 
 def test_a_rate_that_is_not_refined_is_a_power_of_ten() -> None:
-    found = search_rate(lambda rate: abs(log10(rate) + 3.4), rounds=0)
+    found = search_learning_rate(lambda rate: abs(log10(rate) + 3.4), rounds=0)
     assert len(found.trials) == 9
     assert found.rate == pytest.approx(1e-3)
-    finer = search_rate(lambda rate: abs(log10(rate) + 3.4), rounds=2)
+    finer = search_learning_rate(lambda rate: abs(log10(rate) + 3.4), rounds=2)
     assert abs(log10(finer.rate) + 3.4) <= 1 / 9  # of a decade
 
 

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import likely as lk
 from likely.metrics import METRICS
 from likely.spaces import Integer, Real
-from likely.workbench.folds import Fold
-from likely.workbench.objective import CrossValidated
+from likely.workbench.dataset import dataset
+from likely.workbench.folds import Fold, share_of_rows
 from likely.workbench.search.nested import OuterFold, outer_folds
+from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.study import tune
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.task import task_of
@@ -133,18 +134,21 @@ def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
         assert each.parameters["covariance"] in text
         assert OuterFold.from_line(each.to_line()) == each
     assert "Nested: Log loss" in text
-    assert "What each outer fold chose" in html
+    assert "Chosen by each outer fold" in html
     plain = tune(iris, "target", "discriminant", trials=2, folds=2)
-    assert "that score is too good; nested=5 gives an honest one" in str(plain)
+    assert "has an optimistic score; a nested search gives an unbiased one" in str(plain)
     assert np.isnan(plain.nested_score_)
 
 
 def test_a_share_of_the_rows_has_every_class_and_grows(iris: Any) -> None:
     table = pa.Table.from_pandas(iris)
     task = task_of(table, "target")
-    objective = CrossValidated(OneColumn(), table, task, METRICS["log-loss"], 2)
+    objective = CrossValidated(
+        OneColumn(), dataset(table, "target").with_task(), METRICS["log-loss"], 2
+    )
     fold = next(iter(objective.folds))
-    ninth, third = (objective._some(fold.train, share) for share in (1 / 9, 1 / 3))
+    strata = task.strata(table)
+    ninth, third = (share_of_rows(fold.train, share, strata, 0) for share in (1 / 9, 1 / 3))
     assert set(ninth) < set(third) < set(fold.train)
     assert set(task.codes(table)[ninth]) == {0, 1, 2}
     assert len(third) == pytest.approx(len(fold.train) / 3, abs=3)
@@ -158,7 +162,7 @@ class Seen:
         plain = CrossValidated.evaluate
 
         def evaluate(this: CrossValidated, parameters: Any, *, share: float = 1.0) -> TrialScore:
-            self.searches.append((this.table.num_rows, list(this.folds), this))
+            self.searches.append((this.rows.table.num_rows, list(this.folds), this))
             return plain(this, parameters, share=share)
 
         monkeypatch.setattr(CrossValidated, "evaluate", evaluate)
@@ -172,12 +176,12 @@ def test_no_row_of_an_outer_fold_is_in_its_inner_search(
     options: dict[str, Any] = {"trials": 2, "folds": 2, "nested": 3, "executor": "serial"}
     study = tune(table, "target", "discriminant", **options)
     whole = study.question.objective
-    outer = [whole.table.column("id").to_numpy()[f.test] for f in outer_folds(whole, 3)]
-    inner = [this.table.column("id").to_numpy() for _, _, this in seen.searches[2:]]
+    outer = [whole.rows.table.column("id").to_numpy()[f.test] for f in outer_folds(whole, 3)]
+    inner = [this.rows.table.column("id").to_numpy() for _, _, this in seen.searches[2:]]
     assert len(inner) == 3 * 2
     for held, searched in zip(np.repeat(np.arange(3), 2), inner, strict=True):
         assert not {*outer[held]} & {*searched}
-        assert {*outer[held]} | {*searched} == {*whole.table.column("id").to_numpy()}
+        assert {*outer[held]} | {*searched} == {*whole.rows.table.column("id").to_numpy()}
 
 
 def people() -> Any:
@@ -199,9 +203,9 @@ def test_groups_are_whole_in_every_fold_and_are_no_feature(
     outer = list(outer_folds(whole, 3))
     assert len(seen.searches) == 1 + 3
     for objective, folds in [(whole, outer), *((this, f) for _, f, this in seen.searches)]:
-        assert objective.groups is not None
+        person = objective.rows.table.column("person").to_numpy()
         for fold in folds:
-            assert not {*objective.groups[fold.train]} & {*objective.groups[fold.test]}
+            assert not {*person[fold.train]} & {*person[fold.test]}
     assert study.question.to_json()["group"] == "person"
     assert list(study.refit().feature_names_in_) == ["x"]
     assert study.nested_score_ < 0.75
@@ -216,12 +220,12 @@ def test_a_seal_by_group_or_time_is_tuned_as_it_was_sealed(tmp_path: Any) -> Non
     frame = people().append_column("day", pa.array(np.arange(144.0)))
     grouped = lk.seal(frame, "y", group="person", name="a", folder=tmp_path)
     study = tune(grouped, None, "naive-bayes", trials=1, folds=3, nested=2)
-    assert study.question.objective.groups is not None
-    assert "person" not in study.question.objective.table.column_names
+    assert study.question.objective.folds.groups is not None
+    assert "person" not in study.question.objective.rows.learned.column_names
     timed = lk.seal(frame, "y", by_time="day", name="b", folder=tmp_path)
     study = tune(timed, None, "discriminant", trials=1, folds=3)
     assert study.question.to_json()["by_time"] == "day"
-    days = study.question.objective.table.column("day").to_numpy()
+    days = study.question.objective.rows.learned.column("day").to_numpy()
     for fold in study.question.objective.folds:
         assert days[fold.train].max() < days[fold.test].min()
     assert grouped.looks == timed.looks == 0
@@ -241,16 +245,15 @@ def test_by_time_every_fold_is_predicted_from_what_came_before(
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]  # the window grows
     for objective, folds in [(whole, outer), *((this, f) for _, f, this in seen.searches)]:
-        days = objective.table.column("day").to_numpy()
+        days = objective.rows.table.column("day").to_numpy()
         for fold in folds:
             assert days[fold.train].max() < days[fold.test].min()
     assert len(study.outer) == 3
 
 
 def test_outer_folds_are_not_the_folds_of_the_search(iris: Any) -> None:
-    table = pa.Table.from_pandas(iris)
-    task = task_of(table, "target")
-    objective = CrossValidated(OneColumn(), table, task, METRICS["log-loss"], 3)
+    rows = dataset(pa.Table.from_pandas(iris), "target").with_task()
+    objective = CrossValidated(OneColumn(), rows, METRICS["log-loss"], 3)
     inner = [set(fold.test.tolist()) for fold in objective.folds]
     outer = [set(fold.test.tolist()) for fold in outer_folds(objective, 3)]
     assert len(outer) == 3

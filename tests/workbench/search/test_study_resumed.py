@@ -11,8 +11,8 @@ import pytest
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.files import watching
-from likely.workbench.objective import CrossValidated
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
+from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.study import tune
 from likely.workbench.search.study_folder import QUESTION, TRIALS
 from likely.workbench.search.trials import Trial, TrialLog, TrialScore
@@ -96,7 +96,7 @@ def test_an_interrupt_keeps_the_study_and_resume_ends_it(
         calls.clear()
         cut = tune(iris, "target", "discriminant", study=tmp_path / str(stop), **SMALL)
         assert cut.stopped == INTERRUPTED
-        assert "resume() goes on" in str(cut)
+        assert "resume() continues it" in str(cut)
         stopped_at = len(calls)
         ended = cut.resume()
         assert answers(ended) == answers(whole)

@@ -19,10 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
-from likely.data.formats.column_types import Type, arrow_type, join, type_of_strings
+from likely.data.formats.column_types import ValueType, arrow_type, join, type_of_strings
 from likely.data.formats.text_files import TextFile
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.errors import InvalidFile
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +57,7 @@ class ArffSource(Source):
 
     file: TextFile
     attributes: tuple[Attribute, ...]  # of the file
-    types: tuple[Type, ...]  # integer or float, where it is a number
+    types: tuple[ValueType, ...]  # integer or float, where it is a number
     names: tuple[str, ...]  # the columns that are read
     kinds: tuple[ColumnKind, ...]
     n_rows: int
@@ -87,7 +88,7 @@ class Row(NamedTuple):
 def open_arff(file: TextFile) -> ArffSource:
     """The source of a file, after a pass that checks every row."""
     attributes = _header(file)
-    types: list[Type] = ["null" if a.type == "number" else "text" for a in attributes]
+    types: list[ValueType] = ["null" if a.type == "number" else "text" for a in attributes]
     n_rows = 0
     for rows in _pieces(file, attributes):
         n_rows += len(rows)
@@ -229,7 +230,9 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), text)
 
 
-def _converted(file: TextFile, rows: list[Row], j: int, attribute: Attribute, type_: Type) -> Any:
+def _converted(
+    file: TextFile, rows: list[Row], j: int, attribute: Attribute, type_: ValueType
+) -> Any:
     """A column as Arrow has it."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -257,12 +260,14 @@ def _converted(file: TextFile, rows: list[Row], j: int, attribute: Attribute, ty
 
 
 def _number_type(
-    file: TextFile, rows: list[Row], j: int, attribute: Attribute, known: Type
-) -> Type:
+    file: TextFile, rows: list[Row], j: int, attribute: Attribute, known: ValueType
+) -> ValueType:
     """Integer or float: the least type that holds the numbers so far."""
     import pyarrow as pa
 
-    for_numbers: Type = "integer" if known == "null" else known  # true and false are no numbers
+    for_numbers: ValueType = (
+        "integer" if known == "null" else known
+    )  # true and false are no numbers
     found = type_of_strings(pa.array([row.cells[j] for row in rows], pa.string()), for_numbers)
     if found != "text":
         only_missing = known == "null" and all(row.cells[j] is None for row in rows)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from likely.additive import Additive
-from likely.data.source import ColumnKind
+from likely.kinds import ColumnKind
 
-Type = Literal["null", "boolean", "integer", "float", "text", "nested"]
+ValueType = Literal["null", "boolean", "integer", "float", "text", "nested"]
 
 MISSING = ("", "NA", "NaN", "nan", "null")  # how text files write a value that is not there
 TRUE = ("true", "True", "TRUE")
 FALSE = ("false", "False", "FALSE")
 
-_BELOW: dict[Type, tuple[Type, ...]] = {  # what each type holds, besides itself
+_BELOW: dict[ValueType, tuple[ValueType, ...]] = {  # what each type holds, besides itself
     "null": (),
     "boolean": ("null",),
     "integer": ("null",),
@@ -26,7 +26,7 @@ _BELOW: dict[Type, tuple[Type, ...]] = {  # what each type holds, besides itself
     "text": ("null", "boolean", "integer", "float"),
     "nested": ("null", "boolean", "integer", "float", "text"),
 }
-_KINDS: dict[Type, ColumnKind] = {
+_KINDS: dict[ValueType, ColumnKind] = {
     "null": "number",  # nothing but missing values
     "boolean": "boolean",
     "integer": "number",
@@ -41,7 +41,7 @@ _KINDS: dict[Type, ColumnKind] = {
 class ColumnTypes(Additive):
     """The types seen so far, in the order in which the columns appeared."""
 
-    types: dict[str, Type]
+    types: dict[str, ValueType]
     n_rows: int
 
     def __add__(self, other: "ColumnTypes") -> "ColumnTypes":
@@ -54,7 +54,7 @@ class ColumnTypes(Additive):
         return tuple(_KINDS[type_] for type_ in self.types.values())
 
 
-def join(a: Type, b: Type) -> Type:
+def join(a: ValueType, b: ValueType) -> ValueType:
     """The least type that holds both."""
     for candidate, below in _BELOW.items():
         if all(type_ == candidate or type_ in below for type_ in (a, b)):
@@ -62,7 +62,7 @@ def join(a: Type, b: Type) -> Type:
     raise AssertionError("nested holds every type")
 
 
-def arrow_type(type_: Type) -> Any:
+def arrow_type(type_: ValueType) -> Any:
     """How a column of that type is read."""
     import pyarrow as pa
 
@@ -76,7 +76,7 @@ def arrow_type(type_: Type) -> Any:
     }[type_]
 
 
-def type_of_strings(column: Any, known: Type) -> Type:
+def type_of_strings(column: Any, known: ValueType) -> ValueType:
     """The type of an Arrow column of strings, which holds at least what ``known`` says.
 
     What cannot narrow the answer is not tried: a column known to be text is not read.
@@ -110,7 +110,7 @@ def _casts(column: Any, type_: Any) -> bool:
     return True
 
 
-def type_of_value(value: object) -> Type:
+def type_of_value(value: object) -> ValueType:
     """The type of one value of a JSON object."""
     if value is None or (isinstance(value, str) and value in MISSING):
         return "null"

@@ -10,14 +10,15 @@ from likely.data.formats.column_types import (
     MISSING,
     TRUE,
     ColumnTypes,
-    Type,
+    ValueType,
     arrow_type,
     join,
     type_of_strings,
 )
 from likely.data.formats.text_files import TextFile
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.errors import InvalidFile
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +35,7 @@ class CsvSource(Source):
 
     file: TextFile
     delimiter: str
-    types: dict[str, Type]  # of all columns, in the order of the file
+    types: dict[str, ValueType]  # of all columns, in the order of the file
     names: tuple[str, ...]  # the columns that are read
     kinds: tuple[ColumnKind, ...]
     n_rows: int
@@ -97,7 +98,7 @@ def _settle(file: TextFile, delimiter: str, names: list[str]) -> ColumnTypes:
     strings = dict.fromkeys(names, pa.string())
     quotes = _QuoteCount()
     for batch in _batches(file, delimiter, strings, names, quotes):
-        types: dict[str, Type] = {
+        types: dict[str, ValueType] = {
             name: join(known, type_of_strings(batch.column(name), known))
             for name, known in total.types.items()
         }

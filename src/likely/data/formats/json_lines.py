@@ -14,14 +14,15 @@ from likely.additive import pairwise_total
 from likely.data.formats.column_types import (
     MISSING,
     ColumnTypes,
-    Type,
+    ValueType,
     arrow_type,
     join,
     type_of_value,
 )
 from likely.data.formats.text_files import TextFile
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.errors import InvalidFile
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ class JsonLinesSource(Source):
     """A file of JSON lines whose types are settled."""
 
     file: TextFile
-    types: dict[str, Type]
+    types: dict[str, ValueType]
     names: tuple[str, ...]  # the columns that are read
     kinds: tuple[ColumnKind, ...]
     n_rows: int
@@ -96,7 +97,7 @@ def _types_of(file: TextFile, piece: Piece) -> ColumnTypes:
     table = _parse(piece, None)
     if table is None:
         rows = _rows(file, piece)
-        types: dict[str, Type] = {}
+        types: dict[str, ValueType] = {}
         for row in rows:
             for name, value in row.items():
                 types[name] = join(types.get(name, "null"), type_of_value(value))
@@ -126,7 +127,7 @@ def _parse(piece: Piece, schema: Any) -> Any:
         return None
 
 
-def _type_of_arrow(column: Any) -> Type:
+def _type_of_arrow(column: Any) -> ValueType:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -153,7 +154,7 @@ def _missing() -> Any:
     return pa.array([*MISSING, None], pa.string())
 
 
-def _batch(file: TextFile, piece: Piece, types: dict[str, Type]) -> "pa.RecordBatch":
+def _batch(file: TextFile, piece: Piece, types: dict[str, ValueType]) -> "pa.RecordBatch":
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -175,7 +176,7 @@ def _batch(file: TextFile, piece: Piece, types: dict[str, Type]) -> "pa.RecordBa
     return pa.record_batch(columns, schema=schema)
 
 
-def _converted(value: Any, type_: Type) -> Any:
+def _converted(value: Any, type_: ValueType) -> Any:
     if type_of_value(value) == "null":
         return None
     if type_ in ("text", "nested"):

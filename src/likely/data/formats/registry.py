@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, final
 
 from likely.data.arrow import plain_types
+from likely.data.arrow_columns import kind_of_arrow
 from likely.data.formats.arff import looks_like_arff, open_arff
 from likely.data.formats.csv_files import open_csv
 from likely.data.formats.json_lines import open_json_lines
 from likely.data.formats.text_files import PARQUET, existing_file, first_bytes, spooled, text_file
-from likely.data.frames import kind_of_arrow
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import Source, column_index
 from likely.errors import InvalidFile, UnknownName
+from likely.kinds import ColumnKind
 
 if TYPE_CHECKING:
     import pyarrow as pa

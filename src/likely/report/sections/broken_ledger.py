@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Remark, Section
+from likely.runs.facts import RunFacts
 
 BADGE = "ledger broken"
 

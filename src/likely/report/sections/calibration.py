@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from likely.formatting import capitalised, estimate, fixed, number, shortened
 from likely.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_curve
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.classes import Brier, LogLoss
 from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
-from likely.report.validation import Validation
-from likely.report.wording import MINUS, capitalised, interval, number, shortened
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Calibration"
 PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"
@@ -20,7 +20,7 @@ MOST_CLASSES = len(SERIES)  # drawn
 LONGEST_LABEL = 18
 SHARES = (0.0, 0.5, 1.0)  # that an axis names; more would touch those of the next diagram
 MOST_ACROSS = 3  # diagrams beside each other
-DIGITS = 4  # of parts that are small beside their sum
+DECIMALS = 4  # of parts that add up to the score
 
 
 def calibration(facts: RunFacts) -> Section | LeftOut | None:
@@ -29,15 +29,13 @@ def calibration(facts: RunFacts) -> Section | LeftOut | None:
         return LeftOut(PREDICTED, NEEDS)
     if not held.has_classes:
         return None
-    error = CalibrationError()
-    statistics = error.statistics(held.truth, held.prediction)
-    low, high = error.interval(statistics)
+    error = held.score.estimates[CalibrationError.name]
     blocks: list[Block] = [
         Gallery((_diagram(held), _histogram(held))),
         Text(
-            f"Calibration error {number(error.value(statistics))} ({interval(low, high)}): the "
-            "mean distance between what was said and how often it happened, in ten bins of equal "
-            "width."
+            f"Calibration error {estimate(error.value, error.low, error.high, level=0.95)}: the "
+            "mean distance between predicted probabilities and observed shares, in ten bins of "
+            "equal width."
         ),
         _decomposed(held),
     ]
@@ -86,7 +84,9 @@ def _diagram(held: Validation) -> Picture:
         "Reliability diagram: predicted probability against the share observed, with intervals. "
         f"The largest distance from the diagonal is {number(worst)}."
     )
-    caption = "Ten bins of equal size; bars are 95 % intervals. The dashes are perfect calibration."
+    caption = (
+        "Ten bins of equal size; bars are 95 % intervals. The dashed line is perfect calibration."
+    )
     if 2 < len(curves) < len(held.labels):
         caption += f" The {len(curves)} most frequent of {len(held.labels)} classes."
     size = SIZE if len(curves) == 1 else (SIZE[0], 0.5 + 1.45 * grid[0])
@@ -123,7 +123,11 @@ def _histogram(held: Validation) -> Picture:
         ax.axvline(float(confidence.mean()), color=MUTED, lw=1, linestyle=(0, (4, 3)))
 
     label = f"Histogram of {what} of {len(p):,} held-out rows; mean {number(confidence.mean())}"
-    return picture(draw, label, caption="What was said, and how often. The dashes are the mean.")
+    return picture(
+        draw,
+        label,
+        caption="Predicted probabilities of the held-out rows. The dashed line is their mean.",
+    )
 
 
 def _decomposed(held: Validation) -> Table:
@@ -132,13 +136,12 @@ def _decomposed(held: Validation) -> Table:
         statistics = metric.statistics(held.truth, held.prediction)
         parts: Parts = metric.parts(statistics)
         if np.isfinite(parts.reliability):
-            told = (f"{part:.{DIGITS}f}".replace("-", MINUS) for part in parts)
-            rows.append(
-                (capitalised(metric.title), number(metric.value(statistics), DIGITS), *told)
-            )
+            value = metric.value(statistics)
+            written = (fixed(part, DECIMALS) for part in (value, *parts))
+            rows.append((capitalised(metric.title), *written))
     caption = (
-        "Score = reliability (what miscalibration costs) − resolution (what telling rows apart "
-        "gains) + uncertainty (the best constant) + rest (differences within bins)."
+        "Score = reliability (loss by miscalibration) - resolution (gain by telling rows apart) + "
+        "uncertainty (the baseline) + rest (differences within bins)."
     )
     if len(held.labels) > 2:
         caption += " The log loss of several classes has no such sum."

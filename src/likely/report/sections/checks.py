@@ -1,8 +1,9 @@
 """What a look at the table found, each with its code."""
 
-from likely.report.run_files import Record, RunFacts
+from likely.formatting import capitalised, count, listed
 from likely.report.section import Block, LeftOut, Remark, Section, Text
-from likely.report.wording import capitalised, count, listed
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record
 
 MOST_MUTED = 12
 
@@ -30,5 +31,5 @@ def checks(facts: RunFacts) -> Section | LeftOut:
 def _opening(look: Record, n: int) -> str:
     size = f"{count(look['rows'], 'row')} and {count(len(look['columns']), 'column')}"
     looked = look.get("rows_looked_at", look["rows"])
-    part = "" if looked == look["rows"] else f" ({looked:,} of them looked at)"
-    return f"A look at {size}{part} found {count(n, 'thing') if n else 'nothing'} to know."
+    part = "" if looked == look["rows"] else f" (a sample of {looked:,} rows was examined)"
+    return f"{size}{part}: {count(n, 'finding') if n else 'no findings'}."

@@ -2,8 +2,8 @@
 
 import re
 
-from likely.report.run_files import RunFacts
 from likely.report.section import Code, LeftOut, Section, Text
+from likely.runs.facts import RunFacts
 
 
 def command(facts: RunFacts) -> Section | LeftOut:

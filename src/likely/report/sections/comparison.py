@@ -6,22 +6,21 @@ Every comparison that was made is here; those on the same folds by the same metr
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from likely.formatting import DASH, capitalised, count, estimate_cells, number, p_value
 from likely.metrics import METRICS
-from likely.report.comparisons import models_in
 from likely.report.interval_chart import intervals_drawn
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import beside_each_other, capitalised, count, from_to
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record, models_in
 from likely.workbench.folds import parted_by
 from likely.workbench.models import BASELINE
 
 TITLE = "Comparison"
 KNOWN = {  # keys of every entry; any other is a metric beside the main one
     "model",
-    "averaged",
+    "value",
     "interval",
-    "pooled",
-    "pooled_interval",
+    "best_constant",
     "folds",
     "fit_seconds",
     "against_best",
@@ -29,12 +28,11 @@ KNOWN = {  # keys of every entry; any other is a metric beside the main one
     "problem",
     "warnings",
 }
-SMALLEST_P = 0.001
 MOST_DRAWN = 20
 READING = (
-    "The mean is over folds, and its 95 % interval is corrected for the rows that their training "
-    "sets share; pooled is of all held-out rows together; p is of the corrected paired test of "
-    "Nadeau and Bengio. Chosen on these folds, the best score is a little too good."
+    "A score is that of all held-out rows together, with its 95 % interval; p is from the paired "
+    "t-test over folds, corrected by Nadeau and Bengio for training sets that share rows. The best "
+    "model was chosen on these folds, so its score is slightly optimistic."
 )
 
 
@@ -59,7 +57,7 @@ def _tried(found: Sequence[Record]) -> str:
     were = "was" if len(names) == 1 else "were"
     ways = "" if len(found) == 1 else f", in {count(len(found), 'way')} of scoring"
     return (
-        f"{count(len(names), 'model')} beside the constant {were} compared by likely compare{ways}."
+        f"{count(len(names), 'model')} {were} compared with the baseline by likely compare{ways}."
     )
 
 
@@ -72,7 +70,9 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     if found.get("left_out"):
-        blocks.append(Text(f"Slow, and not tried: {', '.join(found['left_out'])}.", small=True))
+        blocks.append(
+            Text(f"Slow models that were not tried: {', '.join(found['left_out'])}.", small=True)
+        )
     return blocks
 
 
@@ -93,7 +93,7 @@ def _opening(found: Record, kind: str | None) -> str:
     other = "" if kind in (None, taken) else f" There the target was taken as {taken}."
     compared = models_in([found])
     best = (
-        "The best constant is the best" if found["best"] == BASELINE else f"Best: {found['best']}"
+        "Best: the baseline (constant)" if found["best"] == BASELINE else f"Best: {found['best']}"
     )
     return (
         f"{capitalised(_title(found['metric']))} of {count(len(compared), 'model')} on "
@@ -104,32 +104,22 @@ def _opening(found: Record, kind: str | None) -> str:
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> Table:
     beside = [key for key in (entries[0] if entries else {}) if key not in KNOWN]
-    head = ("model", "mean", "95 % interval", "pooled", *map(_title, beside))
+    head = ("model", _title(found["metric"]), "95 % interval", *map(_title, beside))
     rows = tuple(
         (
             str(each["model"]),
-            *scores,
-            "–" if each["model"] == found["best"] else _p(each["against_best"]),
+            *estimate_cells(each["value"], *each["interval"]),
+            *(number(each.get(key)) for key in beside),
+            DASH if each["model"] == found["best"] else _p(each["against_best"]),
             _p(each["against_baseline"]),
-            f"{seconds} s",
+            f"{number(each['fit_seconds'])} s",
         )
-        for each, *scores, seconds in zip(entries, *_columns(entries, beside), strict=True)
+        for each in entries
     )
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
-    head = (*head, "p against best", f"p against {BASELINE}", "one fit")
+    head = (*head, "p vs best", f"p vs {BASELINE}", "one fit")
     names = frozenset({len(head) - 3, len(head) - 2})  # p is small
     return Table(head, rows, caption=_infinite(entries, beside), marked=marked, names=names)
-
-
-def _columns(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> list[list[str]]:
-    """Every column of numbers, each written alike from top to bottom; the seconds are the last."""
-
-    def written(key: str) -> list[str]:
-        return beside_each_other([each.get(key) for each in entries])
-
-    low, high = (beside_each_other([each["interval"][end] for each in entries]) for end in (0, 1))
-    ends = [from_to(*pair) for pair in zip(low, high, strict=True)]
-    return [written("averaged"), ends, *map(written, ("pooled", *beside, "fit_seconds"))]
 
 
 def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> str:
@@ -137,17 +127,15 @@ def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> st
     gone = [
         str(each["model"])
         for each in entries
-        if any(each.get(key, 0.0) is None for key in ("averaged", "pooled", *beside))
+        if any(each.get(key, 0.0) is None for key in ("value", *beside))
     ]
     if not gone:
         return ""
     return (
-        f"– of {', '.join(gone)}: infinite, or not to be had; a mean at or below 0 has no deviance "
-        "of counts or amounts, and no log-likelihood."
+        f"{DASH} for {', '.join(gone)}: infinite or undefined; a predicted mean of 0 or below has "
+        "no deviance of counts or amounts, and no log-likelihood."
     )
 
 
 def _p(test: Mapping[str, Any] | None) -> str:
-    if test is None or test.get("p") is None:
-        return "–"
-    return f"< {SMALLEST_P}" if test["p"] < SMALLEST_P else f"{test['p']:.3f}"
+    return DASH if test is None else p_value(test.get("p"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, final
 
+from likely.formatting import capitalised, count, number, setting
 from likely.metrics import METRICS
 from likely.report.figures import (
     ACCENT,
@@ -21,9 +22,9 @@ from likely.report.figures import (
     picture,
     thousands,
 )
-from likely.report.run_files import Record, RunFacts
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.report.wording import capitalised, count, number, settled
+from likely.runs.facts import RunFacts
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
 
 TITLE = "Curves"
@@ -115,7 +116,7 @@ def _chosen(curve: Record, facts: RunFacts) -> Any:
     if curve.get("model") != facts.run.get("model"):
         return None
     if curve["of"] == "iterations":
-        return facts.n_iter
+        return None if facts.description is None else facts.description.n_iter
     return (facts.run.get("parameters") or {}).get(curve["of"])
 
 
@@ -192,7 +193,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    return settled(value) if _is_number(value) else str(value)
+    return setting(value) if _is_number(value) else str(value)
 
 
 def _caption(shown: _Drawn) -> str:

@@ -3,10 +3,18 @@
 import re
 from typing import Any
 
-from likely.report.run_files import LedgerFacts, RunFacts
+from likely.formatting import (
+    count,
+    estimate_cells,
+    percent_level,
+    short_hash,
+    short_number,
+    shortened,
+)
 from likely.report.section import Block, Facts, LeftOut, Remark, Section, Table
 from likely.report.sections.question import looks, seal_name
-from likely.report.wording import count, number, percent_level, short_hash, shortened
+from likely.runs.facts import RunFacts
+from likely.runs.seals import LedgerFacts
 
 LONGEST = 160  # letters of a remark
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
@@ -67,16 +75,17 @@ def _told(entry: Any) -> str:
     """What a line says, in words."""
     event = entry["event"]
     if event == "score":
-        said = f"{entry['metric']} {number(entry['value'])}"
-        ends = f"({number(entry['low'])} to {number(entry['high'])}{_level(entry)})"
-        of = (
-            "" if entry.get("own", True) else "; of an earlier model, than which this is not better"
+        numbers = (entry[key] for key in ("value", "low", "high", "constant"))
+        value, ends, constant = estimate_cells(*numbers)
+        of = "" if entry.get("own", True) else "; of an earlier model: this one is not better"
+        return (
+            f"evaluation {entry['look']}: {entry['metric']} {value} ({_level(entry)}interval "
+            f"{ends}), baseline {constant}{of}"
         )
-        return f"look {entry['look']}: {said} {ends}, best constant {number(entry['constant'])}{of}"
     if event == "commit":
-        return f"look {entry['look']}: predictions fixed, of {_rounded(str(entry['model']))}"
+        return f"evaluation {entry['look']}: predictions fixed, of {_rounded(str(entry['model']))}"
     if event == "again":
-        return f"look {entry['look']}, because: {entry['reason']}"
+        return f"evaluation {entry['look']}, because: {entry['reason']}"
     if event == "refused":
         return _refused(entry)
     left_out = ("n", "time", "event", "previous", "manifest")
@@ -95,10 +104,10 @@ def _refused(entry: Any) -> str:
 
 def _level(entry: Any) -> str:
     level = entry.get("level")
-    return "" if level is None else f", {percent_level(level)}"
+    return "" if level is None else f"{percent_level(level)} "
 
 
 def _rounded(text: str) -> str:
     """Settings with four digits that count, and room to break a line after each comma."""
-    short = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.4g}", text)
+    short = LONG_NUMBER.sub(lambda found: short_number(float(found[0])), text)
     return re.sub(r",(?=\S)", ", ", short)

@@ -1,4 +1,4 @@
-"""What was taken for what, and the rows that surprised the model most while they were held out."""
+"""Confusions of classes, and the held-out rows with the largest loss."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.description import Description
+from likely.formatting import DASH, cell, count, number, percent, shortened
 from likely.intervals import wilson
 from likely.metrics.confusion import confusion_of
 from likely.report.figures import INK, picture, shade
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
-from likely.report.validation import Validation
-from likely.report.wording import count, number, percent, plainly, shortened
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Mistakes"
 MOST_DRAWN = 12  # classes; more do not fit a picture
@@ -32,7 +33,7 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held, _telling(facts.page))
+        blocks += _surprising(held, _most_important(facts.description))
     if not blocks:
         return LeftOut(TITLE, "no surprising rows were kept")
     return Section("mistakes", TITLE, tuple(blocks))
@@ -46,23 +47,26 @@ def _confusion(held: Validation, counts: Array) -> list[Block]:
 
 
 def _by_class(held: Validation, counts: Array) -> Table:
-    """Of each class: how much of it is found, and how often its name is right."""
+    """Precision and recall of each class with their intervals, F1, and how many rows it has."""
     rows = []
     for k, label in enumerate(held.labels[:MOST_CLASSES]):
-        was, called, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
-        rows.append((label, f"{was:,.0f}", *_share(right, was), *_share(right, called)))
+        support, predicted, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
+        f1 = percent(2 * right / (support + predicted)) if support + predicted > 0 else DASH
+        shares = (*_share(right, predicted), *_share(right, support))
+        rows.append((label, *shares, f1, f"{support:,.0f}"))
     left = len(held.labels) - MOST_CLASSES
+    ends = "95 % interval"
     return Table(
-        ("class", "rows", "found", "95 % interval", "right when said", "95 % interval"),
+        ("class", "precision", ends, "recall", ends, "F1", "support"),
         tuple(rows),
-        caption="Found is recall; right when said is precision. Intervals by Wilson.",
+        caption="Support is the number of held-out rows of the class. Intervals by Wilson.",
         more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
     )
 
 
 def _share(part: float, whole: float) -> tuple[str, str]:
     if not whole > 0:
-        return "–", "–"
+        return DASH, DASH
     low, high = wilson(part / whole, float(whole), 0.95)
     return percent(part / whole), f"{percent(low)} to {percent(high)}"
 
@@ -86,21 +90,21 @@ def _matrix(held: Validation, counts: Array) -> Picture:
             xticks_rotation=slanted,
         )
         ax.grid(visible=False)
-        ax.set(xlabel="The model said", ylabel="It was")
+        ax.set(xlabel="Predicted", ylabel="Observed")
 
     right = counts.trace() / max(counts.sum(), 1)
     label = f"Confusion matrix of {n} classes: {right:.1%} of the rows are on the diagonal."
     size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
-    caption = f"Held-out rows: what they were, and what was said. {_threshold(held)}"
+    caption = f"Held-out rows by observed and predicted class. {_threshold(held)}"
     return picture(draw, label, caption=caption, size=size)
 
 
 def _threshold(held: Validation) -> str:
-    """When a class is said: beside two classes, which of them is the positive one."""
+    """When a class is predicted; of two classes, which is the positive one."""
     if len(held.labels) != 2:
-        return "The most probable class is said."
+        return "The most probable class is predicted."
     positive = held.labels[1]
-    return f"{positive} is the positive class, said where its probability is above 0.5."
+    return f"{positive} is the positive class, predicted if its probability is above 0.5."
 
 
 def _pairs(held: Validation, counts: Array) -> Table:
@@ -113,46 +117,38 @@ def _pairs(held: Validation, counts: Array) -> Table:
             share = off[i, j] / counts[i].sum()
             rows.append((held.labels[i], held.labels[j], f"{off[i, j]:,.0f}", f"{share:.1%}"))
     caption = "The most frequent confusions."
-    head = ("it was", "the model said", "rows", "of that class")
+    head = ("observed", "predicted", "rows", "share of the class")
     return Table(head, tuple(rows), caption=caption, left=2)
 
 
-def _telling(page: Mapping[str, Any] | None) -> list[str]:
-    """Names of columns or terms, those that count most in the model first."""
-    if page is None:
+def _most_important(description: Description | None) -> list[str]:
+    """Names of columns, those that count most in the model first."""
+    if description is None:
         return []
-    if "columns" in page:
-        return [str(each["column"]) for each in page["columns"]]
-    terms: list[Mapping[str, Any]] = list(page.get("terms", ()))
-    if "fit" in page:
-        terms.sort(key=lambda each: -abs(each["z"] or 0.0))
-    else:
-        terms.sort(key=lambda each: -max(map(abs, each["coef"].values())))
-    return [str(each["term"]).partition("[")[0] for each in terms]
+    return [name.partition("[")[0] for name in description.most_important()]
 
 
-def _surprising(held: Validation, telling: list[str]) -> list[Block]:
+def _surprising(held: Validation, important: list[str]) -> list[Block]:
     cells = held.surprising[0]["cells"]
     own = [name for name in cells if name == held.facts.get("identifier")]
     columns = [name for name in cells if name not in own]
-    place = {name: k for k, name in reversed(list(enumerate(telling)))}
-    shown = sorted(columns, key=lambda name: place.get(name, len(telling)))[:MOST_CELLS]
+    place = {name: k for k, name in reversed(list(enumerate(important)))}
+    shown = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
     unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
     rows = tuple(_row(each, own, shown) for each in held.surprising)
     left = len(columns) - len(shown)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
-    caption = "Columns that count most in the model." if left > 0 and telling else ""
+    caption = "Columns that count most in the model." if left > 0 and important else ""
     first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
     at = len(own)
     return [
         Heading("The most surprising rows"),
         Text(
-            "Training rows with the largest loss while they were held out, counted from 0; none is "
-            "from a sealed test set, whose rows are not counted. Look for wrong labels, and for "
-            "columns that are missing."
+            "Training rows with the largest loss while they were held out, numbered from 0; sealed "
+            "rows are neither shown nor numbered. Look for wrong labels, and for missing columns."
         ),
         Table(
-            (*first, "row", held.target, "the model said", unit, *heads),
+            (*first, "row", held.target, "predicted", unit, *heads),
             rows,
             left=at + 3,
             words=frozenset(at + 4 + j for j, c in enumerate(shown) if _is_words(held, c)),
@@ -176,13 +172,7 @@ def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str
     told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
     loss = "∞" if each["loss"] is None else number(each["loss"])
     first, cells = (
-        [shortened(_cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
+        [shortened(cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
         for names in (own, shown)
     )
-    return *first, str(each["row"]), _cell(each["truth"]), told, loss, *cells
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return plainly(value) if isinstance(value, float) else str(value)
+    return *first, str(each["row"]), cell(each["truth"]), told, loss, *cells

@@ -5,24 +5,22 @@ never opened must not look best for it.
 """
 
 from collections.abc import Sequence
-from math import nan
 
-from likely.metrics import METRICS
-from likely.metrics.base import Estimate
-from likely.report.run_files import RunFacts
+from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
+from likely.metrics import METRICS, Estimate
+from likely.metrics.score import title_of
 from likely.report.section import Table
 from likely.report.sections.broken_ledger import warning_of
-from likely.report.sections.scores import estimate_of, folds_of
-from likely.report.sections.verdict import held_out_verdict, verdict_of
-from likely.report.wording import capitalised, count, number, percent_level, with_interval
+from likely.report.sections.scores import folds_of, score_of_run
+from likely.report.sections.verdict import verdict_of
+from likely.runs.facts import RunFacts
 
-NOTHING = number(None)
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
-HEAD = ("run", "model", "score", "sealed rows", "best constant", "training rows", "best constant")
+HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")
 CAPTION = (
-    "Choose a run by its training rows, each held out from the fit that is scored. The sealed rows "
-    "are the last word on the run that was chosen, and not for choosing: what is chosen by a score "
-    "is a little worse than that score says."
+    "Choose a run by its training rows, each held out from the fit that is scored. Sealed rows are "
+    "for the run that was chosen, and not for choosing: a score by which a run was chosen is "
+    "optimistic."
 )
 
 
@@ -35,7 +33,7 @@ def _row(facts: RunFacts) -> tuple[str, ...]:
     first = (facts.name, str(facts.run.get("model", "")))
     found = verdict_of(facts)
     if found is None:
-        return (*first, "No score", *_sealed(facts), NOTHING, NOTHING)
+        return (*first, "No score", *_sealed(facts), DASH, DASH)
     metric = capitalised(found.metric)
     return (*first, metric, *_sealed(facts), *_held_out(facts, found.metric))
 
@@ -44,38 +42,36 @@ def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
     """By the metric of the sealed rows where it can be had, with what kind of score it is."""
     found = _estimate(facts, title)
     if found is None:
-        return NOTHING, NOTHING
-    told = with_interval(found.value, found.low, found.high)
-    return f"{told}, 95 %; {_how(facts)}", number(found.constant)
+        return DASH, DASH
+    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
+    return f"{value} (95 % interval {ends}); {_how(facts)}", constant
 
 
 def _estimate(facts: RunFacts, title: str) -> Estimate | None:
     """Of training rows while they were held out; nested, where that was asked for."""
-    shown, as_loss = title, title == AS_LOSS
-    if as_loss:
-        shown = METRICS["log-likelihood"].title
-    found = held_out_verdict(facts)
-    metric = next((each for each in METRICS.values() if each.title == shown), None)
-    if found is None or (found.metric != shown and (metric is None or facts.validation is None)):
+    as_loss = title == AS_LOSS
+    shown = METRICS["log-likelihood"].title if as_loss else title
+    score = score_of_run(facts)
+    estimates = {} if score is None else score.estimates
+    name = next((each for each in estimates if title_of(each) == shown), None)
+    if name is None:
         return None
-    value, low, high, constant = found.value, found.low, found.high, found.constant
-    if found.metric != shown and metric is not None and facts.validation is not None:
-        value, low, high, constant = estimate_of(facts.validation, metric)
+    value, low, high, constant = estimates[name]
     study = facts.study or {}
-    if study.get("nested") and metric is not None and metric.name == study.get("metric"):
+    if study.get("nested") and name == study.get("metric"):
         value, low, high = (study["nested"][key] for key in ("value", "low", "high"))
     if not as_loss:
-        return Estimate(value, low, high, nan if constant is None else constant)
-    return Estimate(-value, -high, -low, nan if constant is None else -constant)
+        return Estimate(value, low, high, constant)
+    return Estimate(-value, -high, -low, -constant)
 
 
 def _how(facts: RunFacts) -> str:
     """What kind of score the held-out one is."""
-    study, held = facts.study, facts.validation
+    study, score = facts.study, score_of_run(facts)
     if study is not None and study.get("nested"):
         return "nested"
-    if held is not None and not held.facts.get("held_out"):
-        how = f"cross-validated, {folds_of(held)}"
+    if score is not None and score.folds is not None:
+        how = f"cross-validated, {folds_of(facts, score)}"
     else:
         how = "one part held out"
     if study is None:
@@ -87,12 +83,11 @@ def _sealed(facts: RunFacts) -> tuple[str, str]:
     """The look at the sealed rows, or that there was none."""
     final = facts.final
     if final is None:
-        return ("not opened" if facts.run.get("seal") else "none sealed"), NOTHING
-    low, high = final["low"], final["high"]
+        return ("not opened" if facts.run.get("seal") else "none sealed"), DASH
+    numbers = (final[key] for key in ("value", "low", "high", "constant"))
+    value, ends, constant = estimate_cells(*numbers)
     level = percent_level(final.get("level", 0.95))
-    known = low is not None and high is not None
-    told = with_interval(final["value"], low, high) if known else number(final["value"])
     own = "" if final.get("of_this_model", True) else ", of an earlier model"
-    look = f"look {final['look']} of {final['budget']}"
+    evaluation = f"evaluation {final['look']} of {final['budget']}"
     broken = "" if warning_of(facts) is None else "; ledger broken"
-    return f"{told}, {level}; {look}{own}{broken}", number(final["constant"])
+    return f"{value} ({level} interval {ends}); {evaluation}{own}{broken}", constant

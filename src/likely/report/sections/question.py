@@ -1,19 +1,17 @@
 """What was asked, of what, how to do it again, and how often the test set was looked at."""
 
-import inspect
 import re
 from pathlib import Path
 from typing import Any
 
-from likely.report.run_files import RunFacts
+from likely.formatting import count, listed, setting
 from likely.report.section import Facts, LeftOut, Section
-from likely.report.wording import count, listed, setting
+from likely.runs.facts import RunFacts
 from likely.workbench.folds import parted_by
-from likely.workbench.models import CANDIDATES
+from likely.workbench.models import MODELS
 
 LOOKS = "Looks at the test set"
 INSIDE = "model__"  # before the settings of a model that is inside of a preparation
-BESIDE = {"glm": "GLM", "mixture": "MixtureModel"}  # models that are no candidates
 UNSAID = ("random_state",)  # the seed is told by itself
 MOST_CLASSES = 8
 KINDS = {
@@ -95,7 +93,7 @@ def _task(facts: RunFacts) -> str:
         return ""
     reason = task.get("reason")
     said = KINDS.get(str(kind), str(kind))
-    if not reason or reason == "it was said so":
+    if not reason or reason == "it was given":
         return said
     about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
     return f"{said}, because {about}"
@@ -113,19 +111,12 @@ def _model(run: Any) -> str:
     told = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
     )
-    return f"{name} with {told}" if told else f"{name}, as it comes"
+    return f"{name} with {told}" if told else f"{name}, default settings"
 
 
 def _usual(name: str) -> dict[str, Any]:
-    """The settings that the estimator of a model has by itself."""
-    import likely
-
-    candidate = CANDIDATES.get(name)
-    estimator = BESIDE.get(name) if candidate is None else candidate.estimator
-    if estimator is None:
-        return {}
-    known = inspect.signature(getattr(likely, estimator)).parameters.values()
-    return {each.name: each.default for each in known}
+    """The settings that a model has if none are given."""
+    return MODELS[name].defaults() if name in MODELS else {}
 
 
 def _time(run: Any) -> str:

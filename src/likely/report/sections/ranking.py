@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.formatting import number, shortened
 from likely.report.figures import MUTED, SERIES, legend_above, picture
-from likely.report.run_files import RunFacts
 from likely.report.section import Gallery, LeftOut, Picture, Section
 from likely.report.sections.calibration import LONGEST_LABEL, events_drawn
-from likely.report.validation import Validation
-from likely.report.wording import number, shortened
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Ranking"
 LETTERS, HANDLE, MOST_COLUMNS = 60, 4, 3  # of a legend: across it, of a line, and beside each other

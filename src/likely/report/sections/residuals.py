@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.formatting import number, percent
 from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, Gallery, Picture, Section, Table, Text
-from likely.report.validation import Validation
-from likely.report.wording import number, percent
+from likely.runs.facts import RunFacts
+from likely.workbench.validation import Validation
 
 TITLE = "Residuals"
 MOST_POINTS = 800  # drawn: more would hide each other, and make the file large

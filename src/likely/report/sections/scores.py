@@ -1,128 +1,92 @@
 """Every metric of the task in one table: on sealed rows, where there are, and on rows held out."""
 
 from math import inf, isfinite, nan
-from typing import Any
 
-from likely.metrics import METRICS, Metric, metrics_for
-from likely.metrics.base import Estimate
-from likely.report.run_files import Record
+from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
+from likely.metrics import METRICS, Score
+from likely.metrics.score import title_of
 from likely.report.section import Table
-from likely.report.validation import Validation
-from likely.report.wording import (
-    beside_each_other,
-    capitalised,
-    count,
-    from_to,
-    number,
-    percent_level,
-)
+from likely.runs import RunFacts
+from likely.runs.records import Record
 from likely.workbench.folds import parted_by
+from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
-DASH = number(None)
 OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
 
 
-def estimate_of(validation: Validation, metric: Metric) -> Estimate:
-    """As it was kept when it was scored; else it is made from the rows."""
-    told = (validation.facts.get("measures") or {}).get(metric.name)
-    if told is not None:
-        return Estimate(**{name: OPEN[name] if x is None else x for name, x in told.items()})
-    return metric.estimate(validation.truth, validation.truth, validation.prediction)
+def score_of_run(facts: RunFacts) -> Score | None:
+    """Of the rows that the run held out; None where it held none out."""
+    if facts.run.get("scores"):
+        return Score.from_json(facts.run["scores"])
+    return None if facts.validation is None else facts.validation.score
 
 
-def rows_held(validation: Validation) -> str:
+def rows_held(facts: RunFacts, score: Score) -> str:
     """``960 rows, each held out once in 5 folds``."""
-    part = validation.facts.get("held_out")
-    if part:
-        return f"{count(int(part), 'row')} that the scored fit did not see"
-    n_groups, group = (validation.facts.get(name) for name in ("groups", "group"))
-    parts = f" in {count(int(n_groups), 'group')} of {group}" if n_groups else ""
-    rows = f"{count(len(validation.row), 'row')}{parts}"
-    return f"{rows}, each held out once in {folds_of(validation)}"
+    if score.folds is None:
+        return f"{count(score.n_rows, 'row')} not used for the scored fit"
+    parts = f" in {count(score.n_groups, 'group')} of {score.group}" if score.n_groups else ""
+    rows = f"{count(score.n_rows, 'row')}{parts}"
+    return f"{rows}, each held out once in {folds_of(facts, score)}"
 
 
-def folds_of(validation: Validation) -> str:
+def folds_of(facts: RunFacts, score: Score) -> str:
     """``5 folds, whole groups of shop``."""
-    facts = validation.facts
-    number_of = int(facts.get("folds", validation.fold.max() + 1))
-    return f"{count(number_of, 'fold')}{parted_by(facts.get('group'), facts.get('by_time'))}"
+    by_time = facts.run.get("by_time")
+    if by_time is None and facts.validation is not None:
+        by_time = facts.validation.facts.get("by_time")
+    return f"{count(score.folds or 0, 'fold')}{parted_by(score.group, by_time)}"
 
 
-def metrics_table(validation: Validation, final: Record | None) -> Table:
+def metrics_table(facts: RunFacts, score: Score) -> Table:
     """One row per metric; a value that is not finite is a dash, and the caption says why."""
-    sealed = ((final or {}).get("extras") or {}).get("measures") or {}
+    final, validation = facts.final or {}, facts.validation
+    sealed = (final.get("extras") or {}).get("measures") or {}
     rows, infinite = [], []
-    for metric in metrics_for(validation.kind):
-        if not metric.suits(validation.prediction):
-            continue
-        found = estimate_of(validation, metric)
+    for name, found in score.estimates.items():
         cells = _cells(found._asdict())
         if cells[0] == DASH:
-            infinite.append(metric.title)
+            infinite.append(title_of(name))
         if sealed:
-            cells = [*_cells(sealed.get(metric.name) or {}), *cells]
-        arrow = "↓" if metric.better == "lower" else "↑"
-        rows.append((f"{capitalised(metric.title)} {arrow}", *cells))
-    level = percent_level((final or {}).get("level", 0.95))
-    first = (SEALED, f"{level} interval", "best constant") if sealed else ()
-    head = ("metric", *first, HELD, "95 % interval", "best constant")
-    said = [_held(validation), "↓ lower is better, ↑ higher is better."]
-    said += [*_about_two(validation), *_about_median(validation), *_about_infinite(infinite)]
-    return Table(head, tuple(rows), caption=" ".join(said))
-
-
-def scores_table(scores: Any) -> Table:
-    """What ``train`` said of the rows that it held out, where no predictions were kept."""
-    rows = tuple(
-        (
-            capitalised(line["name"]),
-            *_cells(
-                {
-                    "value": line["value"],
-                    "low": line["interval"][0],
-                    "high": line["interval"][1],
-                    "constant": line["best_constant"],
-                }
-            ),
-        )
-        for line in scores["measures"]
-    )
-    caption = f"On {count(scores['rows'], 'row')} that the scored fit did not see."
-    return Table(("metric", "value", "95 % interval", "best constant"), rows, caption=caption)
+            cells = [*_cells(sealed.get(name) or {}), *cells]
+        arrow = "↓" if METRICS[name].better == "lower" else "↑"
+        rows.append((f"{capitalised(title_of(name))} {arrow}", *cells))
+    level = percent_level(final.get("level", 0.95))
+    first = (SEALED, f"{level} interval", "baseline") if sealed else ()
+    head = ("metric", *first, HELD, "95 % interval", "baseline")
+    said = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
+    if validation is not None:
+        said += [*_about_two(validation), *_about_median(validation)]
+    return Table(head, tuple(rows), caption=" ".join([*said, *_about_infinite(infinite)]))
 
 
 def _cells(found: Record) -> list[str]:
-    value = found.get("value")
-    if value is None or not isfinite(value):
-        return [DASH, DASH, _finite(found.get("constant"))]
+    """Value, interval and baseline; a dash in place of what is not finite."""
     constant = found.get("constant")
     known = constant if constant is not None and isfinite(constant) else None
-    told, low, high, beside = beside_each_other((value, found["low"], found["high"], known))
-    return [told, from_to(low, high), beside]
+    value = found.get("value")
+    if value is None or not isfinite(value):
+        return estimate_cells(None, None, None, known)
+    return estimate_cells(value, found["low"], found["high"], known)
 
 
-def _finite(value: Any) -> str:
-    return number(value) if value is not None and isfinite(value) else DASH
-
-
-def _held(validation: Validation) -> str:
-    part = validation.facts.get("held_out")
-    if part:
-        return f"Held out: {count(int(part), 'row')} that the scored fit did not see."
+def _held(facts: RunFacts, score: Score) -> str:
+    if score.folds is None:
+        return f"Held out: {count(score.n_rows, 'row')} not used for the scored fit."
     return (
-        f"Held out: training rows, in {folds_of(validation)}; intervals are of these rows taken "
+        f"Held out: training rows, in {folds_of(facts, score)}; intervals are for these rows taken "
         "together."
     )
 
 
 def _about_two(validation: Validation) -> list[str]:
-    """F₁ and accuracy have different constants, and one of two classes is the positive one."""
+    """F₁ and accuracy have different baselines, and one of two classes is the positive one."""
     if validation.kind != "binary":
         return []
     return [
-        f"F₁ is of {validation.labels[1]}, which is said where its probability is above 0.5; its "
-        f"best constant says {validation.labels[1]} of every row, that of accuracy the more common "
+        f"F₁ is that of {validation.labels[1]}, predicted if its probability is above 0.5; its "
+        f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
         "class."
     ]
 
@@ -132,13 +96,13 @@ def _about_median(validation: Validation) -> list[str]:
     if validation.has_classes or validation.facts.get("moved"):
         return []
     title = METRICS["mae"].title
-    return [f"The best constant of the {title} is the median; elsewhere it is the mean."]
+    return [f"The baseline of the {title} is the median; of the others it is the mean."]
 
 
 def _about_infinite(titles: list[str]) -> list[str]:
     if not titles:
         return []
     return [
-        f"{DASH} {', '.join(titles)}: infinite, for the model predicts means at or below 0, or "
-        "denies a value that occurs."
+        f"{DASH} {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or a value "
+        "that occurs was given probability 0."
     ]

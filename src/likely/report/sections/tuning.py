@@ -1,13 +1,13 @@
-"""What a search over settings tried, and what it would give on rows that took no part in it."""
+"""The settings that a search tried, and the nested score of the search."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics import METRICS
-from likely.report.run_files import RunFacts
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
-from likely.report.wording import beside_each_other, count, from_to, number, setting, with_interval
-from likely.workbench.models import CANDIDATES
+from likely.runs.facts import RunFacts
+from likely.workbench.models import MODELS
 
 TITLE = "Tuning"
 MOST_TRIALS = 10
@@ -17,7 +17,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     study = facts.study
     if study is None:
         model = str(facts.run.get("model"))
-        if model not in CANDIDATES:
+        if model not in MODELS or MODELS[model].space is None:
             return LeftOut(TITLE, "no settings were searched")
         return LeftOut(TITLE, f"no settings were searched; {facts.command('tune', model)} does so")
     metric = METRICS[study["metric"]].title if study["metric"] in METRICS else study["metric"]
@@ -26,9 +26,9 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     scored.sort(key=lambda trial: sign * trial["mean"])
     said = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
-        f"{metric}, {study['better']} is better; best constant {number(study.get('constant'))}. "
-        "Intervals are of the held-out rows alone; those of a comparison also allow for the "
-        "training rows that folds share, and are wider."
+        f"{metric}, {study['better']} is better. Baseline (constant): "
+        f"{number(study.get('constant'))}. Intervals are for the held-out rows alone; those of a "
+        "comparison also allow for training sets that share rows, and are wider."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])
@@ -41,20 +41,20 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
 
 
 def _row(trial: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
-    mean, low, high = beside_each_other([trial.get(key) for key in ("mean", "low", "high")])
-    return _settings(trial["parameters"], names), mean, from_to(low, high)
+    cells = estimate_cells(*(trial.get(key) for key in ("mean", "low", "high")))
+    return _settings(trial["parameters"], names), *cells
 
 
 def _nested(study: Mapping[str, Any]) -> Remark:
     nested = study.get("nested")
     if not nested:
-        text = "The best of many scores is the luckiest of them: expect a little less than it says."
+        text = "The best of many scores is optimistic: expect a slightly worse one on new rows."
         return Remark(text, tone="note")
-    told = with_interval(nested["value"], nested["low"], nested["high"])
-    return Remark(f"On rows that took no part in the choice (nested): {told}.", tone="good")
+    score = estimate(nested["value"], nested["low"], nested["high"], level=0.95)
+    return Remark(f"On rows that took no part in the choice (nested): {score}.", tone="good")
 
 
 def _settings(parameters: Mapping[str, Any], names: Sequence[str]) -> str:
     """In one order for all trials."""
     told = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
-    return ", ".join(told) or "as it comes"
+    return ", ".join(told) or "default settings"

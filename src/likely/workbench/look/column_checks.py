@@ -5,34 +5,46 @@ from math import inf
 
 import numpy as np
 
-from likely.data.labels import DATE, WRITTEN_NUMBER
+from likely.data.labels import DATE, hold_numbers
+from likely.kinds import FEATURE_KINDS
+from likely.workbench.identifiers import (
+    is_called_identifier,
+    is_short,
+    names_rows,
+    run_without_gap,
+)
 from likely.workbench.look.profile import Column, Profile
 
 Check = Callable[[Column, Profile], str | None]
 
-FEWEST_ROWS = 20  # below this, all rows differ by chance, and one value is no surprise
 NEARLY = 0.995  # of the known cells have one value
 MOSTLY_MISSING = 0.5
 MIXED_SHARE = 0.1  # of the cells of a text column are numbers
 DATE_SHARE = 0.9
-LONGEST_NAME = 40  # longer text on average is prose, not an identifier
-PLAIN_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+LONGEST_SHOWN = 40  # characters of a value
 BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
 
 def identifier(column: Column, profile: Profile) -> str | None:
-    """Text, or whole numbers without a gap, that never repeat."""
-    every = column.n_distinct == column.n_rows >= FEWEST_ROWS
-    if not every or column is profile.target:
+    """Text that hardly ever repeats, or whole numbers that never do."""
+    if column is profile.target or not column.n_known:
         return None
     if column.is_number:
-        low, high = column.numbers.min(), column.numbers.max()
-        whole = column.is_whole and high - low == column.n_rows - 1
-        return f"{low:.0f} to {high:.0f}" if whole else None
-    if not column.is_text or _holds_numbers(column) or _holds_dates(column):
+        return _running_or_called(column)
+    if not column.is_text or not names_rows(column.n_distinct, column.n_known):
         return None
-    return _example(column) if _mean_length(column) <= LONGEST_NAME else None
+    if hold_numbers(column.written_numbers) or _holds_dates(column):
+        return None
+    return _example(column) if is_short(_mean_length(column)) else None
+
+
+def _running_or_called(column: Column) -> str | None:
+    numbers = column.numbers
+    if column.n_distinct < column.n_known or not column.is_whole:
+        return None
+    found = is_called_identifier(column.name, numbers) or run_without_gap(numbers)
+    return f"{numbers.min():.0f} to {numbers.max():.0f}" if found else None
 
 
 def constant(column: Column, profile: Profile) -> str | None:
@@ -42,7 +54,7 @@ def constant(column: Column, profile: Profile) -> str | None:
 
 def nearly_constant(column: Column, profile: Profile) -> str | None:
     """One value almost everywhere; 0 and False stand for absence, and sparse is ordinary."""
-    if column.n_distinct < 2 or column is profile.target or column.type in ("date", "other"):
+    if column.n_distinct < 2 or column is profile.target or column.kind in ("date", "other"):
         return None
     share = column.counts.max() / column.n_known
     if share < NEARLY or not column.mode:
@@ -53,9 +65,9 @@ def nearly_constant(column: Column, profile: Profile) -> str | None:
 def mixed_types(column: Column, profile: Profile) -> str | None:
     if not column.is_text or _holds_dates(column):
         return None
-    numbers = column.matching(PLAIN_NUMBER)
+    numbers = column.written_numbers
     share = column.counts[numbers].sum() / max(column.n_known, 1)
-    if share < MIXED_SHARE or numbers.all() or _holds_numbers(column):
+    if share < MIXED_SHARE or numbers.all():
         return None
     word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
     return f"{share:.0%} numbers, and {_shown(word)}"
@@ -64,7 +76,8 @@ def mixed_types(column: Column, profile: Profile) -> str | None:
 def numbers_as_text(column: Column, profile: Profile) -> str | None:
     if not column.is_text or column.declared or _holds_dates(column):
         return None
-    return f"such as {_example(column)}" if _holds_numbers(column) else None
+    all_numbers = column.n_known > 0 and column.written_numbers.all()
+    return f"such as {_example(column)}" if all_numbers else None
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
@@ -106,9 +119,9 @@ def all_missing(column: Column, profile: Profile) -> str | None:
 
 
 def no_feature(column: Column, profile: Profile) -> str | None:
-    if column is profile.target or column.type not in ("date", "other"):
+    if column is profile.target or column.kind in FEATURE_KINDS or not column.n_known:
         return None
-    return "dates" if column.type == "date" else str(column.values.type)
+    return "dates" if column.kind == "date" else str(column.values.type)
 
 
 def copies(column: Column, profile: Profile) -> str | None:
@@ -132,7 +145,7 @@ def _same(column: Column, other: Column) -> bool:
 
 
 def infinite(column: Column, profile: Profile) -> str | None:
-    if column.type != "number":
+    if not column.is_number:
         return None
     rows = int(column.counts[np.abs(column.numbers) == inf].sum())
     return f"{rows:,} of {column.n_known:,}" if rows else None
@@ -167,13 +180,6 @@ COLUMN_CHECKS: Mapping[str, Check] = {
 }
 
 
-def _holds_numbers(column: Column) -> bool:
-    """Every known cell is a number, plain or as people write it."""
-    if not column.n_known:
-        return False
-    return bool((column.matching(PLAIN_NUMBER) | column.matching(WRITTEN_NUMBER)).all())
-
-
 def _holds_dates(column: Column) -> bool:
     return column.share_matching(DATE) >= DATE_SHARE
 
@@ -190,7 +196,7 @@ def _example(column: Column) -> str:
 
 def _shown(value: object) -> str:
     text = repr(value) if isinstance(value, str) else f"{value:g}" if _plain(value) else str(value)
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 def _plain(value: object) -> bool:

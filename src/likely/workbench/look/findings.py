@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
 from likely.errors import InvalidInput, UnknownName
+from likely.formatting import listed
 
 Severity = Literal["note", "warn", "stop"]  # good to know; will cost you; cannot go on like this
 
@@ -253,8 +254,7 @@ def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
         found = f"Column {name!r} {phrase}" + (f" ({remark})" if remark else "")
     else:
         named = [f"{name} {remark}".rstrip() for name, remark in remarks.items()]
-        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-        found = f"Each of {len(named)} columns {phrase} ({', '.join(named[:MOST_NAMED])}{more})"
+        found = f"Each of {len(named)} columns {phrase} ({listed(named, MOST_NAMED)})"
     return finding(code, found, list(remarks))
 
 

@@ -76,7 +76,7 @@ def suspicion_of(profile: Profile) -> Suspicion | None:
 
 def leak(column: Column, suspicion: Suspicion) -> str | None:
     """A column that settles the target almost alone, or is settled by it."""
-    if not column.n_known or column.type == "other":
+    if not column.n_known or column.kind == "other":
         return None
     settled = SETTLED if suspicion.target.reads_as_classes else SETTLED_RANKS
     share = suspicion.of_target(column)

@@ -6,23 +6,24 @@ as much as reading the table twice.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow import with_target
-from likely.data.frames import frame_of, library_of
+from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
+from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leak_checks import LEAK_CHECKS, suspicion_of
+from likely.workbench.look.look_text import html_of, text_of
 from likely.workbench.look.profile import Column, Profile, profile_of
 from likely.workbench.look.table_checks import TABLE_CHECKS
-from likely.workbench.look.text import html_of, text_of
-from likely.workbench.opened import Opened, kind_and_order, opened
 from likely.workbench.task import Task, task_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
@@ -140,21 +141,28 @@ def look(
     *,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     mute: Iterable[str] = (),
 ) -> Look:
     """Look at a table before anything is trained.
 
     Parameters
     ----------
-    data : data frame, array, Source, path of a file or of a sealed folder
-        Of a sealed folder only the training part is read.
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
+        Of what is sealed only the training part is read.
     target : str, or one label for each row
         The column to be predicted; its balance, and columns that may leak it, are then looked at.
+        A seal remembers it, and built-in data know their own.
     kind : str, optional
         What the target is, where its values could be several: binary, classes, ordinal, count,
         positive or real.  A seal remembers it.
     order : sequence, optional
         The classes from lowest to highest; they are then ordinal.
+    drop : sequence of str, optional
+        Columns that no model is to see.
+    category : sequence of str, optional
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     mute : iterable of str
         Findings that are not to be reported: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
@@ -175,57 +183,36 @@ def look(
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
-    library = _library(data)
-    data, target = with_target(data, target)
-    return look_at(opened(data), target, silent, kind=kind, order=order, library=library)
-
-
-def look_at(
-    given: Opened,
-    target: str | None,
-    mute: Mute,
-    *,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    library: str | None = None,
-) -> Look:
-    """A look at a table that is open."""
-    target = given.target if target is None else target
-    told = {"target": given.target, "kind": given.kind, "order": given.order}
-    task = None
-    if target is not None:
-        kind, order = kind_and_order(told, target, kind=kind, order=order)
-        task = _task(given, target, kind, order)
-    said = kind is not None or order is not None
-    has_classes = task.has_classes if task is not None and said else None
-    profile = profile_of(given.table, target, classes=has_classes)
+    given = dataset(data, target, kind=kind, order=order, drop=drop, category=category)
+    table = given.some_rows()
+    task = _task(given, table)
+    has_classes = task.has_classes if task is not None and given.declared else None
+    profile = profile_of(table, given.target, classes=has_classes)
     classes = _classes(profile)
     return Look(
         label=given.label,
-        n_rows=given.n_rows,
+        n_rows=table.num_rows if given.source.n_rows is None else given.source.n_rows,
         n_looked_at=profile.n_rows,
         columns=tuple(_facts(column) for column in profile.columns),
-        findings=sorted_findings(_findings(profile, mute)),
-        target=target,
+        findings=sorted_findings(_findings(profile, silent)),
+        target=given.target,
         balance=dict(classes.top(MOST_CLASSES)) if classes else {},
         n_classes=classes.n_distinct if classes else None,
         kind=None if task is None else task.kind,
         doubt="" if task is None else task.doubt,
-        muted=mute.words,
-        library=library,
+        muted=silent.words,
+        library=given.library,
     )
 
 
-def _task(
-    given: Opened, target: str, kind: TargetKind | None, order: Sequence[Any] | None
-) -> Task | None:
+def _task(given: Dataset, table: "pa.Table") -> Task | None:
     """What the target asks of a model; None where it asks what none can do, as findings say."""
-    if given.table.column_names.count(target) != 1:
+    if given.target is None or table.column_names.count(given.target) != 1:
         return None
     try:
-        return task_of(given.table, target, ordered=order, kind=kind)
+        return task_of(table, given.target, ordered=given.order, kind=given.kind)
     except InvalidInput:
-        if kind is not None or order is not None:
+        if given.declared:
             raise
         return None
 
@@ -238,10 +225,6 @@ def _classes(profile: Profile) -> Column | None:
 def _plain(value: Any) -> Any:
     """A value in the types that JSON has: dates and the like as text."""
     return value if isinstance(value, str | bool | int | float) else str(value)
-
-
-def _library(data: Any) -> str | None:
-    return None if isinstance(data, str | Path) else library_of(data)
 
 
 def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:

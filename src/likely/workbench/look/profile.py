@@ -7,21 +7,20 @@ rows and conditioning on the target work on small integers, whatever the column 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names
+from likely.data.arrow import decoded
+from likely.data.frames import kind_of_arrow
+from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, are_written_numbers
 from likely.data.source import column_index
+from likely.kinds import ColumnKind
+from likely.workbench.identifiers import has_many_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Type = Literal["number", "integer", "Boolean", "category", "text", "date", "other", "empty"]
-
-MANY_VALUES = 50  # text with more, and with few rows to each, is no category
-ROWS_PER_VALUE = 10
 
 
 @final
@@ -57,39 +56,34 @@ class Column:
         return len(self.values)
 
     @cached_property
-    def is_text(self) -> bool:
-        import pyarrow.types as types
+    def kind(self) -> ColumnKind:
+        return kind_of_arrow(self.values.type)
 
-        return bool(types.is_string(self.values.type) or types.is_large_string(self.values.type))
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "category"
 
     @property
     def is_number(self) -> bool:
-        return self.type in ("number", "integer")
+        return self.kind == "number" and self.n_known > 0
 
     @property
     def many_values(self) -> bool:
         """Too many for the rows there are."""
-        few_rows = self.n_known < ROWS_PER_VALUE * self.n_distinct
-        return self.n_distinct > MANY_VALUES and few_rows
+        return has_many_values(self.n_distinct, self.n_known)
 
-    @cached_property
-    def type(self) -> Type:
+    @property
+    def type(self) -> str:
+        """The word that tables have for it: its kind, or a narrower one."""
         import pyarrow.types as types
 
-        type_ = self.values.type
         if not self.n_known:
             return "empty"
-        if types.is_boolean(type_):
-            return "Boolean"
-        if types.is_integer(type_):
-            return "integer"
-        if types.is_floating(type_):
-            return "number"
-        if types.is_temporal(type_):
-            return "date"
-        if not self.is_text:
-            return "other"
-        return "text" if self.many_values and not self.declared else "category"
+        if self.kind == "category":
+            return "text" if self.many_values and not self.declared else "category"
+        if self.kind == "number":
+            return "integer" if types.is_integer(self.values.type) else "number"
+        return "Boolean" if self.kind == "boolean" else self.kind
 
     @cached_property
     def reads_as_classes(self) -> bool:
@@ -97,7 +91,7 @@ class Column:
         if self.classes is not None:
             return self.classes
         if not self.is_number:
-            return self.is_text or self.type == "Boolean"
+            return self.is_text or (self.kind == "boolean" and self.n_known > 0)
         repeated = self.n_distinct <= MANY_CLASSES and self.n_distinct * FEW_ROWS <= self.n_known
         return (repeated or self.n_distinct == 2) and self.is_whole
 
@@ -139,6 +133,11 @@ class Column:
         reached = np.cumsum(self.counts[self.order])
         place = np.searchsorted(reached, share * reached[-1])
         return float(self.numbers[self.order[place]])
+
+    @cached_property
+    def written_numbers(self) -> Array:
+        """Which of the distinct values of text are numbers, as people and files write them."""
+        return are_written_numbers(self.values)
 
     def share_matching(self, pattern: str) -> float:
         """The share of the known cells of text that match a regular expression."""
@@ -206,7 +205,7 @@ def _plain(array: Any) -> Any:
 
     type_ = array.type
     if pa.types.is_dictionary(type_):
-        array = array.dictionary_decode()
+        array = decoded(array)
     elif pa.types.is_decimal(type_) or pa.types.is_float16(type_):
         array = array.cast(pa.float64())
     elif pa.types.is_string_view(type_):

@@ -7,6 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.split import FIRST, GOLDEN
+from likely.kinds import FEATURE_KINDS
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.profile import Column, Profile
 
@@ -135,9 +136,9 @@ def many_classes(profile: Profile) -> Finding | None:
 
 def no_target(profile: Profile) -> Finding | None:
     target = profile.target
-    if target is None or target.type not in ("date", "other"):
+    if target is None or target.kind in FEATURE_KINDS or not target.n_known:
         return None
-    what = "dates" if target.type == "date" else str(target.values.type)
+    what = "dates" if target.kind == "date" else str(target.values.type)
     return finding("LK306", f"The target {target.name!r} holds {what}", [target.name])
 
 

@@ -6,30 +6,26 @@
 Text is taken for dates where every value of it is one in the form of ISO 8601.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
+from likely.data.arrow_columns import floats_of_arrow
 from likely.data.categories import Factor
-from likely.data.frames import ArrayTable, FrameTable, Table, floats_of_arrow
+from likely.data.frames import ArrayTable, FrameTable, Table
+from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
-
-CellKind = Literal["number", "boolean", "date", "category"]
+from likely.kinds import FEATURE_KINDS, ColumnKind
 
 MICROSECONDS_A_DAY = 86_400e6
-NUMBER_PATTERN = (  # 12, −3.5, 1e6, and what files write beside them: 1,234  12%  $5
-    r"^\s*[-+−]?[$€£]?\s*"
-    r"([1-9]\d{0,2}([, ]\d{3})+|0|[1-9]\d*)?([.,]\d+)?([eE][-+]?\d+)?"
-    r"\s*[%$€£]?\s*$"
-)
 
 
 class Cells(NamedTuple):
     """One column of a table; one of ``numbers`` and ``factor`` is there."""
 
     name: str
-    kind: CellKind
+    kind: ColumnKind
     numbers: Array | None  # floats; NaN is missing, Booleans are 0 and 1, dates are days
     factor: Factor | None  # codes of text; −1 is missing
     declared: bool = False  # whether the type of the column says that it holds categories
@@ -40,7 +36,7 @@ def read_cells(table: Table, j: int, name: str) -> Cells:
     kind = table.kinds[j]
     if kind == "category":
         return Cells(name, "category", None, _as_text(table.factor(j)), _is_declared(table, j))
-    if kind == "other":
+    if kind not in FEATURE_KINDS:
         return Cells(name, "date", _days_of_column(table, j, name), None)
     numbers = np.ascontiguousarray(table.numbers(j), dtype=np.float64)
     infinite = np.isinf(numbers)
@@ -49,7 +45,7 @@ def read_cells(table: Table, j: int, name: str) -> Cells:
             f"Row {int(infinite.argmax())}, column {name!r}: found inf; a number must be finite or "
             "missing. Remove the row, or replace the value by NaN."
         )
-    return Cells(name, "boolean" if kind == "boolean" else "number", numbers, None)
+    return Cells(name, kind, numbers, None)
 
 
 def gaps_of(cells: Cells) -> Array:
@@ -86,6 +82,8 @@ def text_of(cells: Cells) -> Factor:
     values, codes = np.unique(cells.numbers[known], return_inverse=True)
     out = np.full(len(known), -1, dtype=np.int32)
     out[known] = codes
+    if cells.kind == "boolean":
+        return Factor(out, np.where(values > 0, "true", "false").astype(object))
     return _as_text(Factor(out, values.astype(object)))
 
 
@@ -110,18 +108,6 @@ def days_of_text(factor: Factor) -> Array | None:
         days[used] = _days_of_stamps(stamps)
         return days[factor.codes]
     return None
-
-
-def share_of_numbers(values: Array) -> float:
-    """How many of the texts are written numbers, from 0 to 1; codes such as 007 are not."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = pa.array(values.tolist(), pa.string())
-    fits = pc.and_(
-        pc.match_substring_regex(texts, NUMBER_PATTERN), pc.match_substring_regex(texts, r"\d")
-    )
-    return float(np.mean(fits.to_numpy(zero_copy_only=False)))
 
 
 def _days_of_column(table: Table, j: int, name: str) -> Array:
@@ -190,8 +176,9 @@ def _stranger(cells: Cells, *, date: bool) -> str:
         return ""
     factor = _as_text(cells.factor)
     for code in _used(factor):
+        text = factor.values[code]
         alone = Factor(np.zeros(1, dtype=factor.codes.dtype), factor.values[[code]])
-        known = days_of_text(alone) is not None if date else share_of_numbers(alone.values) == 1
+        known = days_of_text(alone) is not None if date else are_written_numbers([text]).all()
         if not known:
-            return f", which {factor.values[code]!r} is not"
+            return f", which {text!r} is not"
     return ""

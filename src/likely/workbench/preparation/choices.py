@@ -12,17 +12,18 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from likely._typing import Array
+from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
 from likely.linear.class_surface import ClassProbabilities
 from likely.linear.per_column import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.quantiles import QuantileSummary
+from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
 from likely.workbench.preparation.cells import (
     Cells,
     days_of_text,
     gaps_of,
     levels_of,
-    share_of_numbers,
 )
 from likely.workbench.preparation.steps import (
     MISSING,
@@ -36,9 +37,6 @@ from likely.workbench.preparation.steps import (
 )
 
 WORTH_TELLING = 0.01  # the share of missing cells above which where they are may inform
-FEWEST_IDENTIFIERS = 20  # rows: in fewer, text may differ everywhere by chance
-NEARLY_ALL = 0.95  # of the values of an identifier are different
-FEW_NUMBERS = 10  # so few written numbers may as well be names of groups
 MOST_LEVELS = 1000  # categories, unless each has
 ROWS_PER_LEVEL = 5  # rows to learn from
 CHOICES = ("auto", True, False)
@@ -116,6 +114,10 @@ class _Learner(NamedTuple):
     def _number(self, name: str, kind: str, numbers: Any, gaps: Array) -> Step:
         known, missing = numbers[~gaps], self._share(gaps)
         constant = bool(known.min() == known.max())
+        if kind == "number" and is_called_identifier(name, known):
+            return DroppedColumn(
+                name, f"{len(known)} different whole numbers, as an identifier has"
+            )
         indicator = None
         if self.needs.impute and missing > WORTH_TELLING:
             indicator = self._indicator(name, gaps)
@@ -137,9 +139,11 @@ class _Learner(NamedTuple):
         fill = self.needs.impute or self.needs.levels  # several gaps of 0/1 columns would not do
         if len(levels) == 1 and not (fill and missing) and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {levels[0]!r}")
-        if n_known >= FEWEST_IDENTIFIERS and len(levels) >= NEARLY_ALL * n_known:
+        if names_rows(len(levels), n_known):
+            short = is_short(float(np.mean([len(level) for level in levels])))
+            what = "an identifier" if short else "free text"
             return DroppedColumn(
-                name, f"{len(levels)} different texts in {n_known} rows, as an identifier has"
+                name, f"{len(levels)} different texts in {n_known} rows, as {what} has"
             )
         _refuse_many(name, levels, n_known)
         if not self.needs.levels:
@@ -181,19 +185,17 @@ class _Learner(NamedTuple):
 
 
 def _refuse_numbers(name: str, levels: Array) -> None:
-    if len(levels) <= FEW_NUMBERS:
-        return
-    share = share_of_numbers(levels)
-    if share < 0.5:
-        return
     ordered = sorted(levels.tolist())
-    others = [value for value in ordered if share_of_numbers(np.array([value])) < 1]
+    numbers = are_written_numbers(ordered)
+    if not hold_numbers(numbers):
+        return
+    others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
     beside = f"; not so {others[0]!r}" if others else ""
-    number = next(value for value in ordered if value not in others)
+    number = ordered[int(numbers.argmax())]
     raise InvalidInput(
         f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
         "Numbers, or words, were expected. Convert it, with what is no number left missing; "
-        "make it categorical (pandas: astype('category')) if they are names of groups; or drop it."
+        "declare it a category (category=, or --category) if they are names of groups; or drop it."
     )
 
 

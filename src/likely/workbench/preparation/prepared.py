@@ -14,15 +14,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
-from likely.data.frames import as_table, is_sparse
+from likely.data.frames import Table, as_table, is_sparse
+from likely.description import Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
-from likely.opening import feature_names, n_rows_of, own_columns, refuse_file, rows_of
-from likely.validate import check_table, check_weight
+from likely.inputs.estimators import feature_names
+from likely.inputs.numbers import check_weight
+from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
+from likely.likelihoods.predictive import PredictiveFamily
+from likely.workbench.predictions import predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
 
@@ -100,15 +103,15 @@ class Prepared(BaseEstimator):
 
         X is an array or a data frame, whose columns y and sample_weight may name.
         """
-        refuse_file(X, self)
+        refuse_file(X, type(self).__name__)
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
         X, y, sample_weight = own_columns(X, y, sample_weight)
-        X = check_table(self, X, reset=True)
-        weight = check_weight(sample_weight, X, n_rows=n_rows_of(X))
-        X, y, weight = _present(X, y, weight)
-        table, preparation = X, None
-        if not is_sparse(X) and not isinstance(self.model, Pipeline):
-            columns = self._columns(X)
+        given = check_table(self, X, reset=True)
+        weight = check_weight(sample_weight, n_rows=given.n_rows)
+        given, y, weight = _present(given, y, weight)
+        table, preparation = given.native, None
+        if not is_sparse(table) and not isinstance(self.model, Pipeline):
+            columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
         self.model_ = self._fitted_to(table, y, weight)
@@ -118,13 +121,13 @@ class Prepared(BaseEstimator):
     def prepare(self, X: Any) -> Any:
         """Rows as the model sees them: an Arrow table."""
         check_is_fitted(self)
-        refuse_file(X, self)
-        X = check_table(self, X, reset=False)
+        refuse_file(X, type(self).__name__)
+        table = check_table(self, X, reset=False)
         if self.preparation_ is None:
-            return X
-        if is_sparse(X):
-            X = X.toarray()  # the fit had the columns one by one
-        return self.preparation_.table(self._columns(X))
+            return table.native
+        if is_sparse(table.native):
+            table = as_table(table.native.toarray())  # the fit had the columns one by one
+        return self.preparation_.table(self._columns(table))
 
     @property
     def steps_(self) -> list[tuple[str, str]]:
@@ -195,6 +198,32 @@ class Prepared(BaseEstimator):
         )
         return replace(summary, remarks=(*summary.remarks, remark))
 
+    def predictive_family(self) -> PredictiveFamily | None:
+        """That of the model inside."""
+        return predictive_family(self._fitted_model())
+
+    def describe(self) -> Description:
+        """The model inside, and what was done to each column before it."""
+        inner = describe(self._fitted_model())
+        steps = NamedTable(
+            "steps",
+            (NamedColumn("column", "column"), NamedColumn("step", "prepared inside the fit")),
+            tuple(self.steps_),
+            noun="column",
+        )
+        return inner.also(tables=(steps,), notes=self._units())
+
+    def _units(self) -> tuple[str, ...]:
+        """What one unit of a column is, where its numbers were scaled."""
+        scaled = () if self.preparation_ is None else self.preparation_.scaled
+        if not scaled:
+            return ()
+        which, verb = ("Numbers", "were") if len(scaled) > 1 else (scaled[0], "was")
+        return (
+            f"{which} {verb} centred and divided by the standard deviation: one unit there is one "
+            "standard deviation.",
+        )
+
     def __str__(self) -> str:
         said = repr(self)
         if not hasattr(self, "model_"):
@@ -219,8 +248,7 @@ class Prepared(BaseEstimator):
             )
         return model.fit(table, y, sample_weight=weight)
 
-    def _columns(self, X: Any) -> list[Cells]:
-        table = as_table(X)
+    def _columns(self, table: Table) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
 
     def _fitted_model(self) -> Any:
@@ -236,9 +264,9 @@ class Prepared(BaseEstimator):
         return tags
 
 
-def _present(X: Any, y: Any, weight: Array | None) -> tuple[Any, Any, Array | None]:
+def _present(table: Table, y: Any, weight: Array | None) -> tuple[Table, Any, Array | None]:
     """Weight 0 is the row absent; a y of another length is left for the model to refuse."""
     if weight is None or weight.all() or (y is not None and len(y) != len(weight)):
-        return X, y, weight
+        return table, y, weight
     rows = np.flatnonzero(weight)
-    return rows_of(X, weight > 0), None if y is None else rows_at(y, rows), weight[rows]
+    return table.take(rows), None if y is None else rows_at(y, rows), weight[rows]

@@ -18,6 +18,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
+from likely.formatting import percent
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
@@ -79,13 +80,13 @@ class NumberColumn(Step):
         if self.constant:
             return (
                 f"{self.fill:g} in every row that has a value; only where it is missing "
-                f"({_percent(self.missing)}) is kept, as {self.indicator!r}"
+                f"({percent(self.missing)}) is kept, as {self.indicator!r}"
             )
         parts = ["days since 1970-01-01"] if self.date else []
         if self.missing and self.fill is not None:
-            parts.append(f"{_percent(self.missing)} missing, filled with the median {self.fill:g}")
+            parts.append(f"{percent(self.missing)} missing, filled with the median {self.fill:g}")
         elif self.missing:
-            parts.append(f"{_percent(self.missing)} missing, left to the model")
+            parts.append(f"{percent(self.missing)} missing, left to the model")
         parts += _indicated(self.indicator)
         if self.scale is not None:
             parts.append(f"less its mean {self.centre:.4g}")
@@ -130,7 +131,7 @@ class BooleanColumn(Step):
         if self.missing:
             filled = "left to the model" if self.fill is None else f"filled with {self.fill}"
             common = "" if self.fill is None else ", the more common"
-            parts.append(f"{_percent(self.missing)} missing, {filled}{common}")
+            parts.append(f"{percent(self.missing)} missing, {filled}{common}")
         return "; ".join([*parts, *_indicated(self.indicator)]) or AS_IT_IS
 
 
@@ -256,12 +257,8 @@ def _category_gaps(missing: float, filled: bool) -> list[str]:
     if not missing:
         return []
     what = f"the category {MISSING!r}" if filled else "left to the model"
-    return [f"{_percent(missing)} missing, {what}"]
+    return [f"{percent(missing)} missing, {what}"]
 
 
 def _indicated(indicator: str | None) -> list[str]:
     return [] if indicator is None else [f"where is told by {indicator!r}"]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share >= 0.0005 else "under 0.1 %"

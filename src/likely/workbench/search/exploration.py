@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, final
 
 from likely.compute.executor import Executor, executor_for
 from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAccess
+from likely.formatting import number
 from likely.progress import report
 from likely.spaces import Parameters, Space
 from likely.workbench.fit_warnings import heard, routing
@@ -180,7 +181,7 @@ def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> It
 
 def _told(log: TrialLog, plan: Plan) -> str:
     best = best_of(list(log.trials.values()), plan.better)
-    return "no score yet" if best is None else f"best {best.mean:.4g}"
+    return "no score yet" if best is None else f"best {number(best.mean)}"
 
 
 def _another_study(log: TrialLog, known: Trial, proposal: Proposal) -> InvalidFile:

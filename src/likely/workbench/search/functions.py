@@ -106,7 +106,7 @@ def search_function(
 
     Examples
     --------
-    >>> from likely.workbench.search.functions import search_function
+    >>> from likely.searches import search_function
     >>> from likely.spaces import Real
     >>> found = search_function(lambda p: (p["x"] - 2) ** 2, {"x": Real(0, 8)}, search="refine")
     >>> found.best_parameters_, len(found.trials)
@@ -142,7 +142,7 @@ class RateSearch:
     trials: tuple[Trial, ...]
 
 
-def search_rate(
+def search_learning_rate(
     loss: Callable[[float], float],
     *,
     low: float = LEAST_RATE,
@@ -157,8 +157,8 @@ def search_rate(
     that two of them end within a ninth of a grid step, 10^(1/9) = 1.3 of eight decades in nine
     points.
 
-    >>> from likely.workbench.search.functions import search_rate
-    >>> found = search_rate(lambda rate: (1 - 50 * rate) ** 2)
+    >>> from likely.searches import search_learning_rate
+    >>> found = search_learning_rate(lambda rate: (1 - 50 * rate) ** 2)
     >>> 0.5 < 50 * found.rate < 2
     True
     """

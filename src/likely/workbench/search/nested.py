@@ -3,8 +3,9 @@
     for each outer fold:  search on the other folds → settings → fit there → score the fold
 
 The best of many cross-validated scores is too good: it was chosen for being so.  A fold that took
-no part in the choice does not share that luck.  The settings each fold chose are kept; where they
-differ much, the search has found little.
+no part in the choice does not share that luck.  The nested score is of the rows of all outer folds
+together.  The settings each fold chose are kept; where they differ much, the search has found
+little.
 
 References
 ----------
@@ -17,13 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
-from likely.errors import InvalidFile, InvalidInput
-from likely.files import append_line, write_atomically
+from likely.errors import InvalidInput
+from likely.files import append_line
 from likely.spaces import Parameters
-from likely.workbench.folds import Fold, Folds
-from likely.workbench.objective import CrossValidated
+from likely.workbench.folds import Folds
+from likely.workbench.held_out import HeldOut
 from likely.workbench.search.exploration import Explored, best_of
-from likely.workbench.search.trials import number_text
+from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.trials import Trial, entries_of, number_text
 
 OUTER_SEED = 7919  # outer folds must not be the inner ones
 
@@ -62,28 +64,17 @@ class OuterLog:
         self.path = path
         self.folds: dict[int, OuterFold] = {}
         if path is not None and path.exists():
-            self._read(path)
+            problem = (
+                "this is not an outer fold; expected the JSON line that tune wrote. Remove the "
+                "file: the folds are then scored again."
+            )
+            read = entries_of(path, OuterFold.from_line, problem)
+            self.folds = {outer.fold: outer for outer in read}
 
     def append(self, outer: OuterFold) -> None:
         if self.path is not None:
             append_line(self.path, outer.to_line())
         self.folds[outer.fold] = outer
-
-    def _read(self, path: Path) -> None:
-        whole, newline, cut = path.read_bytes().rpartition(b"\n")
-        if cut:
-            write_atomically(path, whole + newline)
-        for place, line in enumerate(whole.decode().split("\n") if whole else [], start=1):
-            try:
-                outer = OuterFold.from_line(line)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InvalidFile(
-                    path,
-                    "this is not an outer fold; expected the JSON line that tune wrote. "
-                    "Remove the file: the folds are then scored again.",
-                    line=place,
-                ) from error
-            self.folds[outer.fold] = outer
 
 
 def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
@@ -91,13 +82,18 @@ def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
     return whole.split(n_outer, whole.seed + OUTER_SEED)
 
 
-def scored(whole: CrossValidated, fold: Fold, number: int, explored: Explored) -> OuterFold:
+def scored(whole: CrossValidated, held: HeldOut, number: int, best: Trial) -> OuterFold:
     """The fold under the settings that the inner search chose."""
-    best = best_of(explored.trials, whole.metric.better)
+    estimate = held.score([whole.metric]).main
+    return OuterFold(number, best.parameters, best.mean, *estimate)
+
+
+def chosen(explored: Explored, better: str, number: int) -> Trial:
+    """The best trial of an inner search."""
+    best = best_of(explored.trials, better)
     if best is None:
         raise InvalidInput(
             f"No trial without outer fold {number} has a score; expected at least one. "
-            f"Mend what the first said: {explored.trials[0].problem}"
+            f"Fix what the first said: {explored.trials[0].problem}"
         )
-    ends = whole.held_out(best.parameters, fold)
-    return OuterFold(number, best.parameters, best.mean, *ends, constant=whole.constant(fold))
+    return best

@@ -1,35 +1,25 @@
 """What a study asks, put together from what the user said: rows, task, model, space and plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from sklearn.base import clone
 
 from likely.compute.executor import SERIAL_BYTES, Executor
-from likely.data.arrow import refuse_twins
-from likely.data.formats.registry import read
-from likely.data.memory import in_one_table
-from likely.data.source import Source
+from likely.data.digest import digest_of_table
 from likely.errors import InvalidInput
-from likely.metrics import Metric, metric_named, metrics_for
-from likely.names import shortlist
-from likely.sealing.sealed import Sealed
 from likely.spaces import Parameters, Space, space_from
-from likely.workbench.models import CANDIDATES, candidate_named, candidates_for
-from likely.workbench.objective import CrossValidated
-from likely.workbench.opened import TRAINING, is_sealed, opened
+from likely.workbench.model_entry import ModelEntry
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.default_spaces import space_of
 from likely.workbench.search.strategies import Plan, Search
-from likely.workbench.search.study_folder import data_hash
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from likely.workbench.search.objective import CrossValidated
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -39,25 +29,18 @@ PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 class Question:
     """Everything that decides the answer of a study, and its budget."""
 
-    model: str  # a candidate's name, or the name of a class
-    objective: CrossValidated
+    model: str  # its name in the registry, its import path, or the name of its class
+    objective: "CrossValidated"
     space: Space
     search: Search
     plan: Plan
     minutes: float | None = None
     nested: int | None = None
-    kept_together: Mapping[str, str | None] = field(default_factory=dict)  # columns of the folds
-    library: str | None = None  # of the frame that was given
 
     @cached_property
     def data(self) -> str:
-        """A hash of the rows, and of the groups that they belong to."""
-        import pyarrow as pa
-
-        table, groups = self.objective.table, self.objective.groups
-        if groups is not None:
-            table = table.append_column("", pa.array(groups))
-        return data_hash(table)
+        """A hash of the rows that have a target, with the columns that they are held out by."""
+        return digest_of_table(self.objective.rows.table)
 
     @property
     def minutes_each(self) -> float | None:
@@ -66,7 +49,8 @@ class Question:
 
     def to_json(self) -> dict[str, Any]:
         """What must not change from one sitting to the next; what may is under ``budget``."""
-        objective, task = self.objective, self.objective.task
+        objective, rows = self.objective, self.objective.rows
+        task = rows.settled
         budget = {"minutes": self.minutes}
         trials = {"trials": self.plan.trials}
         return {
@@ -80,77 +64,23 @@ class Question:
             "by_hand": self.plan.by_hand,
             "folds": objective.n_folds,
             "nested": self.nested,
-            **self.kept_together,
+            "group": rows.group,
+            "by_time": rows.by_time,
             "seed": self.plan.seed,
-            "rows": objective.table.num_rows,
+            "rows": rows.table.num_rows,
             "data": self.data,
             "budget": budget | trials if self.search.endless else budget,
             **({} if self.search.endless else trials),
         }
 
 
-def rows_and_target(data: Any, target: str | None) -> tuple["pa.Table", str]:
-    """The whole table; of a seal the training part and the target it remembers."""
-    remembered = None
-    if isinstance(data, Sealed):
-        data = data.path
-    if isinstance(data, str | Path):
-        path = Path(data)
-        if is_sealed(path):
-            remembered, path = opened(path).target, path / TRAINING
-        data = read(path)
-    # ``opened`` would take some rows of a large file, which is enough for a look only
-    table = in_one_table(data) if isinstance(data, Source) else opened(data).table
-    refuse_twins(table.column_names)
-    target = remembered if target is None else target
-    if target is None:
-        raise InvalidInput(
-            "No target was given; the column to predict was expected. Choose one of "
-            f"{shortlist(table.column_names)}."
-        )
-    return table, target
-
-
-def metric_of(task: Task, metric: str | Metric | None) -> Metric:
-    """The metric of that name, if it suits the task; the main one if there is no name."""
-    suited = metrics_for(task.kind)
-    if metric is None:
-        return suited[0]
-    found = metric_named(metric)
-    if task.kind not in found.tasks:
-        raise InvalidInput(
-            f"{found.name} is no metric of {task.kind} targets. Choose one of "
-            f"{', '.join(each.name for each in suited)}."
-        )
-    return found
-
-
-def model_and_name(model: Any, task: Task, *, seed: int) -> tuple[str, Any]:
-    """An estimator to put settings into, and what it is called."""
-    if isinstance(model, str):
-        return model, candidate_named(model).build(task, seed=seed)
-    if model is None:
-        raise InvalidInput(
-            f"No model was given for {task.target!r}; a name or an estimator was expected. Use "
-            f"model={candidates_for(task)[1].name!r}, for instance; compare says which are good."
-        )
-    if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
-        raise InvalidInput(
-            f"The model is {model!r}; expected a name or an estimator. "
-            f"Choose one of {', '.join(CANDIDATES)}, or pass NaiveBayes(), for instance."
-        )
-    inner = model.model if isinstance(model, Prepared) else model
-    return type(inner).__name__, clone(model)
-
-
-def space_for(declared: Any, name: str, objective: CrossValidated) -> Space:
-    """The space as declared, or the usual one at the scale of the table."""
-    known = list(_inner(objective.model).get_params())
+def space_for(declared: Any, entry: ModelEntry, model: Any, task: Task, table: "pa.Table") -> Space:
+    """The space as declared, or the usual one of the model at the scale of the table."""
+    known = list(_inner(model).get_params())
     if declared is not None:
         return space_from(declared, known)
-    task, table = objective.task, objective.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
-    return space_of(name, rows=table.num_rows, spread=spread)
+    return entry.space_for(rows=table.num_rows, spread=spread)
 
 
 def by_hand_of(

@@ -4,7 +4,7 @@ The best score of a search is the luckiest of many, so it is said with that rese
 nested score is of rows that took no part in the choice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
@@ -15,13 +15,13 @@ import numpy as np
 from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
-from likely.intervals import mean_of_independent
 from likely.kinds import TargetKind
-from likely.metrics import Metric
+from likely.metrics import Metric, Score, metric_for
 from likely.spaces import Parameters, Space
-from likely.workbench.objective import CrossValidated, prepared
+from likely.workbench.dataset import dataset
+from likely.workbench.held_out import HeldOut, with_settings
+from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.rows import Rows, codes_of, rows_for, time_of
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
@@ -29,14 +29,13 @@ from likely.workbench.search.exploration import (
     known_best,
     try_by_hand,
 )
-from likely.workbench.search.nested import OuterFold, OuterLog, outer_folds, scored
+from likely.workbench.search.nested import OuterFold, OuterLog, chosen, outer_folds, scored
+from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.question import (
     Question,
     by_hand_of,
     check_budget,
     executor_of_trials,
-    metric_of,
-    model_and_name,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -65,6 +64,8 @@ class Study:
         What the best constant reaches on the same folds.
     outer : tuple of OuterFold
         Of a nested study: the settings that the search chose without each fold, and its score.
+    nested : Score or None
+        Of a nested study: that of the rows of all outer folds together.
     folder : Path or None
         Where the study is kept.
     """
@@ -74,6 +75,7 @@ class Study:
     stopped: str
     constant: float
     outer: tuple[OuterFold, ...] = ()
+    nested: Score | None = None
     folder: Path | None = None
 
     @property
@@ -103,17 +105,13 @@ class Study:
 
     @property
     def nested_score_(self) -> float:
-        """The mean over the outer folds; nan without nesting."""
-        return float(np.mean([each.score for each in self.outer])) if self.outer else nan
+        """Of the rows of the outer folds together; nan without nesting."""
+        return nan if self.nested is None else self.nested.main.value
 
     @property
     def nested_interval_(self) -> tuple[float, float]:
         """Of the nested score at level 0.95."""
-        if not self.outer:
-            return nan, nan
-        parts = ([getattr(each, name) for each in self.outer] for name in ("score", "low", "high"))
-        score, low, high = (np.array(part) for part in parts)
-        return mean_of_independent(score, low, high)
+        return (nan, nan) if self.nested is None else self.nested.main[1:3]
 
     @property
     def settings(self) -> list[str]:
@@ -126,12 +124,12 @@ class Study:
 
         It takes every column that it is given; ``refit`` leaves out that of the groups.
         """
-        return prepared(self.question.objective.model, self.best_parameters_)
+        return with_settings(self.question.objective.model, self.best_parameters_)
 
     def refit(self) -> Prepared:
         """The model with the best settings, fitted once to all rows of the study."""
-        objective = self.question.objective
-        return self.best_model().fit(objective.table, objective.task.target)
+        rows = self.question.objective.rows
+        return self.best_model().fit(rows.learned, rows.settled.target)
 
     def add(self, *settings: Mapping[str, Any]) -> "Study":
         """Try settings of your own on the same folds; what is left out is as the model has it.
@@ -165,7 +163,7 @@ class Study:
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
-        library = self.question.library if library is None else library
+        library = self.question.objective.rows.library if library is None else library
         columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
         for name in self.settings:
             columns[name] = column_of([t.parameters.get(name) for t in self.trials])
@@ -197,11 +195,13 @@ def tune(
     minutes: float | None = None,
     folds: int = 5,
     nested: int | None = None,
-    metric: str | Metric | None = None,
+    metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
     by_hand: Sequence[Mapping[str, Any]] | None = None,
     seed: int = 0,
     study: str | Path | None = None,
@@ -211,15 +211,15 @@ def tune(
 
     Parameters
     ----------
-    data : data frame, array, Source, Sealed, or path of a file or of a sealed folder
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
         Of what is sealed only the training part is read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it.
+        The column to predict; a seal remembers it, and built-in data know their own.
     model : str or estimator
-        A candidate's name, such as ``"logistic"``, or an estimator.  Its table is prepared
-        inside each fold.
+        A name, such as ``"logistic"``, the import path of a class of another library, or an
+        estimator.  Its table is prepared inside each fold.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
-        What to search; None is the usual space of the model.
+        What to search; None is the usual space of the model, if it has one.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
         How many settings, 50 where no time is given; of halving, in its first round.
@@ -229,8 +229,9 @@ def tune(
         Of the cross-validation that scores each trial.
     nested : int
         Outer folds around the whole search, whose score is honest; None is none.
-    metric : str or Metric
-        What to improve; None is log loss of classes and log-likelihood of numbers.
+    metric : str, Metric or callable
+        What to improve; None is log loss of classes and log-likelihood of numbers.  A function as
+        in ``compare``.
     group : str
         A column whose equal values are never on both sides of a fold, and which is no feature; a
         seal remembers it.
@@ -242,6 +243,10 @@ def tune(
         seal, to the target's own values, or to the model where it needs another.
     order : sequence
         The classes from lowest to highest; the task is then ordinal.
+    drop : sequence of str
+        Columns that no model is to see.
+    category : sequence of str
+        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
     by_hand : sequence of mappings
         Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
     study : path
@@ -258,39 +263,33 @@ def tune(
     >>> found.best_score_ < found.constant
     True
     """
-    rows = rows_for(
+    rows = dataset(
         data,
         target,
-        models=model,
         kind=kind,
         order=order,
         group=group,
         by_time=by_time,
-        doing="tune",
+        drop=drop,
+        category=category,
     )
-    name, template = model_and_name(model, rows.task, seed=seed)
-    chosen = metric_of(rows.task, metric)
-    objective = _objective(rows, template, chosen, n_folds=folds, seed=seed)
-    searched = space_for(space, name, objective)
+    rows.refuse_roles("tune")
+    rows.refuse_sealed_rows("tune")
+    rows = rows.with_task(model)
+    entry, task = entry_for(model), rows.settled
+    template = entry.build(task, seed=seed)
+    main = metric_for(task.kind, metric)
+    objective = CrossValidated(template, rows, main, folds, seed)
+    searched = space_for(space, entry, template, task, rows.table)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
     check_budget(trials=trials, minutes=minutes, nested=nested)
     if by_hand is None:
         by_hand = () if by.name == Grid.name else AS_IT_IS
-    plan = Plan(seed, trials, chosen.better, by_hand_of(by_hand, searched, template))
-    grouped = {"group": rows.group, "by_time": rows.by_time}
-    question = Question(name, objective, searched, by, plan, minutes, nested, grouped, rows.library)
+    plan = Plan(seed, trials, main.better, by_hand_of(by_hand, searched, template))
+    question = Question(entry.name, objective, searched, by, plan, minutes, nested)
     return answer(question, StudyFolder(None if study is None else Path(study)), executor=executor)
-
-
-def _objective(
-    rows: Rows, model: Any, metric: Metric, *, n_folds: int, seed: int
-) -> CrossValidated:
-    """The score to be improved, on folds that keep groups together and time in order."""
-    groups = None if rows.group is None else codes_of(rows.table, rows.group)
-    time = None if rows.by_time is None else time_of(rows.table, rows.by_time)
-    return CrossValidated(model, rows.learned, rows.task, metric, n_folds, seed, groups, time)
 
 
 def answer(
@@ -313,7 +312,7 @@ def _answered(
 ) -> Study:
     folder.begin(question.to_json())
     objective = question.objective
-    executor = executor_of_trials(executor, objective.table)
+    executor = executor_of_trials(executor, objective.rows.table)
     added = TrialLog(folder.added, _by_hand(past))
     log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
     explored = _searched(question, objective, log, executor)
@@ -351,15 +350,23 @@ def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> 
     """The study with its outer folds, as many as were not interrupted."""
     question, whole = study.question, study.question.objective
     log, stopped = OuterLog(folder.outer), study.stopped
+    folds = outer_folds(whole, question.nested or 0)
+    held: list[HeldOut] = []
     try:
-        for number, fold in enumerate(outer_folds(whole, question.nested or 0)):
-            if number not in log.folds:
-                trials = TrialLog(folder.inner(number))
-                inner = _searched(question, whole.on(fold.train), trials, executor)
-                if inner.stopped == INTERRUPTED:
-                    raise KeyboardInterrupt
-                log.append(scored(whole, fold, number, inner))
+        for number, fold in enumerate(folds):
+            known = log.folds.get(number)
+            if known is not None:  # fitted again: its predictions were not kept
+                held.append(whole.fold(known.parameters, folds, number))
+                continue
+            trials = TrialLog(folder.inner(number))
+            inner = _searched(question, whole.on(fold.train), trials, executor)
+            if inner.stopped == INTERRUPTED:
+                raise KeyboardInterrupt
+            best = chosen(inner, whole.metric.better, number)
+            held.append(whole.fold(best.parameters, folds, number))
+            log.append(scored(whole, held[-1], number, best))
     except KeyboardInterrupt:
         stopped = INTERRUPTED
     done = tuple(log.folds[number] for number in sorted(log.folds))
-    return replace(study, outer=done, stopped=stopped)
+    score = HeldOut.joined(held).score([whole.metric]) if held else None
+    return replace(study, outer=done, nested=score, stopped=stopped)

@@ -14,15 +14,11 @@ import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import alone_in, make_folder, write_atomically
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = 1
 QUESTION, TRIALS, OUTER = "study.json", "trials.jsonl", "outer.jsonl"
@@ -94,16 +90,6 @@ def read_question(folder: Path) -> dict[str, Any]:
             "Use another folder, or the version that wrote it.",
         )
     return question
-
-
-def data_hash(table: "pa.Table") -> str:
-    """SHA-256 of the names, types and cells of a table, whatever its chunks."""
-    whole = table.replace_schema_metadata(None).combine_chunks()
-    digest = sha256()
-    digest.update(str(whole.schema).encode())
-    for batch in whole.to_batches():
-        digest.update(batch.serialize())
-    return digest.hexdigest()
 
 
 def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, Any]) -> None:

@@ -5,17 +5,19 @@ taken off when the log is opened again, and the trial is run again.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, final
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
 
 from likely.errors import InvalidFile
 from likely.files import append_line, write_atomically
 from likely.spaces import Parameters
+
+E = TypeVar("E")
 
 
 class Proposal(NamedTuple):
@@ -32,9 +34,9 @@ class Proposal(NamedTuple):
 
 
 class TrialScore(NamedTuple):
-    """What an objective says of some settings; ``low`` and ``high`` bound the pooled score."""
+    """What an objective says of some settings, with the ends of its interval."""
 
-    mean: float  # over the folds
+    mean: float  # the score of all held-out rows together
     per_fold: tuple[float, ...]
     seconds: float
     low: float = nan
@@ -123,7 +125,12 @@ class TrialLog:
         self.path = path
         self.trials = {trial.number: trial for trial in past}
         if path is not None and path.exists():
-            self._read(path)
+            problem = (
+                "this is not a trial; expected the JSON line that tune wrote. Put the line back as "
+                "it was, or start a study in another folder."
+            )
+            read = entries_of(path, Trial.from_line, problem)
+            self.trials |= {trial.number: trial for trial in read}
 
     def append(self, trial: Trial) -> None:
         """Keep a trial; it is on disk when this returns."""
@@ -136,21 +143,20 @@ class TrialLog:
         """Seconds of search that the trials took, over all sittings."""
         return max((trial.elapsed for trial in self.trials.values()), default=0.0)
 
-    def _read(self, path: Path) -> None:
-        whole, newline, cut = path.read_bytes().rpartition(b"\n")
-        if cut:  # a kill in the middle of a line: that trial had not ended
-            write_atomically(path, whole + newline)
-        for place, line in enumerate(_lines(whole.decode()), start=1):
-            try:
-                trial = Trial.from_line(line)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InvalidFile(
-                    path,
-                    "this is not a trial; expected the JSON line that tune wrote. "
-                    "Put the line back as it was, or start a study in another folder.",
-                    line=place,
-                ) from error
-            self.trials[trial.number] = trial
+
+def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
+    """The entries of a log of JSON lines; what a kill has cut short is taken off the file."""
+    whole, newline, cut = path.read_bytes().rpartition(b"\n")
+    if cut:  # a kill in the middle of a line: that entry had not ended
+        write_atomically(path, whole + newline)
+    found = []
+    # not ``splitlines``, which would also cut at the line separators inside a value
+    for place, line in enumerate(whole.decode().split("\n") if whole else [], start=1):
+        try:
+            found.append(parse(line))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidFile(path, problem, line=place) from error
+    return found
 
 
 def column_of(values: Sequence[Any]) -> Any:
@@ -159,11 +165,6 @@ def column_of(values: Sequence[Any]) -> Any:
     if numbers and not any(isinstance(value, bool) for value in values):
         return np.array([nan if value is None else value for value in values], dtype=np.float64)
     return np.array([None if value is None else str(value) for value in values], dtype=object)
-
-
-def _lines(text: str) -> list[str]:
-    """Not ``splitlines``, which would also cut at the line separators inside a value."""
-    return text.split("\n") if text else []
 
 
 def number_text(x: float) -> float | str:

@@ -1,0 +1,234 @@
+"""Options as values: what was given about DATA is one argument of a verb, a ``DataOptions``."""
+
+import csv
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from io import StringIO
+from typing import TYPE_CHECKING, Any, final
+
+import click
+
+from likely.cli.exits import Exit, Refusal
+from likely.cli.settings import Settings
+from likely.formatting import listed
+from likely.kinds import TARGET_KINDS, TargetKind
+
+if TYPE_CHECKING:
+    from likely.workbench.dataset import Dataset
+
+Command = Callable[..., Any]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """What was given about DATA; None, or nothing, where it was not."""
+
+    target: str | None = None
+    kind: TargetKind | None = None
+    order: tuple[Any, ...] | None = None
+    group: str | None = None
+    by_time: str | None = None
+    weight: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    clusters: str | None = None
+    drop: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.order is not None and self.kind not in (None, "ordinal"):
+            raise click.UsageError(
+                f"--order and --kind {self.kind} were given; an order is of ordinal targets. Leave "
+                "one of them out."
+            )
+        if self.group is not None and self.by_time is not None:
+            raise click.UsageError(
+                f"--group {self.group} and --by-time {self.by_time} were given; rows are held out "
+                "by one of them. Leave one out."
+            )
+
+    @classmethod
+    def in_run(cls, facts: Mapping[str, Any]) -> "DataOptions":
+        """What the model of a RUN was trained with, by what ``run.json`` says."""
+        task = facts.get("task") or {}
+        kind, order = task.get("kind"), task.get("order")
+        if kind == "ordinal" and order is None:
+            order = facts.get("classes")
+        return cls(
+            target=facts.get("target"),
+            kind=kind,
+            order=None if order is None else tuple(order),
+            group=facts.get("group"),
+            by_time=facts.get("by_time"),
+            drop=tuple(facts.get("dropped", ())),
+            category=tuple(facts.get("categories", ())),
+        )
+
+    @property
+    def beyond_target(self) -> bool:
+        """Whether anything but the target was given."""
+        default = DataOptions(target=self.target)
+        return self != default
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that was named."""
+        beside = (self.weight, self.offset, self.exposure, self.clusters)
+        named = (self.target, self.group, self.by_time, *beside, *self.drop, *self.category)
+        return [name for name in named if name is not None]
+
+    def words(self, *names: str) -> str:
+        """The options again, for the next command: those named, or all but the target."""
+        told = [
+            word
+            for name in names or ("kind", "order", "group", "by_time", "drop", "category")
+            for word in self._words(name)
+        ]
+        return "".join(f" {word}" for word in told)
+
+    def _words(self, name: str) -> list[str]:
+        value = getattr(self, name)
+        if not value or (name == "kind" and self.order is not None):  # an order says the kind
+            return []
+        option = f"--{name.replace('_', '-')}"
+        if name == "order":
+            line = StringIO()
+            csv.writer(line, lineterminator="").writerow(value)
+            return [f"{option} {shlex.quote(line.getvalue())}"]
+        values = value if isinstance(value, tuple) else (value,)
+        return [f"{option} {shlex.quote(str(each))}" for each in values]
+
+    def on(self, settings: Settings, data: "Dataset") -> "Dataset":
+        """The data with what was given; a column that is not there gets the nearest one."""
+        from likely.workbench.dataset import dataset
+
+        known = (*data.source.names, *data.dropped)
+        for name in self.columns:
+            _refuse_unknown_column(settings, known, name)
+        given: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return dataset(data, **given)
+
+
+def open_data(settings: Settings, name: str, options: DataOptions) -> "Dataset":
+    """DATA or the training part of a SEAL, with what was given about it."""
+    from likely.workbench.dataset import dataset
+
+    return options.on(settings, dataset(name))
+
+
+def open_with_target(settings: Settings, name: str, options: DataOptions) -> "Dataset":
+    """DATA that have a target."""
+    found = open_data(settings, name, options)
+    refuse_no_target(settings, found)
+    return found
+
+
+def refuse_no_target(settings: Settings, data: "Dataset") -> None:
+    names = data.source.names
+    if data.target is None:
+        raise Refusal(
+            "No target was given; the column to predict was expected. Add --target with one of "
+            f"the columns {listed(names)}.",
+            Exit.DATA,
+            f"{settings.command} --target {shlex.quote(names[-1])}",
+        )
+
+
+def _refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:
+    """Suggest the nearest column, also in the next command."""
+    from difflib import get_close_matches
+
+    if wanted in names:
+        return
+    near = {name.lower(): name for name in names}
+    close = get_close_matches(wanted.lower(), near, n=1)
+    nearest = near[close[0]] if close else names[-1]
+    hint = f" Did you mean {nearest!r}?" if close else ""
+    words = []
+    for word in shlex.split(settings.command):
+        option, equals, value = word.partition("=")
+        corrected = word.startswith("--") and bool(equals) and value == wanted
+        words.append(f"{option}={nearest}" if corrected else nearest if word == wanted else word)
+    raise Refusal(
+        f"There is no column {wanted!r}; the columns are {listed(names)}.{hint}",
+        Exit.DATA,
+        shlex.join(words),
+    )
+
+
+def _parsed_order(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    labels = tuple(word.strip() for word in next(csv.reader([value], skipinitialspace=True), []))
+    if len(labels) < 2 or not all(labels):
+        raise click.BadParameter(
+            f"--order is {value!r}; at least two classes were expected, from lowest to highest, "
+            "with commas between them. Write --order low,mid,high.",
+            context,
+        )
+    return labels
+
+
+def _column(name: str, text: str, *, multiple: bool = False) -> Callable[[Command], Command]:
+    return click.option(name, metavar="COL", multiple=multiple, help=text)
+
+
+OPTIONS: Mapping[str, Callable[[Command], Command]] = {
+    "target": _column("--target", "The column to predict; a SEAL and built-in data know theirs."),
+    "kind": click.option(
+        "--kind",
+        type=click.Choice(TARGET_KINDS),
+        help="What the target is, where its values could be several.",
+    ),
+    "order": click.option(
+        "--order",
+        metavar="LOW,…,HIGH",
+        callback=_parsed_order,
+        help="The classes from lowest to highest; they are then ordinal.",
+    ),
+    "group": _column(
+        "--group", "Rows with the same value in it are held out, or sealed, together."
+    ),
+    "by_time": _column("--by-time", "The latest rows are held out, or sealed."),
+    "weight": _column("--weight", "How much each row counts; 2 is the row twice."),
+    "offset": _column("--offset", "Added to each row's linear predictor."),
+    "exposure": _column("--exposure", "Multiplies each row's mean, as time at risk does."),
+    "clusters": _column("--clusters", "Rows that belong together, for clustered standard errors."),
+    "drop": _column("--drop", "A column that no model is to see; may be repeated.", multiple=True),
+    "category": _column(
+        "--category", "A column of codes that are categories; may be repeated.", multiple=True
+    ),
+}
+
+
+def data_options(*names: str) -> Callable[[Command], Command]:
+    """Add these options to a verb, which gets them as its argument ``options``."""
+
+    def add(command: Command) -> Command:
+        command = gathered(command, {name: name for name in names}, "options", DataOptions)
+        for name in reversed(names):
+            command = OPTIONS[name](command)
+        return command
+
+    return add
+
+
+def gathered(
+    command: Command, names: Mapping[str, str], argument: str, make: Callable[..., Any]
+) -> Command:
+    """The command with one argument in place of several options.
+
+    ``names`` are those of click's parameters, with the fields that they fill.
+    """
+
+    @wraps(command)
+    def with_argument(*args: Any, **given: Any) -> Any:  # click passes options by name
+        made = make(**{field: given.pop(name) for name, field in names.items()})
+        return command(*args, **given, **{argument: made})
+
+    return with_argument

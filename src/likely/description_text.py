@@ -1,0 +1,209 @@
+"""A description of a model as text, and as HTML for a notebook.
+
+A table of classes that is too wide for the page is told class by class, with the rows that matter
+most to each.
+"""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+from likely.description import Description, Fact, NamedTable
+from likely.formatting import (
+    WIDEST,
+    count,
+    html_block,
+    html_paragraph,
+    html_table,
+    number,
+    paragraph,
+    shortened,
+    text_table,
+)
+
+MOST_ROWS = 60  # shown when printed
+MOST_PER_GROUP = 4  # where there are too many groups for a table
+FACT_COLUMNS = 3
+LONGEST_CELL = 18  # letters of a cell of a group, and of the name of the group
+NARROWEST = 72  # columns of notes, so that they are not broken into scraps
+SHORTEST_NAME = 8  # letters that stay of the first column of a wide table
+RULE = "─"
+
+
+def text_of(
+    told: Description, *, top: int | None = None, width: int = WIDEST, more: str = ""
+) -> str:
+    """The description as lines of at most ``width`` columns.
+
+    ``top`` is how many rows of each table are shown, the most important; ``more`` tells a reader
+    how to see the others, and may name their number as ``{}``.
+    """
+    shown = MOST_ROWS if top is None else top
+    first, *others = [_lines(table, shown, width, more) for table in told.tables] or [[]]
+    blocks = [[shortened(told.title, width)]]
+    if told.fit:
+        blocks.append(_between_rules(told, first))
+    else:
+        blocks += [["", *paragraph(_shares(told), width)]] if told.shares else []
+        blocks += [["", *first]] if first else []
+    wide = max(NARROWEST, *(len(line) for block in blocks for line in block))
+    notes = [paragraph(f"Note: {note}", min(wide, width)) for note in told.notes]
+    blocks += [[""], *notes] if notes and not told.fit else notes
+    blocks += [["", *table] for table in others]
+    for part in told.parts:
+        blocks.append(["", *text_of(part, top=top, width=width, more=more).splitlines()])
+    return "\n".join(line for block in blocks for line in block)
+
+
+def html_of(told: Description, *, top: int = MOST_ROWS, more: str = "") -> str:
+    """The description for a notebook."""
+    facts = [
+        [cell for fact in row for cell in (fact.name, fact.written)]
+        for row in zip_longest(*_in_columns(told.fit), fillvalue=Fact("", "", "", " "))
+    ]
+    parts = [html_paragraph(told.title, bold=True)]
+    parts += [html_paragraph(_shares(told))] if told.shares else []
+    parts += [html_table((), facts, words=(0, 2, 4))] if facts else []
+    for table in told.tables:
+        head, rows = cells_of(table, [*table.chosen(top), *table.always()])
+        parts.append(html_table(head, rows, words=words_of(table)))
+        parts += [html_paragraph(line) for line in _left_out(table, top, more)]
+    parts += [html_paragraph(f"Note: {note}") for note in told.notes]
+    return html_block(*parts, *(html_of(part, top=top, more=more) for part in told.parts))
+
+
+def cells_of(table: NamedTable, rows: Sequence[int]) -> tuple[list[str], list[list[str]]]:
+    """The heads and the cells of these rows; weights, if they are named, before the groups."""
+    head = [_short(each.head, each.group) for each in table.columns]
+    body = [
+        [
+            _short(text, column.group)
+            for column, text in zip(table.columns, table.written(i), strict=True)
+        ]
+        for i in rows
+    ]
+    if table.weights_are:
+        place = _n_leading(table)
+        head.insert(place, table.weights_are)
+        weight = table.importance()
+        for i, cells in zip(rows, body, strict=True):
+            cells.insert(place, number(weight[i]))
+    return head, body
+
+
+def words_of(table: NamedTable) -> list[int]:
+    """Which columns of ``cells_of`` are words, flush left."""
+    leading = _n_leading(table)
+    return [j for j, each in enumerate(table.columns[:leading]) if each.form == "word"]
+
+
+def by_group(table: NamedTable, most: int) -> list[tuple[str, str]]:
+    """Each group with the rows that matter most to it, in words."""
+    found = []
+    for k, group in enumerate(table.groups):
+        own = [j for j, each in enumerate(table.columns) if each.group == group]
+        weight = table.importance(k)
+        told = []
+        for i in table.chosen(most, k):
+            cells = table.written(i)
+            said = " ".join([cells[0], *(cells[j] for j in own)])
+            told.append(f"{said} ({number(weight[i])})" if table.weights_are else said)
+        found.append((group, "; ".join(told)))
+    return found
+
+
+def _between_rules(told: Description, table: list[str]) -> list[str]:
+    """Facts and the first table, as statisticians know them."""
+    facts = _paired(_in_columns(told.fit))
+    rule = RULE * min(max(len(line) for line in [told.title, *facts, *table]), WIDEST)
+    return [rule, *facts, rule, *([*table, rule] if table else [])]
+
+
+def _shares(told: Description) -> str:
+    pairs = zip(told.groups, told.shares, strict=True)
+    return f"Shares: {', '.join(f'{group} {share:.2f}' for group, share in pairs)}."
+
+
+def _lines(table: NamedTable, top: int, width: int, more: str) -> list[str]:
+    head, rows = cells_of(table, [*table.chosen(top), *table.always()])
+    drawn = _drawn(table, head, rows, width)
+    title = [table.title] if table.title else []
+    if drawn is None:
+        wide = max(map(len, table.groups))
+        for group, told in by_group(table, min(top, MOST_PER_GROUP)):
+            first, *rest = paragraph(told, width - wide - 4)
+            title += [f"  {group:<{wide}}  {first}", *(f"{'':{wide + 4}}{line}" for line in rest)]
+        return title
+    return [*title, *drawn, *_left_out(table, top, more)]
+
+
+def _drawn(
+    table: NamedTable, head: list[str], rows: list[list[str]], width: int
+) -> list[str] | None:
+    """The table within the width; None where its groups need a line each."""
+    words = words_of(table)
+    lines = text_table(head, rows, words=words, indent=0)
+    if max(map(len, lines)) <= width:
+        return lines
+    if table.groups:
+        kept = [j for j in range(len(head)) if j == 0 or j not in words]  # the name, and numbers
+        few = [[row[j] for j in kept] for row in rows]
+        lines = text_table([head[j] for j in kept], few, indent=0)
+        return lines if max(map(len, lines)) <= width else None
+    if table.columns[-1].form == "word":
+        return text_table(head, _broken(rows, width), words=words, indent=0)
+    numbers = text_table(head[1:], [row[1:] for row in rows], words=())
+    room = max(width - max(map(len, numbers)), SHORTEST_NAME)
+    named = [[shortened(row[0], room), *row[1:]] for row in rows]
+    return text_table(head, named, words=words, indent=0, width=width)
+
+
+def _broken(rows: list[list[str]], width: int) -> list[list[str]]:
+    """Rows whose last cell is whole, in as many lines as it needs."""
+    taken = sum(max(len(row[j]) for row in rows) + 2 for j in range(len(rows[0]) - 1))
+    found = []
+    for *cells, last in rows:
+        first, *rest = wrap(last, max(width - taken, LONGEST_CELL), break_on_hyphens=False) or [""]
+        found += [[*cells, first], *([""] * len(cells) + [line] for line in rest)]
+    return found
+
+
+def _left_out(table: NamedTable, top: int, more: str) -> list[str]:
+    left = len(table.rows) - table.last - top
+    if left <= 0:
+        return []
+    how = f" ({more.format(len(table.rows))})" if more else ""
+    return [f"… and {count(left, f'more {table.noun}')}{how}"]
+
+
+def _n_leading(table: NamedTable) -> int:
+    """How many columns come before those of groups."""
+    return next(
+        (j for j, each in enumerate(table.columns) if each.group is not None), len(table.columns)
+    )
+
+
+def _short(text: str, group: str | None) -> str:
+    return text if group is None else shortened(text, LONGEST_CELL)
+
+
+def _in_columns(facts: Sequence[Fact]) -> list[list[Fact]]:
+    """From top to bottom, then from left to right."""
+    n = -(-len(facts) // FACT_COLUMNS) or 1
+    return [list(facts[start : start + n]) for start in range(0, len(facts), n)]
+
+
+def _paired(columns: list[list[Fact]]) -> list[str]:
+    """The columns of names and values, side by side."""
+    widths = [
+        (max(len(each.name) for each in column), max(len(each.written) for each in column))
+        for column in columns
+    ]
+    lines = []
+    for row in zip_longest(*columns, fillvalue=Fact("", "", "", " ")):
+        cells = [
+            f"{fact.name:<{a}}  {fact.written:>{b}}"
+            for fact, (a, b) in zip(row, widths, strict=True)
+        ]
+        lines.append("    ".join(cells).rstrip())
+    return lines

@@ -1,0 +1,1 @@
+"""What every estimator does with its input: check it, then encode it; inside, code trusts it."""

@@ -1,0 +1,189 @@
+"""Labels as they were given: the classes they name, and each row's place among them.
+
+Integer labels are counted, not sorted, so that checking does not cost a pass over large data.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from likely._typing import Array, Codes
+from likely.data.categories import is_missing
+from likely.errors import InvalidInput
+from likely.inputs.numbers import array_of, refuse_other_length
+
+COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
+
+
+class Classes(NamedTuple):
+    """The distinct labels, sorted, and each row's place among them (−1: not among them)."""
+
+    classes: Array
+    codes: Codes
+
+
+def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
+    """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
+    return classes_of(label_array(y), unlabelled=unlabelled, n_rows=n_rows)
+
+
+def classes_of(labels: Array, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
+    """The classes of an array of labels, as ``label_array`` makes it."""
+    refuse_other_length(labels, n_rows)
+    if unlabelled is None:
+        _refuse_missing_labels(labels)
+        return _distinct(labels)
+    unknown = _is_unlabelled(labels, unlabelled)
+    if unknown.all():
+        raise InvalidInput(
+            f"All {len(labels)} labels equal unlabelled={unlabelled!r}; at least one must be "
+            "known. Use a mixture model when none is."
+        )
+    _refuse_missing_labels(labels[~unknown])
+    found = _distinct(labels[~unknown])
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    codes[~unknown] = found.codes
+    return Classes(found.classes, codes)
+
+
+def known_classes(labels: Array, unlabelled: Any) -> Array:
+    """Distinct labels without the one that means unknown; at least one must be left."""
+    known = labels if unlabelled is None else labels[~_is_unlabelled(labels, unlabelled)]
+    if not len(known):
+        raise InvalidInput(
+            "No row with a positive weight has a label; at least one must. "
+            "Check the columns of the target and the weights, or use a mixture model."
+        )
+    return known
+
+
+def all_classes(classes: Any, known: Array | None) -> Array:
+    """The classes of a fit in batches: given in the first call, the same ever after."""
+    if known is None and classes is None:
+        raise InvalidInput(
+            "classes must be passed on the first call to partial_fit; found None. "
+            "Give all labels that will ever come."
+        )
+    if known is None:
+        return np.unique(np.asarray(classes))
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise InvalidInput(
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, "
+            f"was: {known!r}. Leave it out after the first call."
+        )
+    return known
+
+
+def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
+    """Each label's place among ``classes``; a label that is not there is refused."""
+    y = label_array(y)
+    refuse_other_length(y, n_rows)
+    found = _distinct(y)
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    try:
+        return np.array([place[label] for label in found.classes.tolist()])[found.codes]
+    except KeyError as error:
+        raise InvalidInput(
+            f"The target label {error.args[0]!r} in y does not exist in the initial classes; "
+            f"known are {', '.join(map(str, classes[:10]))}. Use one of them; a model that learns "
+            "in batches is given all classes in its first call."
+        ) from None
+
+
+def refuse_one_class(classes: Array, estimator: Any) -> None:
+    """Some models need something to tell apart."""
+    if len(classes) < 2:
+        raise InvalidInput(
+            f"{type(estimator).__name__} needs at least 2 classes; y has only one class, "
+            f"{classes.tolist()[0]!r}. Check the target column."
+        )
+
+
+def _refuse_missing_labels(y: Array) -> None:
+    if y.dtype.kind in "biu":
+        return
+    missing = _is_missing(y)
+    if missing.any():
+        raise InvalidInput(
+            f"Input y contains NaN: the label of row {int(np.argmax(missing))} is missing. "
+            "Remove the row, or use NaiveBayes(unlabelled=...), which learns from rows without "
+            "a label."
+        )
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise InvalidInput(
+            f"Input y contains infinity: the label of row {int(np.argmax(np.isinf(y)))}; a label "
+            "is a finite number or text. Fix it, or remove the row."
+        )
+    try:
+        check_classification_targets(y)
+    except (TypeError, ValueError):
+        if y.dtype.kind == "O" and len({type(label) for label in y}) > 1:
+            raise _several_types(y) from None
+        raise
+
+
+def _is_unlabelled(y: Array, unlabelled: Any) -> Array:
+    if isinstance(unlabelled, float | np.floating) and unlabelled != unlabelled:
+        return _is_missing(y)
+    if y.dtype.kind == "O":
+        known = ~_is_missing(y)
+        return np.array(
+            [there and label == unlabelled for label, there in zip(y, known, strict=True)]
+        )
+    return np.asarray(y == unlabelled, dtype=bool) & np.ones(len(y), dtype=bool)
+
+
+def _is_missing(y: Array) -> Array:
+    """NaN, None, pandas' NA and NaT."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O" or set(map(type, y.tolist())) == {str}:  # text alone: none is missing
+        return np.zeros(len(y), dtype=bool)
+    return np.array([is_missing(label) for label in y], dtype=bool)
+
+
+def label_array(y: Any) -> Array:
+    """Labels as an array: one that would turn numbers or gaps into text stays an object array."""
+    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
+        y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
+    labels: Array = column_or_1d(array_of(y), warn=True)
+    return labels
+
+
+def _distinct(y: Array) -> Classes:
+    """Labels of one type, counted or sorted."""
+    if y.dtype.kind in "iu" and y.size:
+        return _counted(y)
+    try:
+        return _sorted(y)
+    except TypeError:
+        raise _several_types(y) from None
+
+
+def _several_types(y: Array) -> InvalidInput:
+    kinds = sorted({type(label).__name__ for label in y})
+    return InvalidInput(
+        f"The labels in y are of several types ({', '.join(kinds)}), which have no order. "
+        "Make them all text, or all numbers."
+    )
+
+
+def _counted(y: Array) -> Classes:
+    """Classes of integer labels by counting, when their range is small."""
+    low, high = int(y.min()), int(y.max())
+    if high - low >= COUNTED_RANGE:
+        return _sorted(y)
+    shifted = y.astype(np.int64, copy=False) - low if low else y  # int8 − int8 would wrap
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[shifted] = True
+    classes = (np.flatnonzero(present) + low).astype(y.dtype)
+    if len(classes) == len(present):
+        return Classes(classes, shifted.astype(np.int64, copy=False))
+    return Classes(classes, (np.cumsum(present) - 1)[shifted])
+
+
+def _sorted(y: Array) -> Classes:
+    classes, codes = np.unique(y, return_inverse=True)
+    return Classes(classes, codes.astype(np.int64, copy=False))

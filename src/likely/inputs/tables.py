@@ -1,0 +1,169 @@
+"""X as it was given: an array, a sparse array, a data frame or a file.
+
+A table in memory is checked and wrapped once; its names and its width are remembered by the
+estimator.  NaN is let through, because it means missing; infinities are refused where their place
+is known, by the schema and the families.
+"""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import _num_samples, validate_data
+
+from likely._typing import Array, Matrix
+from likely.data.frames import Table, as_table
+from likely.data.source import Source, column_index
+from likely.errors import InvalidInput
+
+
+def is_file(X: Any) -> bool:
+    """Whether X is a file: its path, or a source of rows that is read in chunks."""
+    return isinstance(X, str | Path | Source)
+
+
+def refuse_file(X: Any, who: str, advice: str = "Read it into a frame first.") -> None:
+    """Refuse a file where rows are needed in memory; ``who`` needs them."""
+    if is_file(X):
+        raise InvalidInput(f"X is a file; {who} takes rows in memory. {advice}")
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of any library narwhals knows."""
+    import narwhals.stable.v2 as nw
+
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def as_frame(X: Any) -> Any:
+    """An Arrow record batch, as a file gives it, as a table; anything else as it is."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InvalidInput(
+            "X is a lazy frame, which holds no rows yet; rows are needed. Call X.collect()."
+        )
+    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    return X
+
+
+def n_rows_of(X: Any) -> int:
+    """How many rows an array, a sparse array, a frame or a list has."""
+    return int(_num_samples(X))
+
+
+def rows_at(X: Any, index: Array) -> Any:
+    """The rows at these positions of an array, a sparse array, a frame, a series or a list."""
+    return _safe_indexing(X, index)
+
+
+def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
+    """A frame's own columns in place of their names, taken out of its features."""
+    names = [name for name in given if isinstance(name, str)]
+    if not names or not is_frame(as_frame(X)):
+        return (X, *given)
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    for name in names:
+        column_index(tuple(frame.columns), name)
+    columns = [
+        frame.get_column(each).to_native() if isinstance(each, str) else each for each in given
+    ]
+    return (frame.drop(names).to_native(), *columns)
+
+
+def without_columns(X: Any, names: list[str]) -> Any:
+    """A frame without those of these columns that it has; anything else as it is."""
+    if not names or not is_frame(as_frame(X)):
+        return X
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(as_frame(X), eager_only=True)
+    return frame.drop([name for name in names if name in frame.columns]).to_native()
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Table:
+    """X, checked and ready to be read by columns; the estimator remembers its names and width."""
+    X = as_frame(X)
+    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
+        X = np.asarray(X, dtype=object)  # numbers beside text stay numbers
+    if is_frame(X):
+        table = as_table(X)
+        check_names(estimator, table, reset=reset)
+        return table
+    checked = check_array(
+        X,
+        accept_sparse="csr" if sparse else False,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_features=1,
+        estimator=estimator,
+    )
+    checked = _numbers_if_possible(checked)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return as_table(checked)
+
+
+def check_names(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Remember the columns of a frame, or hold it to those remembered, by name."""
+    names = np.asarray(table.names, dtype=object)
+    if table.n_rows == 0 or len(names) == 0:
+        raise InvalidInput(
+            f"Found array with {table.n_rows} sample(s) and {len(names)} feature(s) "
+            f"(shape=({table.n_rows}, {len(names)})) while a minimum of 1 is required. "
+            "Pass at least one row and one column."
+        )
+    if reset:
+        remember_names(estimator, table.names or ())
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None:
+        validate_data(estimator, table.native, reset=False, skip_check_array=True)
+    elif list(names) != list(known):
+        raise InvalidInput(_changed_names(list(known), list(names)))
+
+
+def remember_names(estimator: Any, names: tuple[str, ...]) -> None:
+    """The names and the number of the columns of a fit."""
+    estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    estimator.n_features_in_ = len(names)
+
+
+def _changed_names(known: list[str], found: list[str]) -> str:
+    missing = [name for name in known if name not in found]
+    extra = [name for name in found if name not in known]
+    if not missing and not extra:
+        what = "Feature names must be in the same order as they were in fit."
+        return f"The feature names should match those that were passed during fit.\n{what}\n"
+    parts = ["The feature names should match those that were passed during fit."]
+    if extra:
+        parts.append("Feature names unseen at fit time:\n" + "".join(f"- {n}\n" for n in extra[:5]))
+    if missing:
+        parts.append(
+            "Feature names seen at fit time, yet now missing:\n"
+            + "".join(f"- {n}\n" for n in missing[:5])
+        )
+        close = get_close_matches(missing[0], extra, n=1)
+        if close:
+            parts.append(f"Was {missing[0]!r} renamed to {close[0]!r}? Rename it back.\n")
+    return "\n".join(parts)
+
+
+def _numbers_if_possible(X: Matrix) -> Matrix:
+    """Object arrays of numbers as float64; those with text stay as they are."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return X
+    try:
+        return X.astype(np.float64)
+    except ValueError:
+        return X
+    except TypeError as error:
+        raise TypeError(
+            f"{error}: each argument must be a string or a number. Convert the column."
+        ) from error

@@ -1,0 +1,47 @@
+"""JSON files: strict, written whole, and read with a sentence that names the file."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from likely.errors import InvalidFile
+from likely.files import write_atomically
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON: NumPy's numbers as numbers, and null for what is not finite."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """The value in the types that JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    tolist = getattr(value, "tolist", None)  # NumPy's scalars and arrays
+    return str(value) if tolist is None else plain(tolist())
+
+
+def write_json(path: Path, value: Any) -> Path:
+    """All of it under the name, or what was there before; the name again."""
+    write_atomically(path, (as_json(value) + "\n").encode())
+    return path
+
+
+def read_json(path: Path) -> Any:
+    """What the file holds; None where there is no file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise InvalidFile(
+            path, f"it cannot be read as JSON ({error}). Remove it, or run its command again."
+        ) from None

@@ -1,0 +1,47 @@
+"""The predictive density of a number: its family, about a mean that the model predicts.
+
+A Gaussian model of counts is given the mass that it puts between y − ½ and y + ½, because a density
+cannot be compared with a probability.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from likely._typing import Array
+from likely.likelihoods.base import Response
+from likely.likelihoods.gaussian import Gaussian
+
+
+@final
+@dataclass(frozen=True)
+class PredictiveFamily:
+    """The family of y about its mean."""
+
+    response: Response
+    dispersion: float
+
+    @classmethod
+    def of(cls, response: Response, dispersion: float) -> "PredictiveFamily | None":
+        """None where the dispersion is no positive number, so that there is no density."""
+        return cls(response, dispersion) if 0 < dispersion < np.inf else None
+
+    def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:
+        """log p(y | μ); −inf where the family has no such mean."""
+        if counts and isinstance(self.response, Gaussian):
+            return log_mass(y, mean, np.sqrt(self.dispersion))
+        low, high = self.response.means
+        valid = (mean > low) & (mean < high)
+        inside = np.where(valid, mean, 1.0)
+        return np.where(valid, self.response.log_prob(y, inside, self.dispersion), -np.inf)
+
+
+def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:
+    """log of what N(mean, deviation²) puts between y − ½ and y + ½."""
+    low, high = (y - 0.5 - mean) / deviation, (y + 0.5 - mean) / deviation
+    right = low > 0  # mirrored: differences of the upper tail would cancel
+    low, high = np.where(right, -high, low), np.where(right, -low, high)
+    top, bottom = log_ndtr(high), log_ndtr(low)
+    return np.asarray(top + np.log(-np.expm1(bottom - top)))

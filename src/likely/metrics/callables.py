@@ -1,0 +1,155 @@
+"""Any function of what happened and what was predicted, as a metric.
+
+    f(y, ŷ) → a number        y labels or numbers; ŷ the most probable label, or the mean
+
+as the functions of ``sklearn.metrics`` are.  ``takes="probabilities"`` gives ŷ as the probability
+of the second of two classes, or as one column per class.  Which values are better is taken from
+the name, by scikit-learn's convention: of ``…_error``, ``…_loss`` and ``…_deviance`` the lower
+ones, of any other name the higher ones.  The attributes ``better`` and ``takes`` of the function
+overrule that.
+
+Nothing is known of such a number but its values, so that its interval is the jackknife's: the rows
+are put into G blocks (whole groups of rows that belong together), and with θ₍g₎ the value without
+block g,
+
+    θ̂ ± t_{G−1} √((G − 1)/G Σ_g (θ₍g₎ − θ̄)²)
+
+It is open on both sides where a value without a block does not exist.
+
+References
+----------
+Kott (2001), The delete-a-group jackknife, J. Official Statistics 17.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from math import inf, nan, sqrt
+from typing import Literal, cast, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.additive import Additive
+from likely.errors import InvalidInput
+from likely.intervals import Ends, student_quantile
+from likely.kinds import TARGET_KINDS, TargetKind
+from likely.metrics.base import Better, Metric
+from likely.metrics.prediction import Prediction, Truth
+
+BLOCKS = 20  # of the jackknife: t has 19 degrees of freedom, 7 % above the normal quantile
+LOWER = ("_error", "_loss", "_deviance")  # endings of names in scikit-learn: lower is better
+Takes = Literal["predictions", "probabilities"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KeptRows(Additive):
+    """The rows themselves, since nothing shorter is known to do."""
+
+    truth: Truth
+    prediction: Prediction
+
+    def __add__(self, other: "KeptRows") -> "KeptRows":
+        return KeptRows(
+            Truth.joined([self.truth, other.truth]),
+            Prediction.joined([self.prediction, other.prediction]),
+        )
+
+    def rows(self, index: Array) -> "KeptRows":
+        return KeptRows(self.truth.rows(index), self.prediction.rows(index))
+
+
+@final
+@dataclass(frozen=True)
+class CallableMetric(Metric):
+    """A function f(y, ŷ) that scores predictions; see the module for what it is given."""
+
+    function: Callable[..., float]
+    name: str = ""
+    better: Better = "higher"
+    takes: Takes = "predictions"
+
+    @classmethod
+    def of(cls, function: Callable[..., float], name: str | None = None) -> "CallableMetric":
+        """The function under its own name, or under the path that it was imported by."""
+        own = str(getattr(function, "__name__", type(function).__name__))
+        usual = "lower" if own.endswith(LOWER) else "higher"
+        better = cast(Better, getattr(function, "better", usual))
+        takes = cast(Takes, getattr(function, "takes", "predictions"))
+        return cls(function, own if name is None else name, better, takes)
+
+    @property
+    def title(self) -> str:
+        return self.name.rpartition(".")[2].replace("_", " ")
+
+    @property
+    def tasks(self) -> frozenset[TargetKind]:
+        return frozenset(TARGET_KINDS)
+
+    def summary(self, truth: Truth, prediction: Prediction) -> KeptRows:
+        return KeptRows(truth, prediction)
+
+    def value(self, statistics: KeptRows) -> float:
+        truth, prediction = statistics.truth, statistics.prediction
+        if not len(truth.y):
+            return nan
+        weight = {} if truth.weight is None else {"sample_weight": truth.weight}
+        y = np.asarray(truth.classes)[truth.y] if truth.classes else truth.y
+        found = self.function(y, self._predicted(truth, prediction), **weight)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"The metric {self.name} returned {found!r}; one number was expected. Return the "
+                "score of all rows."
+            ) from None
+
+    def _predicted(self, truth: Truth, prediction: Prediction) -> Array:
+        if prediction.log_proba is None:
+            return prediction.means
+        if self.takes == "predictions":
+            return np.asarray(truth.classes)[prediction.log_p.argmax(axis=1)]
+        probability = np.exp(prediction.log_p)
+        return np.asarray(probability[:, 1] if probability.shape[1] == 2 else probability)
+
+    def interval(self, statistics: KeptRows, level: float = 0.95) -> Ends:
+        return self._jackknife(statistics, np.arange(len(statistics.truth.y)), level)
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        _, place = np.unique(groups, return_inverse=True)
+        return self._jackknife(self.summary(truth, prediction), place, level)
+
+    def _jackknife(self, rows: KeptRows, unit: Codes, level: float) -> Ends:
+        """Units are dealt to the blocks in turn."""
+        block = unit % BLOCKS
+        n_blocks = len(np.unique(block))
+        if n_blocks < 2:
+            return -inf, inf
+        try:
+            without = np.array([self.value(rows.rows(block != b)) for b in range(n_blocks)])
+        except ValueError:  # undefined without a block, as of rows of one class
+            return -inf, inf
+        half = student_quantile(level, n_blocks - 1) * sqrt((n_blocks - 1) * float(np.var(without)))
+        here = self.value(rows)
+        return (here - half, here + half) if np.isfinite(half + here) else (-inf, inf)
+
+
+def function_at(path: str) -> Callable[..., float]:
+    """The function that an import path names: ``sklearn.metrics.accuracy_score``."""
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(
+            f"The metric {path} cannot be imported ({error}); a function of an installed module, "
+            "or of one in this folder, was expected. Check its path."
+        ) from None
+    if not callable(found):
+        raise InvalidInput(
+            f"The metric {path} is {found!r}; a function of what happened and what was predicted "
+            "was expected. Name a function."
+        )
+    return cast(Callable[..., float], found)

@@ -1,0 +1,143 @@
+"""What happened in some rows, and what a model or a constant said of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.kinds import TargetKind
+
+IMPOSSIBLE = 745.0  # −log of the least number above 0: what a density of 0 costs in a difference
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What happened: class codes, or numbers.
+
+    ``exposure`` multiplies the mean of a row and ``offset`` is added to it, by design and whatever
+    the model: the best constant moves with them.
+    """
+
+    y: Array  # (n,) int64 codes from 0, or float64
+    weight: Array | None = None  # (n,)
+    classes: tuple[Any, ...] = ()  # none for numbers
+    kind: TargetKind = "classes"
+    exposure: Array | None = None  # (n,), above 0
+    offset: Array | None = None  # (n,)
+
+    @property
+    def weights(self) -> Array:
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+    @property
+    def moved(self) -> bool:
+        """Whether the best constant differs from row to row."""
+        return self.exposure is not None or self.offset is not None
+
+    def rows(self, index: Array) -> "Truth":
+        """Some of the rows, by index or mask."""
+        return replace(
+            self,
+            y=self.y[index],
+            weight=_rows(self.weight, index),
+            exposure=_rows(self.exposure, index),
+            offset=_rows(self.offset, index),
+        )
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Truth]") -> "Truth":
+        """One after the other; of the same classes and kind."""
+        first = parts[0]
+        return cls(
+            np.concatenate([part.y for part in parts]),
+            _stacked([part.weight for part in parts]),
+            first.classes,
+            first.kind,
+            _stacked([part.exposure for part in parts]),
+            _stacked([part.offset for part in parts]),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a model said of the same rows."""
+
+    log_proba: Array | None = None  # (n, K), in the order of the classes
+    mean: Array | None = None  # (n,)
+    log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
+    median: Array | None = None  # (n,); None where the mean serves for it
+    unseen: tuple[Any, ...] = ()  # classes that the model had not seen
+
+    @classmethod
+    def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
+        return cls(log_proba=log_proba, unseen=unseen)
+
+    @classmethod
+    def of_numbers(
+        cls, mean: Array, log_density: Array | None = None, median: Array | None = None
+    ) -> Self:
+        return cls(mean=mean, log_density=log_density, median=median)
+
+    @property
+    def log_p(self) -> Array:
+        assert self.log_proba is not None, "a metric of classes was asked about numbers"
+        return self.log_proba
+
+    @property
+    def means(self) -> Array:
+        assert self.mean is not None, "a metric of numbers was asked about classes"
+        return self.mean
+
+    def losses(self, truth: Truth) -> Array:
+        """−log p of what happened; the squared error where there is no density."""
+        if self.log_proba is not None:
+            return -np.take_along_axis(self.log_proba, truth.y[:, None], axis=1)[:, 0]
+        if self.log_density is not None:
+            return -self.log_density
+        return np.square(truth.y - self.means)
+
+    def gain_over(self, constant: "Prediction", truth: Truth) -> Array:
+        """What each row's loss is less than that of a constant, (n,), in the units of ``losses``.
+
+        What has density 0 costs ``IMPOSSIBLE`` nats, so that a difference is always a number.
+        """
+        if self.log_proba is None and self.log_density is None:
+            constant = replace(constant, log_density=None)  # squared errors on both sides
+            return constant.losses(truth) - self.losses(truth)
+        return np.minimum(constant.losses(truth), IMPOSSIBLE) - np.minimum(
+            self.losses(truth), IMPOSSIBLE
+        )
+
+    def rows(self, index: Array) -> "Prediction":
+        """Some of the rows, by index or mask."""
+        return replace(
+            self,
+            log_proba=_rows(self.log_proba, index),
+            mean=_rows(self.mean, index),
+            log_density=_rows(self.log_density, index),
+            median=_rows(self.median, index),
+        )
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Prediction]") -> "Prediction":
+        """One after the other; a density only where every part has one."""
+        return cls(
+            log_proba=_stacked([part.log_proba for part in parts]),
+            mean=_stacked([part.mean for part in parts]),
+            log_density=_stacked([part.log_density for part in parts]),
+            median=_stacked([part.median for part in parts]),
+            unseen=tuple(dict.fromkeys(label for part in parts for label in part.unseen)),
+        )
+
+
+def _rows(values: Array | None, index: Array) -> Array | None:
+    return None if values is None else values[index]
+
+
+def _stacked(parts: Sequence[Array | None]) -> Array | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if len(present) == len(parts) else None

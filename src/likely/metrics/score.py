@@ -1,0 +1,233 @@
+"""The score of held-out rows: each metric beside the best constant, and the paired gain over it.
+
+    rows → totals, which add → score
+
+    gain = mean of (loss of the constant − loss of the model), row by row
+
+The loss is −log p of what happened; the squared error where a model has no density.  Intervals are
+Student's on the rows; of rows in groups they are cluster-robust, with one degree of freedom less
+than there are groups.  Of several repeats value and ends are means.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite, nan
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.additive import Additive
+from likely.intervals import n_groups_of
+from likely.metrics.base import Estimate, Metric
+from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.registry import METRICS
+from likely.moments import Moments
+
+CONSTANT = "constant"
+LEVEL = 0.95  # of intervals
+
+
+@final
+@dataclass(frozen=True)
+class Score:
+    """What predictions of rows are worth, by every metric that was asked for."""
+
+    estimates: Mapping[str, Estimate]  # by the name of the metric, the main one first
+    gain: Estimate  # in the units of the loss; that of the constant is 0
+    n_rows: int
+    how: str = ""  # "5-fold cross-validation"
+    folds: int | None = None
+    repeats: int = 1
+    group: str | None = None  # the column whose groups were held out whole
+    n_groups: int | None = None
+    beside: str = CONSTANT  # what the model is compared with
+
+    @property
+    def metric(self) -> str:
+        """The name of the main metric."""
+        return next(iter(self.estimates))
+
+    @property
+    def main(self) -> Estimate:
+        return self.estimates[self.metric]
+
+    @property
+    def better_than_constant(self) -> bool:
+        """Whether the gain is above 0, beyond what chance would do."""
+        return self.gain.low > 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``run.json``, ``--json`` and the report have it."""
+        main = self.main
+        return {
+            "name": title_of(self.metric),
+            "metric": self.metric,
+            "how": self.how,
+            "folds": self.folds,
+            "repeats": self.repeats,
+            "rows": self.n_rows,
+            "group": self.group,
+            "groups": self.n_groups,
+            "value": _finite(main.value),
+            "interval": [_finite(main.low), _finite(main.high)],
+            "beside": self.beside,
+            "best_constant": _finite(main.constant),
+            "gain": _finite(self.gain.value),
+            "gain_interval": [_finite(self.gain.low), _finite(self.gain.high)],
+            "measures": [
+                {
+                    "name": title_of(name),
+                    "metric": name,
+                    "value": _finite(found.value),
+                    "interval": [_finite(found.low), _finite(found.high)],
+                    "best_constant": _finite(found.constant),
+                }
+                for name, found in self.estimates.items()
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Score":
+        """What ``to_json`` wrote: null is no number, and an end that is null is open."""
+        return cls(
+            {line["metric"]: _estimate(line) for line in record["measures"]},
+            _estimate(
+                {"value": record["gain"], "interval": record["gain_interval"], "best_constant": 0.0}
+            ),
+            n_rows=record["rows"],
+            how=record["how"],
+            folds=record["folds"],
+            repeats=record["repeats"],
+            group=record["group"],
+            n_groups=record["groups"],
+            beside=record["beside"],
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScoreTotals(Additive):
+    """The statistics of some rows that a score is read off; those of disjoint rows add."""
+
+    metrics: tuple[Metric, ...]  # the main one first
+    model: Mapping[str, Any]  # statistics by the name of the metric
+    constant: Mapping[str, Any]
+    gain: Moments
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[Metric],
+        truth: Truth,
+        prediction: Prediction | None,
+        constant: Prediction,
+    ) -> "ScoreTotals":
+        """The metrics that suit the prediction, of it and of the constant; None is the constant."""
+        suited = tuple(m for m in metrics if prediction is None or m.suits(prediction))
+        by_constant = {m.name: m.statistics(truth, m.of_constant(constant)) for m in suited}
+        by_model = by_constant
+        if prediction is not None:
+            by_model = {m.name: m.statistics(truth, prediction) for m in suited}
+        saved = _saved(truth, prediction, constant)
+        n_rows = int((truth.weights > 0).sum())
+        return cls(suited, by_model, by_constant, Moments.of(saved, truth.weights), n_rows)
+
+    def __add__(self, other: "ScoreTotals") -> "ScoreTotals":
+        return ScoreTotals(
+            self.metrics,
+            {name: own + other.model[name] for name, own in self.model.items()},
+            {name: own + other.constant[name] for name, own in self.constant.items()},
+            self.gain + other.gain,
+            self.n_rows + other.n_rows,
+        )
+
+    def score(self, *, level: float = LEVEL) -> Score:
+        """Of rows that are independent."""
+        found = {
+            m.name: Estimate(
+                m.value(self.model[m.name]),
+                *m.interval(self.model[m.name], level),
+                m.value(self.constant[m.name]),
+            )
+            for m in self.metrics
+        }
+        gain = Estimate(self.gain.first, *self.gain.ends(level), 0.0)
+        return Score(found, gain, self.n_rows)
+
+
+def score_of(
+    metrics: Sequence[Metric],
+    truth: Truth,
+    prediction: Prediction | None,
+    constant: Prediction,
+    *,
+    groups: Codes | None = None,
+    level: float = LEVEL,
+) -> Score:
+    """The score of rows in memory; None is that of the constant itself."""
+    totals = ScoreTotals.of(metrics, truth, prediction, constant)
+    score = totals.score(level=level)
+    if groups is None:
+        return score
+    estimates = {}
+    for m in totals.metrics:
+        said = m.of_constant(constant) if prediction is None else prediction
+        ends = m.ends(totals.model[m.name], truth, said, level=level, groups=groups)
+        estimates[m.name] = score.estimates[m.name]._replace(low=ends[0], high=ends[1])
+    present = truth.weights > 0
+    saved = _saved(truth, prediction, constant)[present]
+    together = Moments.of_groups(saved, truth.weights[present], groups[present])
+    low, high = together.ends(level)
+    gain = score.gain._replace(low=low, high=high)
+    return replace(score, estimates=estimates, gain=gain, n_groups=n_groups_of(groups[present]))
+
+
+def _saved(truth: Truth, prediction: Prediction | None, constant: Prediction) -> Array:
+    """What the model saves of the constant's loss, row by row."""
+    if prediction is None:
+        return np.zeros(len(truth.y))
+    return prediction.gain_over(constant, truth)
+
+
+def mean_score(scores: Sequence[Score]) -> Score:
+    """Of several repeats: the means of values, ends and constants."""
+    first = scores[0]
+    return replace(
+        first,
+        estimates={
+            name: _mean([each.estimates[name] for each in scores])
+            for name in first.estimates
+            if all(name in each.estimates for each in scores)
+        },
+        gain=_mean([each.gain for each in scores]),
+        repeats=len(scores),
+    )
+
+
+def title_of(metric: str) -> str:
+    """How a metric is called in text; one that is a function, by its name."""
+    known = METRICS.get(metric)
+    return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
+
+
+def _mean(estimates: Sequence[Estimate]) -> Estimate:
+    with np.errstate(invalid="ignore"):  # inf − inf
+        return Estimate(*np.mean(estimates, axis=0).tolist())
+
+
+def _estimate(line: Mapping[str, Any]) -> Estimate:
+    low, high = line["interval"]
+    constant = line["best_constant"]
+    return Estimate(
+        nan if line["value"] is None else line["value"],
+        -inf if low is None else low,
+        inf if high is None else high,
+        nan if constant is None else constant,
+    )
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinities."""
+    return float(value) if isfinite(value) else None

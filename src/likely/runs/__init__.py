@@ -1,0 +1,60 @@
+"""RUN folders, ``runs/NNN-model/``: what they hold, how they are made, found, read and joined.
+
+Every file but the first two may be absent.
+
+model.likely        the fitted model; a folder that has it is a whole RUN
+run.json            written by ``train``, ``tune`` and whatever else leaves a model:
+    command, seed, time, model, parameters, target, columns, classes, versions, model_sha256
+    data            {name, sha256, rows}
+    scores          of the rows that ``train`` held out, or null
+    task            {kind, reason}                                          (optional)
+    group, by_time  the column by which rows were held out, or null         (optional)
+    seal            {path, name, looks, budget, judge, rows, count, head}   (optional) of the sealed
+                    folder that the data came from: count and head are those of its ledger when
+                    the RUN was written, so that a cut tail shows
+look.json           ``Look.facts()``
+comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
+                    the same folds by the same metric they are one, and the newest of a model wins
+curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
+                    newer.  Each may have ``chosen`` (an x), ``constant`` (the best constant's
+                    score) and ``run`` (the name of the run whose settings it has)
+study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
+                    seconds}], best, constant, nested: {value, low, high} or null}
+study/              the search itself, with ``command.txt``, the command that goes on with it
+final.json          the fields of ``FinalScore`` but ``model``; the newest look
+validation.parquet  one row per row of the training data that was held out once:
+    row             its place in the training data, from 0
+    fold            the fold that held it out
+    truth           the code of its class, or the number
+    log_p_0 …       log p of each class, in the order of ``classes``
+    mean            of numbers: what was predicted
+    log_density     of numbers: log p(y | x); absent where a model has none
+    pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
+    weight          how much the row counts; absent where all count the same
+validation.json     kind, target, classes, folds, seed, group, by_time, rows, and
+    surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
+    held_out        where one part was held out, in place of folds: how many rows it has
+    measures        of that part, by metric: {value, low, high, constant}
+    moved           whether offsets move its best constant                  (optional)
+    identifier      the column that names rows, or null                     (optional)
+
+The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL
+keeps ``comparison.json`` and ``curve.json`` too, under the same names.
+
+No other module spells the name of one of these files.
+"""
+
+from likely.runs.catalogue import LAST, Run, new_run, open_run
+from likely.runs.facts import RunFacts, read_run
+from likely.runs.folder import RunFolder, versions
+
+__all__ = [
+    "LAST",
+    "Run",
+    "RunFacts",
+    "RunFolder",
+    "new_run",
+    "open_run",
+    "read_run",
+    "versions",
+]

@@ -1,0 +1,203 @@
+"""The RUNs of this folder: their numbers, new ones, ``@last``, and what was not finished.
+
+A run is written beside its place and renamed when it is whole, so a RUN is never half there.
+What a killed command left in ``runs/`` goes with the next one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, NamedTuple
+
+from likely.errors import InvalidFile, UnusableRun
+from likely.files import folder_made_whole, make_folder, sweep
+from likely.persist import MODEL_FILE
+from likely.runs.folder import FACTS, RunFolder
+
+RUNS = Path("runs")
+LAST = "@last"
+NUMBERED = re.compile(r"(\d{3,})-")
+
+
+class Run(NamedTuple):
+    """A trained model and how it came about."""
+
+    path: Path
+    model: Any
+    facts: Mapping[str, Any]  # what run.json holds; empty for a bare model file
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(self.path)
+
+
+@dataclass
+class Place:
+    """Where a RUN is written, and where it is found once it is whole."""
+
+    draft: Path
+    path: Path
+
+
+@contextmanager
+def new_run(model: str, wanted: str | None) -> Iterator[Place]:
+    """A folder to write to, which becomes the RUN; removed again if the work fails.
+
+    A number is taken at the end, so that two commands at once leave two runs.
+    """
+    path = _next_path(model) if wanted is None else Path(wanted)
+    if not _is_free(path):
+        raise UnusableRun(
+            f"{path} exists and is not an empty folder; a RUN is written to a new one. "
+            "Name another folder, or remove it.",
+            next="likely train --help",
+        )
+    new_parent = not path.parent.exists()
+    place = Place(path, path)
+    sweep(make_folder(path.parent))
+
+    def settled() -> Path:
+        if wanted is None:
+            place.path = _next_path(model)
+        elif place.path.is_dir():
+            place.path.rmdir()  # empty, as checked
+        return place.path
+
+    try:
+        with folder_made_whole(path, settled=settled) as place.draft:
+            yield place
+    finally:
+        if new_parent:
+            with suppress(OSError):  # it is no longer empty
+                path.parent.rmdir()
+
+
+def run_for_search(model: str, wanted: str | None) -> RunFolder:
+    """A RUN that is not there yet, or one whose search is not over."""
+    place = RunFolder(_next_path(model) if wanted is None else Path(wanted))
+    if place.has_study and place.is_whole:
+        raise UnusableRun(
+            f"The search in {place.path} has ended, and a run is never changed; a new folder, or "
+            "one of an unfinished search, was expected. Leave -o out, and ask for more --trials.",
+            next="likely tune --help",
+        )
+    if not place.has_study and not _is_free(place.path):
+        raise UnusableRun(
+            f"{place.path} exists and holds no search that could go on; a new folder, or one of an "
+            "unfinished search, was expected. Name another.",
+            next="likely tune --help",
+        )
+    return place
+
+
+def discard(run: RunFolder) -> None:
+    """Remove a RUN of which nothing came, and ``runs/`` where it was the first."""
+    rmtree(run.path, ignore_errors=True)
+    if run.path.parent == RUNS:
+        with suppress(OSError):  # it is not empty
+            RUNS.rmdir()
+
+
+def open_run(name: str) -> Run:
+    """The run called that: a folder, ``@last``, or a model file."""
+    from likely.persist import load
+
+    path = _last() if name == LAST else Path(name)
+    if not path.exists() and (RUNS / name).is_dir():
+        path = RUNS / name
+    if path.is_file():
+        return Run(path, load(path), {})
+    found = RunFolder(path)
+    if not found.is_whole:
+        _refuse_missing(found)
+    facts = found.facts()
+    if facts is None:
+        raise InvalidFile(path / FACTS, "it is missing. Train the model again.")
+    return Run(path, load(path), facts)
+
+
+def is_run(name: str) -> bool:
+    """Whether ``name`` is ``@last`` or a folder with a model."""
+    return name == LAST or any(RunFolder(path).is_whole for path in (Path(name), RUNS / name))
+
+
+def whole_runs() -> list[RunFolder]:
+    """The RUNs of this folder that have a model, the newest last."""
+    return [RunFolder(path) for _, path in _numbered() if RunFolder(path).is_whole]
+
+
+def unfinished_searches(model: str) -> list[Path]:
+    """The RUNs of a model whose search was stopped."""
+    found = [path for _, path in _numbered() if NUMBERED.sub("", path.name) == model]
+    return [path for path in found if RunFolder(path).command_of_search() is not None]
+
+
+def newest_run_on(digest: str, target: str, model: str | None = None) -> Path | None:
+    """The newest RUN on these data, by their hash; of one model, or of any."""
+    for run in reversed(whole_runs()):
+        facts = run.facts() or {}
+        about = (facts.get("target"), (facts.get("data") or {}).get("sha256"))
+        if about == (target, digest) and model in (None, facts.get("model")):
+            return run.path
+    return None
+
+
+def refuse_an_older_last(path: Path) -> None:
+    """``@last`` is the newest whole run: not to be taken for a newer one that is unfinished."""
+    newer = [each for _, each in _numbered() if each.name > path.name]
+    if newer:
+        raise UnusableRun(
+            f"{newer[-1]} is newer than {path} and not finished, so that {LAST} may not be the run "
+            "that you mean; a look is not to be spent on another. Name the run, or finish the "
+            "newer one.",
+            next=f"likely final {path}",
+        )
+
+
+def _is_free(path: Path) -> bool:
+    """Whether there is nothing, or an empty folder."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
+def _numbered() -> list[tuple[int, Path]]:
+    if not RUNS.is_dir():
+        return []
+    found = ((NUMBERED.match(path.name), path) for path in RUNS.iterdir())
+    return sorted((int(match.group(1)), path) for match, path in found if match)
+
+
+def _next_path(model: str) -> Path:
+    number = max((number for number, _ in _numbered()), default=0) + 1
+    return RUNS / f"{number:03d}-{model}"
+
+
+def _last() -> Path:
+    whole = whole_runs()
+    if not whole:
+        raise UnusableRun(
+            f"There is no run in {RUNS}/ yet, so {LAST} names nothing. Train a model first, or "
+            "go to the folder where you did.",
+            next="likely train iris naive-bayes",
+        )
+    return whole[-1].path
+
+
+def _refuse_missing(run: RunFolder) -> None:
+    going_on = run.command_of_search()
+    if going_on is not None:
+        raise UnusableRun(
+            f"The search in {run.path} is not finished, so that it has no model yet; a RUN with "
+            f"{MODEL_FILE} was expected. Go on with it: every trial so far is kept.",
+            next=going_on,
+        )
+    close = get_close_matches(str(run.path), [str(place) for _, place in _numbered()], n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise UnusableRun(
+        f"There is no run {str(run.path)!r}: a folder with {MODEL_FILE} was expected. Give a "
+        f"folder that likely train wrote, or {LAST}.{hint}",
+        next=f"likely explain {close[0] if close else LAST}",
+    )

@@ -1,0 +1,164 @@
+"""The folder of a RUN: which file holds what, and how each is written and read."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from likely.errors import InvalidFile
+from likely.files import make_folder, write_atomically
+from likely.json_files import read_json, write_json
+from likely.persist import MODEL_FILE
+from likely.runs.records import Record, kept_files
+
+if TYPE_CHECKING:
+    from likely.sealing.folder import SealFolder
+    from likely.workbench.validation import Validation
+
+FACTS, LOOK, FINAL = "run.json", "look.json", "final.json"
+STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
+VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
+
+
+@final
+@dataclass(frozen=True)
+class RunFolder:
+    """A RUN on disk."""
+
+    path: Path
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has a model, which is written last."""
+        return (self.path / MODEL_FILE).is_file()
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether its model was scored on sealed rows."""
+        return (self.path / FINAL).is_file()
+
+    @property
+    def study(self) -> Path:
+        """The folder of the search that found the model's settings."""
+        return self.path / STUDY_FOLDER
+
+    @property
+    def has_study(self) -> bool:
+        return self.study.is_dir()
+
+    def is_as_written(self) -> bool:
+        """Whether the model is the one that ``run.json`` was written with."""
+        from likely.data.digest import digest_of_file
+
+        known = (self.facts() or {}).get("model_sha256")
+        return known is None or digest_of_file(self.path / MODEL_FILE) == known
+
+    def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
+        """The facts, then the model: a folder with a model is a whole RUN, so it comes last."""
+        from hashlib import sha256
+
+        from likely.persist import model_bytes
+
+        content = model_bytes(model)
+        known = {**facts, "versions": versions(), "model_sha256": sha256(content).hexdigest()}
+        write_json(self.path / FACTS, known)
+        write_atomically(self.path / MODEL_FILE, content)
+        return self.model_files
+
+    @property
+    def model_files(self) -> tuple[Path, ...]:
+        """The files that every RUN has."""
+        return self.path / MODEL_FILE, self.path / FACTS
+
+    def write_look(self, facts: Record) -> None:
+        write_json(self.path / LOOK, facts)
+
+    def write_study(self, facts: Record) -> Path:
+        return write_json(self.path / STUDY, facts)
+
+    def write_final(self, facts: Record) -> Path:
+        return write_json(self.path / FINAL, facts)
+
+    def write_kept_by(self, seal: "SealFolder") -> None:
+        """Copies of the comparisons and curves that the seal has kept."""
+        for name, content in kept_files(seal.path).items():
+            write_atomically(self.path / name, content)
+
+    def write_validation(self, validation: "Validation") -> None:
+        """Its rows as a Parquet file, and what is known about them as JSON."""
+        import pyarrow as pa
+
+        from likely.sealing.folder import parquet_bytes
+
+        table = pa.table(validation.columns())
+        write_atomically(self.path / VALIDATION, parquet_bytes(table))
+        write_json(self.path / VALIDATION_FACTS, validation.to_json())
+
+    def note_search(self, command: str) -> None:
+        """Keep the command of a search, for its RUN has no model until the search is over."""
+        file = make_folder(self.study) / COMMAND
+        if not file.exists():
+            write_atomically(file, (self.going_on(command) + "\n").encode())
+
+    def going_on(self, command: str) -> str:
+        """The command of a search, so that it goes on with the one in this folder."""
+        words = shlex.split(command)
+        return shlex.join(words if "-o" in words else [*words, "-o", str(self.path)])
+
+    def command_of_search(self) -> str | None:
+        """The command that goes on with an unfinished search; None where there is none."""
+        if not self.has_study or self.is_whole:
+            return None
+        try:
+            return (self.study / COMMAND).read_text(encoding="utf-8").strip()
+        except OSError:  # of an earlier version
+            return f"likely tune DATA MODEL -o {shlex.quote(str(self.path))}"
+
+    def facts(self) -> Record | None:
+        """What ``run.json`` holds; None where there is none."""
+        found: Record | None = read_json(self.path / FACTS)
+        return found
+
+    def look(self) -> Record | None:
+        found: Record | None = read_json(self.path / LOOK)
+        return found
+
+    def study_facts(self) -> Record | None:
+        found: Record | None = read_json(self.path / STUDY)
+        return found
+
+    def final(self) -> Record | None:
+        found: Record | None = read_json(self.path / FINAL)
+        return found
+
+    def validation(self) -> "Validation | None":
+        """What ``write_validation`` has written; None where there is nothing."""
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table
+
+        from likely.workbench.validation import Validation
+
+        path, facts = self.path / VALIDATION, self.path / VALIDATION_FACTS
+        if not path.is_file() or not facts.is_file():
+            return None
+        try:
+            table = read_table(path)
+            columns = {name: table[name].to_numpy() for name in table.column_names}
+            return Validation.from_json(read_json(facts), columns)
+        except (OSError, ValueError, KeyError, ArrowException) as error:
+            raise InvalidFile(
+                path, f"it is not as it was written ({error}). Remove it, or train again."
+            ) from None
+
+
+def versions() -> dict[str, str]:
+    """Of everything that a result may depend on."""
+    import platform
+    from importlib.metadata import version
+
+    import likely
+
+    packages = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+    found = {package: version(package) for package in packages}
+    return {"likely": likely.__version__, "python": platform.python_version(), **found}

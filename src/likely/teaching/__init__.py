@@ -1,0 +1,21 @@
+"""The pieces of the lectures that no estimator needs: losses, one update, a cascade.
+
+They are made to be compared with each other on a few examples; ``docs/models/teaching.rst`` does.
+"""
+
+from likely.teaching.cascade import Cascade, CascadeObjective
+from likely.teaching.losses import LOSSES, loss_objective
+from likely.teaching.margin import MARGIN_LOSSES, MarginLoss
+from likely.teaching.square_error import SquareErrorLogistic
+from likely.teaching.updates import canonical_update
+
+__all__ = [
+    "LOSSES",
+    "MARGIN_LOSSES",
+    "Cascade",
+    "CascadeObjective",
+    "MarginLoss",
+    "SquareErrorLogistic",
+    "canonical_update",
+    "loss_objective",
+]

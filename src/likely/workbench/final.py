@@ -1,0 +1,146 @@
+"""What is fitted and scored when a seal is opened.
+
+a name          the model of that name, with its preparation, as ``compare`` has it
+a study         its best settings, and the score that its cross-validation promised
+an estimator    itself, as it is
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from sklearn.base import clone
+
+from likely.data.arrow import values_of
+from likely.data.frames import frame_of
+from likely.errors import InvalidInput
+from likely.kinds import TargetKind
+from likely.sealing.evaluation import Submission, final_look
+from likely.sealing.final_score import FinalScore
+from likely.sealing.folder import TRAIN, SealFolder
+from likely.sealing.manifest import Manifest
+from likely.sealing.scorer import Scorer
+from likely.workbench.final_scorers import promised_by, scorer_from, usual_scorer
+from likely.workbench.models import entry_for
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.search.study import Study
+from likely.workbench.task import task_for_models
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def final_score(
+    seal: SealFolder,
+    given: Any,
+    *,
+    again: str | None = None,
+    escrow: str | Path | None = None,
+    promised: float | None = None,
+    scorer: Scorer | None = None,
+) -> FinalScore:
+    """Fit what was given to the training rows of the seal, and score it on the sealed ones.
+
+    The arguments are those of ``Sealed.final``.
+    """
+    seal.check()
+    seal.label_file(escrow)  # a missing file is found before the fit
+    table, manifest = seal.train(), seal.manifest
+    chosen = _chosen(given, table, manifest)
+    X = frame_of(table.select(_features(table, manifest)), manifest.library)
+    model = _fitted(clone(chosen.model), X, _labels(table, manifest))
+    scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
+    return final_score_of_fit(
+        seal,
+        model,
+        trained_on=manifest.files[TRAIN],
+        scorer=scorer,
+        again=again,
+        escrow=escrow,
+        promised=promised_by(scorer, chosen.promises) if promised is None else promised,
+    )
+
+
+def final_score_of_fit(
+    seal: SealFolder,
+    model: Any,
+    *,
+    trained_on: str,
+    scorer: Scorer,
+    again: str | None = None,
+    escrow: str | Path | None = None,
+    promised: float | None = None,
+) -> FinalScore:
+    """Score a fitted model on the sealed rows.
+
+    ``trained_on`` is the SHA-256 of the file of its training rows.
+    """
+    known = getattr(model, "feature_names_in_", None)
+    columns = _features(seal.features(), seal.manifest) if known is None else map(str, known)
+    submission = Submission(
+        model=model,
+        name=" ".join(repr(model).split()),  # without line breaks
+        columns=list(columns),
+        trained_on=trained_on,
+        scorer=scorer,
+        promised=promised,
+    )
+    return final_look(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
+
+
+class _Chosen(NamedTuple):
+    """A model that is not yet fitted, and the scores that a search promised, by metric."""
+
+    model: Any
+    promises: Mapping[str, float] = {}
+
+
+def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> _Chosen:
+    if isinstance(given, Study):
+        return _of_study(given, manifest)
+    kind = cast("TargetKind | None", manifest.kind)
+    named = given if isinstance(given, str) else None
+    task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
+    model = entry_for(given).build(task)
+    return _Chosen(model if named is None else Prepared(model))
+
+
+def _of_study(study: Study, manifest: Manifest) -> _Chosen:
+    target = study.question.objective.rows.settled.target
+    if target != manifest.target:
+        raise InvalidInput(
+            f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "
+            "target was expected. Tune a model on the seal."
+        )
+    score = study.nested_score_ if study.outer else study.best_score_
+    return _Chosen(study.best_model(), {study.metric.name: score})
+
+
+def _features(table: "pa.Table", manifest: Manifest) -> list[str]:
+    return [
+        name
+        for name in table.column_names
+        if name not in (manifest.target, manifest.group, *manifest.dropped)
+    ]
+
+
+def _labels(table: "pa.Table", manifest: Manifest) -> Any:
+    """Values; a column whose categories have an order stays the column it is."""
+    column = table.column(manifest.target)
+    if getattr(column.type, "ordered", False):
+        return frame_of(table, manifest.library)[manifest.target]
+    return values_of(column)
+
+
+def _fitted(model: Any, X: Any, y: Any) -> Any:
+    """The fit; an error about columns that the model cannot read names the remedy."""
+    try:
+        return model.fit(X, y)
+    except (TypeError, ValueError) as error:
+        if isinstance(model, Prepared):
+            raise
+        name = type(model).__name__
+        raise InvalidInput(
+            f"{name} cannot be fitted to the training rows as they are ({error}). "
+            f"likely.Prepared({name}()) handles missing cells, text and dates, as compare does."
+        ) from error

@@ -1,0 +1,306 @@
+"""One model of the workbench: its estimator and everything that the workbench needs to know of it.
+
+a registered name     an entry of ``likely.workbench.models.MODELS``
+an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any class with
+                      scikit-learn's conventions; whether it is for classes or for numbers
+                      follows from its base classes
+an estimator          a copy of it is fitted
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+
+import likely
+from likely.errors import InvalidInput
+from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind, kinds_in_order
+from likely.spaces import Space
+from likely.workbench.model_spaces import Dimensions, Scale
+
+if TYPE_CHECKING:
+    from likely.workbench.task import Task
+
+Cost = Literal["low", "medium", "high"]
+
+EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
+_HOME = {"Constant": "likely.workbench.constant"}  # where it is not a public name of ``likely``
+
+
+class InnerModel(NamedTuple):
+    """An estimator inside another: its public name and arguments."""
+
+    estimator: str
+    settings: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.estimator}({', '.join(f'{k}={v!r}' for k, v in self.settings.items())})"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelEntry:
+    """A model with the settings that suit a target."""
+
+    name: str
+    estimator: str  # its name in ``likely``, or the import path of a class of another library
+    targets: frozenset[TargetKind]  # kinds for which it is tried where no model is named
+    summary: str
+    cost: Cost = "low"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # constructor arguments
+    also: frozenset[TargetKind] = frozenset()  # kinds that it can predict where it is named
+    streams: bool = False  # whether it can be fitted to a file larger than memory, as it is
+    missing: bool = False  # whether it takes missing cells as they are
+    space: Dimensions | None = None  # which settings are worth searching
+    example: Any = None  # an estimator that was given in place of a name
+
+    @property
+    def suits(self) -> frozenset[TargetKind]:
+        """All kinds of target that it can predict; none where it needs no target."""
+        return self.targets | self.also
+
+    @property
+    def supervised(self) -> bool:
+        """Whether it needs a target."""
+        return bool(self.suits)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it predicts classes, and nothing else."""
+        return self.supervised and self.suits <= CLASS_KINDS
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether it predicts ordered classes, and nothing else."""
+        return self.suits == {"ordinal"}
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its class belongs to another library, so that a model file cannot hold it."""
+        if self.example is not None:
+            return not type(_without_preparation(self.example)).__module__.startswith("likely.")
+        return "." in self.estimator
+
+    @property
+    def first_kind(self) -> TargetKind | None:
+        """The kind of number that its response is for, where it has one."""
+        own = (
+            self.settings
+            if self.example is None
+            else _without_preparation(self.example).get_params()
+        )
+        if self.is_foreign or own.get("response") is None:
+            return None
+        from likely.likelihoods.responses import response_named
+
+        return response_named(own["response"]).target_kind
+
+    def load(self) -> type[Any]:
+        """The class of the estimator."""
+        if self.example is not None:
+            return type(self.example)
+        return class_at(self.estimator) if "." in self.estimator else _class_named(self.estimator)
+
+    def defaults(self) -> dict[str, Any]:
+        """Each constructor argument with the value that it has if nothing is said."""
+        found = {
+            each.name: None if each.default is Parameter.empty else each.default
+            for each in signature(self.load()).parameters.values()
+            if each.kind is not Parameter.VAR_KEYWORD
+        }
+        return {name: self.settings.get(name, default) for name, default in found.items()}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
+        """The same model with settings that overrule its own; ``part__name`` reaches inside."""
+        return replace(self, settings={**self.settings, **settings}) if settings else self
+
+    def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
+        """Settings for a task: its kind and the order of its classes where the model takes them."""
+        takes = signature(self.load()).parameters
+        found: dict[str, Any] = {"random_state": seed} if "random_state" in takes else {}
+        if task is not None and not self.is_foreign:
+            found |= {"kind": task.kind} if "kind" in takes else {}
+            found |= {"order": list(task.order)} if "order" in takes and task.order else {}
+        found |= self.settings
+        return {name: _built(value) for name, value in found.items()}
+
+    def build(
+        self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
+    ) -> Any:
+        """A fresh estimator; ``settings`` overrule, and ``part__name`` reaches inside."""
+        if self.example is not None:
+            from sklearn.base import clone
+
+            model = clone(self.example)
+            given = {**self.settings, **(settings or {})}
+            return model.set_params(**given) if given else model
+        self._refuse_other_kind(task)
+        model = self._constructed(self.with_settings(settings or {}).arguments(task, seed=seed))
+        if self.is_foreign:
+            _refuse_without_probabilities(self, model, task)
+        return model
+
+    def resembles(self, entry: "ModelEntry") -> bool:
+        """Whether this estimator has the same kind of model inside as an entry of its class."""
+        parts = {k: part for k, part in entry.settings.items() if isinstance(part, InnerModel)}
+        own = _without_preparation(self.example).get_params(deep=False)
+        same = all(type(own[k]).__name__ == part.estimator for k, part in parts.items())
+        return same and (not parts or own.get("along") == entry.settings.get("along"))
+
+    def space_for(self, *, rows: int = 1000, spread: float = 1.0) -> Space:
+        """The usual space at the scale of a table: its rows, its target's standard deviation."""
+        if self.space is not None:
+            return Space(self.space(Scale(rows, spread)))
+        known = ", ".join(list(self.defaults())[:6])
+        raise InvalidInput(
+            f"{self.name} has no usual space of settings; one was expected. Declare which settings "
+            f"to search: space={{…}}, with names such as {known}; or train it as it is."
+        )
+
+    def _constructed(self, arguments: Mapping[str, Any]) -> Any:
+        """The estimator with its own arguments, then with those of the parts inside it."""
+        make = self.load()
+        takes = signature(make).parameters
+        own = {name: value for name, value in arguments.items() if name in takes}
+        needed = [
+            each.name
+            for each in takes.values()
+            if each.default is Parameter.empty
+            and each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+            and each.name not in own
+        ]
+        if needed:
+            raise InvalidInput(
+                f"{self.name} cannot be made without {', '.join(needed)}; a class whose arguments "
+                "all have defaults was expected. Pass an estimator in place of its name."
+            )
+        inside = {name: value for name, value in arguments.items() if name not in takes}
+        model = make(**own)
+        return model.set_params(**inside) if inside else model
+
+    def _refuse_other_kind(self, task: "Task") -> None:
+        if task.kind in self.suits:
+            return
+        from likely.workbench.models import entries_for
+
+        rivals = ", ".join(each.name for each in entries_for(task.kind, everything=True))
+        what = f"is for {', '.join(kinds_in_order(self.suits))} targets"
+        raise InvalidInput(
+            f"{self.name} {what if self.supervised else 'needs no target'}; "
+            f"{task.target!r} is {task.kind}. Choose one of {rivals}"
+            f"{_or_kind(task, self.suits)}."
+        )
+
+
+def entry_of_estimator(estimator: Any) -> ModelEntry:
+    """An estimator as it was given; its own class says for which kinds of target it is."""
+    inner = _without_preparation(estimator)
+    return ModelEntry(
+        type(inner).__name__,
+        type(inner).__name__,
+        frozenset(),
+        "",
+        also=_kinds_of_instance(inner),
+        example=estimator,
+    )
+
+
+def entry_of_path(path: str) -> ModelEntry:
+    """A class of another library by its import path."""
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    found = class_at(path)
+    summary = next(iter((found.__doc__ or "").strip().splitlines()), "")
+    if issubclass(found, ClassifierMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=CLASS_KINDS)
+    if issubclass(found, RegressorMixin):
+        return ModelEntry(path, path, frozenset(), summary, also=NUMBER_KINDS)
+    raise InvalidInput(
+        f"{path} is neither a classifier nor a regressor; a model that predicts a target was "
+        f"expected. Give the import path of one, such as {EXAMPLE_PATH}."
+    )
+
+
+def is_import_path(name: str) -> bool:
+    """Whether a name has the form of an import path, with a dot in it."""
+    return "." in name and all(word.isidentifier() for word in name.split("."))
+
+
+def class_at(path: str) -> type[Any]:
+    """The estimator's class at an import path; a module that is not there is named."""
+    home, _, name = path.rpartition(".")
+    try:
+        module = import_module(home)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{path} was given, and importing {home} failed ({error}). The import path of an "
+            f"estimator was expected, such as {EXAMPLE_PATH}. Correct the name, or install the "
+            "package."
+        ) from None
+    found = vars(module).get(name, getattr(module, name, None))
+    if not isinstance(found, type):
+        what = "has no such name" if found is None else f"has {name}, which is no class"
+        raise InvalidInput(
+            f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
+            f"such as {EXAMPLE_PATH}. Correct the name."
+        )
+    wanted = ("fit", "predict", "get_params", "set_params")
+    lacking = [method for method in wanted if not callable(getattr(found, method, None))]
+    if lacking:
+        raise InvalidInput(
+            f"{path} is no estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
+            f"predict, get_params and set_params was expected, such as {EXAMPLE_PATH}. Name one."
+        )
+    return found
+
+
+def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
+    """What scikit-learn's tags say; every kind where they say nothing."""
+    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+    if not isinstance(estimator, BaseEstimator):
+        return frozenset(TARGET_KINDS)
+    if is_classifier(estimator):
+        return CLASS_KINDS
+    return NUMBER_KINDS if is_regressor(estimator) else frozenset(TARGET_KINDS)
+
+
+def _without_preparation(estimator: Any) -> Any:
+    """The model that a preparation is for."""
+    from likely.workbench.preparation.prepared import Prepared
+
+    return estimator.model if isinstance(estimator, Prepared) else estimator
+
+
+def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
+    if task.has_classes and getattr(model, "predict_proba", None) is None:
+        name = type(model).__name__
+        raise InvalidInput(
+            f"{entry.name} has no predict_proba; scores are of probabilities. In Python, calibrate "
+            f"it: PlattScaling({name}()); elsewhere name a model that has it."
+        )
+
+
+def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
+    """The kind that a model would need, where the values may be of it."""
+    labels = task.classes
+    if labels and (isinstance(labels[0], str | bool) or labels[0] < 0):
+        kinds = kinds & CLASS_KINDS
+    if len(labels) != 2:
+        kinds = kinds - {"binary"}
+    given = " or ".join(repr(kind) for kind in kinds_in_order(kinds))
+    return f", or give the kind {given} if that is what it holds" if given else ""
+
+
+def _class_named(name: str) -> type[Any]:
+    home = likely if name in likely.__all__ else import_module(_HOME[name])
+    found: type[Any] = getattr(home, name)
+    return found
+
+
+def _built(value: Any) -> Any:
+    """A part as an estimator; anything else as it is."""
+    if isinstance(value, InnerModel):
+        return _class_named(value.estimator)(**value.settings)
+    return value

@@ -1,0 +1,238 @@
+"""One part of the rows held out, chosen by a hash of their index, in memory or as it is read.
+
+The part is the same in memory and in a stream, and so is its score, but for metrics that would
+have to keep every row: in a stream these are approximate.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import pairwise_total
+from likely.data.memory import in_one_table
+from likely.data.source import Source
+from likely.data.source_blocks import chunks
+from likely.data.split import split_mask, split_source
+from likely.kinds import CLASS_KINDS, TargetKind
+from likely.metrics.baseline import BestConstant, class_log_shares
+from likely.metrics.numbers import LogLikelihood
+from likely.metrics.prediction import Prediction, Truth
+from likely.metrics.registry import metrics_for
+from likely.metrics.score import Score, ScoreTotals
+from likely.workbench.held_out import ONE_PART, HeldOut
+from likely.workbench.predictions import moved_by, predict_for, predictive_family, truth_of
+from likely.workbench.task import Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from likely.workbench.dataset import Dataset
+
+FRACTION = 0.2  # of the rows, held out
+FEWEST_ROWS = 20  # below this nothing is held out
+CHUNK_ROWS = 65536
+ONE_COMPONENT = "one component"  # what a density is compared with
+
+
+class OnePart(NamedTuple):
+    """The fit to the other rows, and the score of the part."""
+
+    model: Any
+    score: Score
+    task: Task | None = None  # None without a target
+    held: HeldOut | None = None  # in memory: what was said of each row
+    n_unlabelled: int = 0  # rows of the part without a target, which are left out
+    n_unseen: int = 0  # rows of a class that the fit had not seen
+
+
+def fit_on(model: Any, data: "Dataset", source: Source) -> Any:
+    """The model after a fit on rows of the data, in memory or as they are read."""
+    beside, target = data.roles.to_fit(), data.target
+    if not data.in_memory:
+        return model.fit(source, *([] if target is None else [target]), **beside)
+    table = in_one_table(source)
+    arguments = {argument: table.column(name) for argument, name in beside.items()}
+    y = [] if target is None else [table.column(target)]
+    return model.fit(table.drop_columns(data.roles.columns), *y, **arguments)
+
+
+def hold_out(
+    make: Callable[[], Any],
+    data: "Dataset",
+    kind: TargetKind | None,
+    *,
+    seed: int,
+    task: Task | None = None,
+) -> OnePart | None:
+    """Fit on four fifths of the rows and score on the rest; None where these are too few.
+
+    ``kind`` is what the model takes its target for; ``task``, of a table in memory, says more.
+    Without a target the score is of a density, beside that of one component.
+    """
+    source = data.source
+    if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
+        return None
+    seen, part = split_source(source, seed, FRACTION)
+    if not any(batch.num_rows for batch in seen):
+        return None
+    model = fit_on(make(), data, seen)
+    if kind is None:
+        one = fit_on(make().set_params(n_components=1), data, seen)
+        return _density(model, one, data, part)
+    task = _task(model, data, kind) if task is None else _labelled(model, task)
+    scorer = _Scorer(model, task, data, _constant(model, task, data, seen))
+    if data.in_memory:
+        return scorer.in_memory(seed)
+    return scorer.streamed(part)
+
+
+class _Scorer(NamedTuple):
+    """A fitted model and the best constant of the same rows."""
+
+    model: Any
+    task: Task
+    data: "Dataset"
+    constant: BestConstant
+
+    def in_memory(self, seed: int) -> OnePart | None:
+        table = in_one_table(self.data.source)
+        rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION))
+        held, n_unlabelled, n_unseen = self.part(table.take(rows), rows)
+        if held is None:
+            return None
+        return OnePart(self.model, held.score(), self.task, held, n_unlabelled, n_unseen)
+
+    def streamed(self, part: Source) -> OnePart | None:
+        metrics = metrics_for(self.task.kind, in_memory=False)
+        totals: list[ScoreTotals] = []
+        n_unlabelled = n_unseen = 0
+        for table in _chunks(self.model, part, self.data):
+            held, unlabelled, unseen = self.part(table, np.arange(table.num_rows))
+            n_unlabelled, n_unseen = n_unlabelled + unlabelled, n_unseen + unseen
+            if held is not None:
+                totals.append(held.totals(metrics))
+        if not totals:
+            return None
+        score = replace(pairwise_total(totals).score(), how=ONE_PART)
+        return OnePart(self.model, score, self.task, None, n_unlabelled, n_unseen)
+
+    def part(self, table: "pa.Table", rows: Array) -> tuple[HeldOut | None, int, int]:
+        """The rows that count, how many have no target, and how many an unseen class."""
+        counts, known = _counts(table, self.data), self.task.known(table)
+        n_unlabelled = int((counts & ~known).sum())
+        kept = np.flatnonzero(counts & known)
+        if not len(kept):
+            return None, n_unlabelled, 0
+        table, rows = table.take(kept), rows[kept]
+        truth = _truth(self.model, self.task, table, self.data)
+        given = self.data.roles.to_predict(table)
+        prediction = predict_for(self.model, self.task, table, given)
+        family = None if self.task.has_classes else predictive_family(self.model)
+        held = HeldOut(
+            self.task,
+            truth,
+            prediction,
+            self.constant.prediction(truth),
+            rows,
+            np.zeros(len(rows), dtype=np.int64),
+            families=(family,),
+        )
+        unseen = [self.task.classes.index(label) for label in prediction.unseen]
+        return held, n_unlabelled, int(np.isin(truth.y, unseen).sum())
+
+
+def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | None:
+    """log p(x) per row, beside that of a model with one component."""
+    totals = []
+    for table in _chunks(model, part, data):
+        asked = table.select(list(model.feature_names_in_))
+        ours, theirs = (
+            Prediction(log_density=np.asarray(each.score_samples(asked))) for each in (model, one)
+        )
+        truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
+        totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))
+    if not totals:
+        return None
+    score = pairwise_total(totals).score()
+    return OnePart(model, replace(score, how=ONE_PART, beside=ONE_COMPONENT))
+
+
+def _constant(model: Any, task: Task, data: "Dataset", seen: Source) -> BestConstant:
+    """The best constant of the rows of the fit: of classes their counts, of numbers all of them."""
+    names = [str(data.target), *data.roles.beside().values()]
+    only = seen.select([name for name in dict.fromkeys(names) if name != data.clusters])
+    truths = []
+    for table in chunks(only, CHUNK_ROWS):
+        kept = np.flatnonzero(_counts(table, data) & task.known(table))
+        truth = _truth(model, task, table.take(kept), data)
+        if task.has_classes:
+            counts = np.bincount(truth.y, truth.weights, minlength=len(task.classes))
+            codes = np.arange(len(counts))
+            truth = Truth(codes, counts, task.classes, task.kind)
+        truths.append(truth)
+    if not task.has_classes:
+        return BestConstant.of(Truth.joined(truths))
+    total = np.sum([truth.weights for truth in truths], axis=0)
+    return BestConstant(class_log_shares(np.arange(len(total)), total, len(total)))
+
+
+def _truth(model: Any, task: Task, table: "pa.Table", data: "Dataset") -> Truth:
+    truth = truth_of(task, table, _weight(table, data))
+    offsets = None if task.has_classes else data.roles.offsets(table)
+    return truth if offsets is None else moved_by(model, truth, offsets)
+
+
+def _task(model: Any, data: "Dataset", kind: TargetKind) -> Task:
+    """The task of a target that is read: its classes are all that occur."""
+    target = str(data.target)
+    if kind not in CLASS_KINDS:
+        return Task(kind, target)
+    met = model.classes_.tolist()
+    labels = set(met).union(*(_labels(batch, target) for batch in data.source.select([target])))
+    in_order = sorted(labels) if met == sorted(met) else [*met, *sorted(labels - set(met))]
+    task = Task(kind, target, tuple(in_order), tuple(in_order) if kind == "ordinal" else None)
+    return _labelled(model, task)
+
+
+def _labels(batch: Any, target: str) -> set[Any]:
+    """The different labels of a batch; a missing one is none."""
+    found = batch.column(target).unique().to_pylist()
+    return {label for label in found if label is not None and label == label}
+
+
+def _labelled(model: Any, task: Task) -> Task:
+    """Without the label by which a model marks rows that have none; two classes are binary."""
+    if not task.has_classes:
+        return task
+    marked = model.get_params().get("unlabelled")
+    classes = tuple(label for label in task.classes if label != marked)
+    two = task.kind == "classes" and len(classes) == 2
+    return replace(task, classes=classes, kind="binary" if two else task.kind)
+
+
+def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
+    """The rows that count, piece by piece, with the columns that a score needs."""
+    beside = [name for role, name in data.roles.beside().items() if role != "clusters"]
+    target = [] if data.target is None else [data.target]
+    names = [*(str(name) for name in model.feature_names_in_), *target, *beside]
+    for table in chunks(part.select(list(dict.fromkeys(names))), CHUNK_ROWS):
+        kept = table.filter(_counts(table, data))
+        if kept.num_rows:
+            yield kept
+
+
+def _counts(table: "pa.Table", data: "Dataset") -> Array:
+    """Rows whose weight is above 0."""
+    weight = _weight(table, data)
+    return np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
+
+
+def _weight(table: "pa.Table", data: "Dataset") -> Array | None:
+    return None if data.weight is None else _numbers(table, data.weight)
+
+
+def _numbers(table: "pa.Table", name: str) -> Array:
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)

@@ -1,0 +1,169 @@
+"""``likely.seal`` and ``likely.open_seal``: sealing, joined to the models and the metrics.
+
+Sealing knows no model: ``Sealed`` is handed the function that fits and scores one.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from likely.errors import InvalidInput
+from likely.kinds import TargetKind
+from likely.sealing.create import Origin, Terms, create_seal
+from likely.sealing.final_score import FinalScore
+from likely.sealing.folder import SUFFIX, SealFolder, open_folder
+from likely.sealing.scorer import Scorer
+from likely.sealing.sealed import Sealed
+from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.given_data import UNNAMED
+from likely.workbench.task import task_of
+
+
+def seal(
+    data: Any,
+    target: Any = None,
+    *,
+    test: Any = 0.2,
+    group: str | None = None,
+    by_time: str | None = None,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    budget: int = 1,
+    judge: str = "plain",
+    escrow: str | Path | None = None,
+    seed: int = 0,
+    name: str | None = None,
+    folder: str | Path = ".",
+) -> Sealed:
+    """Seal part of the rows, to be scored on once, at the end.
+
+    Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
+    labels under a keystream, and a ledger of every look.
+
+    Parameters
+    ----------
+    data : data frame, array, Source, Dataset, built-in name, or path of a file
+        A CSV, TSV, ARFF, JSON lines or Parquet file, or a frame of any library narwhals knows.
+    target : str, or one label for each row
+        The column to be predicted; built-in data know their own.
+    test : float or sequence
+        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
+    group : str, optional
+        A column of which equal values stay on one side.
+    by_time : str, optional
+        A column of times; the latest rows are sealed.
+    kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
+        What the target is, where its values could be several: grades from 1 to 5, for instance.
+        All that works on the seal takes it from there.
+    order : sequence, optional
+        The classes from lowest to highest; the kind is then ordinal.
+    drop : sequence of str
+        Columns that no model is to see; they are not in the seal.
+    category : sequence of str
+        Columns of codes that are categories, though they look like numbers.
+    budget : int
+        How many looks are allowed without a reason.
+    judge : {"plain", "ladder", "thresholdout"}
+        What a look tells; the last two allow many looks.
+    escrow : path, optional
+        Where the labels go, instead of into the folder; ``final`` will ask for the file.
+    seed : int
+        Of the split.
+    name : str, optional
+        Of the folder, without its suffix; by default the file's.
+    folder : path
+        Where the seal is made.
+
+    Examples
+    --------
+    >>> import tempfile, likely, pyarrow as pa
+    >>> rows = pa.table({"x": range(50), "y": ["no", "yes"] * 25})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sealed = likely.seal(rows, "y", name="toy", folder=folder)
+    ...     print(sealed)
+    <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
+    """
+    rows = dataset(
+        data,
+        target,
+        kind=kind,
+        order=order,
+        group=group,
+        by_time=by_time,
+        drop=drop,
+        category=category,
+    )
+    _refuse_sealed(rows)
+    rows.refuse_roles("a seal")
+    kind, order = _checked_kind(rows)
+    terms = Terms(
+        target=rows.required_target(),
+        test=test,
+        group=rows.group,
+        by_time=rows.by_time,
+        budget=budget,
+        judge=judge,
+        escrow=None if escrow is None else Path(escrow),
+        seed=seed,
+        kind=kind,
+        order=None if order is None else tuple(order),
+        dropped=rows.dropped,
+        categories=rows.categories,
+    )
+    path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
+    return Sealed(create_seal(_origin(rows), terms, path), _final)
+
+
+def open_seal(path: str | Path) -> Sealed:
+    """The seal in a folder such as ``churn.seal``."""
+    folder = open_folder(path)
+    folder.ledger.entries()  # a broken ledger is refused here
+    return Sealed(folder, _final)
+
+
+def _refuse_sealed(rows: Dataset) -> None:
+    if rows.seal is not None:
+        raise InvalidInput(
+            f"{rows.label} is sealed already; a file, a table or built-in data were expected. Use "
+            "it as it is."
+        )
+
+
+def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
+    """The kind of the target and the order of its classes; refused where its values forbid them."""
+    if not rows.declared:
+        return None, None
+    task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)
+    return task.kind, None if rows.order is None else task.order
+
+
+def _origin(rows: Dataset) -> Origin:
+    label = f"a {rows.library or 'pyarrow'} table" if rows.label == UNNAMED else rows.label
+    if rows.place is not None:
+        label = rows.place.name
+    return Origin(rows.table, label, rows.digest, rows.library, rows.place)
+
+
+def _stem(rows: Dataset) -> str:
+    """``churn.csv`` is sealed as ``churn.seal``."""
+    if rows.place is not None:
+        return rows.place.name.split(".")[0]
+    return "data" if rows.label in (UNNAMED, "standard input") else rows.label
+
+
+def _final(
+    seal: SealFolder,
+    estimator: Any,
+    *,
+    again: str | None,
+    escrow: str | Path | None,
+    promised: float | None,
+    scorer: Scorer | None,
+) -> FinalScore:
+    from likely.workbench.final import final_score  # brings every model; a seal is made without
+
+    return final_score(
+        seal, estimator, again=again, escrow=escrow, promised=promised, scorer=scorer
+    )

@@ -1,0 +1,201 @@
+"""Predictions of rows while they were held out, and where each number lies in what was predicted.
+
+    PIT = (#{draws < y} + v (1 + #{draws = y})) / (1 + #draws),   v uniform
+
+With draws from the predictive distribution this is uniform exactly where the model is calibrated,
+for amounts and for counts.
+
+References
+----------
+Czado, Gneiting & Held (2009), Predictive model assessment for count data, Biometrics 65, §2.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.kinds import CLASS_KINDS, TargetKind
+from likely.metrics import Prediction, Score, Truth
+from likely.workbench.held_out import HeldOut
+from likely.workbench.identifiers import identifier_of
+from likely.workbench.task import Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DRAWS = 199  # of each row's predictive distribution: PIT in steps of half a percent
+MOST_KEPT = 20_000  # rows: pictures show no more
+MOST_SURPRISING = 12
+LONGEST_CELL = 200  # letters kept of a cell
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Held-out predictions of training rows, each row at most once, and their score."""
+
+    kind: TargetKind
+    target: str
+    truth: Truth
+    prediction: Prediction
+    row: Codes  # (n,)
+    fold: Codes  # (n,)
+    score: Score  # of all rows held out, of which these may be some
+    pit: Array | None = None  # (n,)
+    surprising: tuple[Mapping[str, Any], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, moved, identifier
+
+    @property
+    def has_classes(self) -> bool:
+        return self.kind in CLASS_KINDS
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(str(label) for label in self.truth.classes)
+
+    def columns(self) -> dict[str, Any]:
+        """One value per row of each, for a table; absent is what the model does not have."""
+        said = self.prediction
+        found: dict[str, Any] = {"row": self.row, "fold": self.fold, "truth": self.truth.y}
+        if said.log_proba is not None:
+            found |= {f"log_p_{k}": column for k, column in enumerate(said.log_proba.T)}
+        numbers = {
+            "mean": said.mean,
+            "log_density": said.log_density,
+            "pit": self.pit,
+            "weight": self.truth.weight,
+        }
+        return found | {name: values for name, values in numbers.items() if values is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known beside the columns."""
+        return {
+            **self.facts,
+            "kind": self.kind,
+            "target": self.target,
+            "classes": list(self.truth.classes),
+            "rows": len(self.row),
+            "score": self.score.to_json(),
+            "surprising": list(self.surprising),
+        }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any], columns: Mapping[str, Array]) -> "Validation":
+        """The same again."""
+        classes = tuple(facts["classes"])
+        if classes:
+            log_p = np.stack([columns[f"log_p_{k}"] for k in range(len(classes))], axis=1)
+            said = Prediction.of_classes(log_p)
+        else:
+            said = Prediction.of_numbers(columns["mean"], columns.get("log_density"))
+        return cls(
+            kind=facts["kind"],
+            target=facts["target"],
+            truth=Truth(columns["truth"], columns.get("weight"), classes, facts["kind"]),
+            prediction=said,
+            row=columns["row"],
+            fold=columns["fold"],
+            score=Score.from_json(facts["score"]),
+            pit=columns.get("pit"),
+            surprising=tuple(facts["surprising"]),
+            facts=facts,
+        )
+
+
+def validation_of(
+    held: HeldOut,
+    table: "pa.Table",
+    score: Score,
+    *,
+    places: Codes | None = None,
+    seed: int = 0,
+    by_time: str | None = None,
+) -> Validation:
+    """What is kept of rows that were held out; of one large part, the first rows.
+
+    ``held.row`` are rows of ``table``, which has the features and the target; ``places`` are those
+    of its rows in the whole table.
+    """
+    if held.n_folds is None and len(held.row) > MOST_KEPT:
+        held = held.rows(np.arange(MOST_KEPT))  # chosen by a hash, so the first are as good as any
+    table = table.take(held.row)
+    row = held.row if places is None else places[held.row]
+    return Validation(
+        kind=held.task.kind,
+        target=held.task.target,
+        truth=held.truth,
+        prediction=held.prediction,
+        row=row,
+        fold=held.fold,
+        score=score,
+        pit=_pit(held, np.random.default_rng(seed)),
+        surprising=_surprising(held, table, row),
+        facts={
+            "seed": seed,
+            "by_time": by_time,
+            "moved": held.truth.moved,
+            "identifier": identifier_of(table, held.task.target),
+        },
+    )
+
+
+def _pit(held: HeldOut, rng: np.random.Generator) -> Array | None:
+    """Where each number lies among draws of what was predicted for it."""
+    if held.task.has_classes:
+        return None
+    found = np.empty(len(held.row))
+    for place, family in enumerate(held.families):
+        part = held.rows(np.flatnonzero(held.fold == place))
+        if family is None:
+            return None
+        low, high = family.response.means
+        mean, y = part.prediction.means, part.truth.y
+        if not ((mean > low) & (mean < high)).all():
+            return None
+        below, equal = np.zeros(len(y)), np.zeros(len(y))
+        for _ in range(DRAWS):
+            drawn = np.asarray(family.response.sample(mean, rng, family.dispersion))
+            drawn = np.round(drawn) if held.task.kind == "count" else drawn
+            below += drawn < y
+            equal += drawn == y
+        inside = (below + rng.uniform(size=len(y)) * (1 + equal)) / (1 + DRAWS)
+        found[held.fold == place] = inside
+    return found
+
+
+def _surprising(held: HeldOut, table: "pa.Table", row: Codes) -> tuple[dict[str, Any], ...]:
+    """The rows with the largest losses, the largest first."""
+    task, truth = held.task, held.truth
+    losses = held.prediction.losses(truth)
+    worst = np.argsort(-losses, kind="stable")[:MOST_SURPRISING]
+    features = [name for name in table.column_names if name != task.target]
+    found = []
+    for i in worst.tolist():
+        found.append(
+            {
+                "row": int(row[i]),
+                "truth": _plain(task.classes[truth.y[i]] if task.has_classes else truth.y[i]),
+                "said": _said(task, held.prediction, i),
+                "loss": float(losses[i]) if np.isfinite(losses[i]) else None,
+                "cells": {name: _plain(table.column(name)[i].as_py()) for name in features},
+            }
+        )
+    return tuple(found)
+
+
+def _said(task: Task, said: Prediction, i: int) -> dict[str, Any]:
+    if said.log_proba is None:
+        return {"mean": float(said.means[i])}
+    best = int(said.log_proba[i].argmax())
+    return {"class": _plain(task.classes[best]), "p": float(np.exp(said.log_proba[i, best]))}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return str(value)[:LONGEST_CELL]

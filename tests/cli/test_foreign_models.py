@@ -1,0 +1,122 @@
+"""Models of other libraries by their import path: compared, tuned and drawn, but not saved."""
+
+import numpy as np
+import pytest
+
+BOOSTED = "sklearn.ensemble.HistGradientBoostingClassifier"
+TREE = "sklearn.tree.DecisionTreeClassifier"
+
+
+@pytest.fixture
+def flowers(tmp_path):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 120))
+    lines = [f"{a},{b},{'yn'[int(a + rng.normal() > 0)]}" for a, b in zip(x, z, strict=True)]
+    (tmp_path / "t.csv").write_text("x,z,y\n" + "\n".join(lines) + "\n")
+    return "t.csv"
+
+
+def test_a_path_is_compared_beside_a_name_with_the_settings_that_each_takes(likely, flowers):
+    words = ("compare", flowers, "logistic", TREE, "--target", "y", "--folds", "3")
+    said = likely(*words, "--repeats", "1", "--set", "max_depth=2", "--set", "l2=3", "--json").json
+    assert said["exit"] == 0
+    models = {each["model"]: each for each in said["result"]["models"]}
+    assert set(models) == {"logistic", TREE, "constant"}
+    assert all(each["problem"] is None for each in models.values())
+    assert np.isfinite(models[TREE]["value"])
+
+
+def test_a_path_works_on_a_seal(likely, flowers):
+    likely("seal", flowers, "--target", "y")
+    said = likely("compare", "t.seal", TREE, "--folds", "3", "--repeats", "1", "--json").json
+    assert said["exit"] == 0
+    assert TREE in {each["model"] for each in said["result"]["models"]}
+
+
+def test_a_curve_of_a_path_is_drawn_along_a_setting(likely, flowers):
+    words = ("curve", flowers, TREE, "--target", "y", "--folds", "3", "--set", "min_samples_leaf=5")
+    said = likely(*words, "--of", "max_depth", "--values", "1,3", "--json").json
+    assert said["exit"] == 0
+    assert [point["x"] for point in said["result"]["points"]] == [1, 3]
+    assert said["next"] == f"likely compare t.csv {TREE} --target y"
+
+
+def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
+    likely, flowers, tmp_path
+):
+    words = ("tune", flowers, TREE, "--target", "y", "--folds", "3", "--trials", "3")
+    said = likely(*words, "--space", "max_depth=1:4", "--set", "min_samples_leaf=5", "--json").json
+    assert said["exit"] == 0
+    best = said["result"]["best_parameters"]["max_depth"]
+    assert best is None or 1 <= best <= 4  # None: as it is, which is tried first
+    folder = tmp_path / "runs" / "001-DecisionTreeClassifier"
+    assert (folder / "study" / "trials.jsonl").exists()
+    assert not (folder / "model.likely").exists()
+    assert said["next"].startswith(f"likely compare t.csv {TREE} --target y --set max_depth=")
+    assert likely(*said["next"].split()[1:], "--repeats", "1").exit == 0
+    again = likely(*words[:-1], "5", "--space", "max_depth=1:4", "--set", "min_samples_leaf=5",
+                   "-o", folder, "--json").json  # fmt: skip
+    assert len(again["result"]["study"]["trials"]) == 5
+
+
+def test_a_search_of_a_path_needs_a_space(likely, flowers, tmp_path):
+    outcome = likely("tune", flowers, BOOSTED, "--target", "y")
+    assert outcome.exit == 1
+    assert "no usual space of settings" in " ".join(outcome.err.split())
+    assert "Add --space NAME=LOW:HIGH" in " ".join(outcome.err.split())
+    assert not (tmp_path / "runs").exists()
+
+
+def test_training_says_before_the_fit_that_a_path_cannot_be_saved(likely, flowers, tmp_path):
+    outcome = likely("train", flowers, BOOSTED, "--target", "y")
+    told = " ".join(outcome.err.split())
+    assert outcome.exit == 1
+    assert "a model file holds models of likely alone" in told
+    assert "Score it with likely compare" in told
+    assert told.endswith(f"Next: likely compare t.csv {BOOSTED} --target y")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "says"),
+    [
+        ("sklern.tree.X", 1, "importing sklern.tree failed (No module named 'sklern')"),
+        ("sklearn.tree.Nope", 1, "sklearn.tree has no such name"),
+        ("math.pi", 1, "pi, which is no class"),
+        ("sklearn.preprocessing.StandardScaler", 1, "is no estimator: it has no predict"),
+        ("sklearn.cluster.KMeans", 1, "neither a classifier nor a regressor"),
+        ("sklearn.svm.LinearSVC", 2, "PlattScaling(LinearSVC())"),
+        ("sklearn.ensemble.StackingClassifier", 2, "cannot be made without estimators"),
+        ("sklearn.tree.DecisionTreeRegressor", 2, "is for count, positive, real targets"),
+        ("logistc", 1, "Did you mean 'logistic'?"),
+        ("data..csv", 1, "There is no model 'data..csv'"),
+    ],
+)
+def test_what_is_no_model_is_refused_with_the_reason(likely, flowers, path, code, says):
+    outcome = likely("compare", flowers, path, "--target", "y")
+    assert outcome.exit == code
+    assert says in " ".join(outcome.err.split())
+
+
+def test_a_setting_that_no_model_has_is_refused(likely, flowers):
+    words = ("compare", flowers, "logistic", TREE, "--target", "y")
+    outcome = likely(*words, "--set", "depth=3")
+    assert outcome.exit == 1
+    assert f"none of logistic, {TREE} has it" in " ".join(outcome.err.split())
+    alone = likely("compare", flowers, TREE, "--target", "y", "--set", "max_dept=3")
+    assert "Did you mean 'max_depth'?" in " ".join(alone.err.split())
+    unnamed = likely("compare", flowers, "--target", "y", "--set", "l2=3")
+    assert "no model was named" in " ".join(unnamed.err.split())
+
+
+@pytest.mark.parametrize("text", ["max_depth", "max_depth=1:b", "max_depth=1:4:lin", "d=1:2:3:4"])
+def test_a_space_that_cannot_be_read_is_refused(likely, flowers, text):
+    outcome = likely("tune", flowers, TREE, "--target", "y", "--space", text)
+    assert outcome.exit == 1
+    assert "--space takes NAME=LOW:HIGH" in " ".join(outcome.err.split())
+
+
+def test_the_parameters_of_a_path_are_listed(likely):
+    said = likely("models", TREE, "--json").json["result"]
+    assert said["targets"] == ["binary", "classes", "ordinal"]
+    assert "max_depth" in {each["name"] for each in said["parameters"]}

@@ -1,0 +1,121 @@
+"""One score: the same rows, folds and seed give the same numbers whichever verb is asked."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from likely.formatting import estimate_cells
+from likely.report.sections.scores import score_of_run
+from likely.runs import read_run
+from tests.cli.conftest import patients
+
+FOLDS = ("--folds", "4", "--seed", "3")
+
+
+def shops(path, n=240):
+    """Groups, times and gaps, so that every way of splitting can be asked for."""
+    rng = np.random.default_rng(0)
+    x, shop = rng.normal(size=n), np.arange(n) // 10
+    y = x + 0.8 * rng.normal(size=24)[shop] + rng.logistic(size=n) > 0
+    amount = np.exp(0.3 * x + 0.5 * rng.normal(size=n)) + 1
+    cells = ["" if i % 9 == 0 else f"{x[i]:.4f}" for i in range(n)]
+    rows = [
+        f"{cells[i]},s{shop[i]},{i},{'yes' if y[i] else 'no'},{amount[i]:.4f}" for i in range(n)
+    ]
+    (path / "shops.csv").write_text("\n".join(["x,shop,day,y,amount", *rows]) + "\n")
+
+
+def of_train(likely, words):
+    scores = likely("train", *words, "-x", "4", "--seed", "3", "--json").json["result"]["scores"]
+    return scores["value"], *scores["interval"], scores["best_constant"]
+
+
+def of_compare(likely, words):
+    data, model, *more = words
+    found = likely("compare", data, model, "--repeats", "1", *FOLDS, *more, "--json").json["result"]
+    own, constant = (
+        next(each for each in found["models"] if each["model"] == name)
+        for name in (model, "constant")
+    )
+    assert own["best_constant"] == pytest.approx(constant["value"], rel=1e-12)
+    return own["value"], *own["interval"], constant["value"]
+
+
+def of_tune(likely, words):
+    """Of the model as it is, which is the first trial, and of the model that was fitted."""
+    data, model, *more = words
+    found = likely(
+        "tune", data, model, "--search", "random", "--trials", "1", *FOLDS, *more, "--json"
+    )
+    study, scores = found.json["result"]["study"], found.json["result"]["scores"]
+    first = study["trials"][0]
+    told = first["mean"], first["low"], first["high"], study["constant"]
+    assert told == pytest.approx(
+        (scores["value"], *scores["interval"], scores["best_constant"]), rel=1e-9
+    )
+    return told
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [("y", "logistic"), ("y", "naive-bayes"), ("amount", "glm-gamma")]
+)
+@pytest.mark.parametrize("split", [(), ("--group", "shop"), ("--by-time", "day")], ids=str)
+def test_train_compare_and_tune_give_one_score(likely, tmp_path, target, model, split):
+    shops(tmp_path)
+    likely("seal", "shops.csv", "--target", target, *split)
+    words = ("shops.seal", model)
+    trained = of_train(likely, words)
+    assert of_compare(likely, words) == pytest.approx(trained, rel=1e-9)
+    assert of_tune(likely, words) == pytest.approx(trained, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("logistic", "--target", "ill"),
+        ("logistic", "--target", "ill", "-x", "4"),
+        ("glm", "--target", "visits", "--exposure", "age", "--set", "response=poisson"),
+        ("linear", "--target", "age"),
+        ("mixture",),
+    ],
+    ids=" ".join,
+)
+def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, words):
+    (tmp_path / "patients.csv").write_text(patients())
+    said = likely("train", "patients.csv", *words, "-o", "run").out
+    scores = json.loads((tmp_path / "run/run.json").read_text())["scores"]
+    cells = estimate_cells(scores["value"], *scores["interval"], scores["best_constant"])
+    line = " +".join(map(re.escape, (scores["name"], *cells)))
+    assert re.search(line, said)
+    kept = tmp_path / "run/validation.json"
+    if words[0] != "mixture":
+        assert json.loads(kept.read_text())["score"] == scores
+    facts = read_run(tmp_path / "run")
+    assert score_of_run(facts).to_json() == scores
+    assert likely("report", "run").exit == 0
+    page = (tmp_path / "report.html").read_text()
+    first = scores["name"][0].upper() + scores["name"][1:]
+    assert f"{first} " in page
+    assert "the paired gain is" in page
+
+
+def test_a_function_is_a_metric_of_compare_tune_and_curve(likely, tmp_path):
+    shops(tmp_path)
+    (tmp_path / "own_scores.py").write_text(
+        "import numpy as np\n\n\ndef share_right(y, said):\n    return np.mean(y == said)\n"
+    )
+    words = ("--target", "y", "--folds", "3", "--metric", "own_scores.share_right", "--json")
+    found = likely("compare", "shops.csv", "naive-bayes", "--repeats", "1", *words).json["result"]
+    own = next(each for each in found["models"] if each["model"] == "naive-bayes")
+    assert found["metric"] == "own_scores.share_right"
+    assert own["value"] == pytest.approx(own["accuracy"])
+    assert own["interval"][0] < own["value"] < own["interval"][1]
+    tuned = likely("tune", "shops.csv", "naive-bayes", "--trials", "1", *words).json["result"]
+    assert tuned["study"]["trials"][0]["mean"] == pytest.approx(own["value"])
+    drawn = likely("curve", "shops.csv", "naive-bayes", "--values", "1.0", *words).json["result"]
+    assert drawn["points"][0]["validation"] == pytest.approx(own["value"])
+    refused = likely("compare", "shops.csv", "--target", "y", "--metric", "own_scores.nothing")
+    assert refused.exit == 1 or refused.exit == 2
+    assert "cannot be imported" in refused.err
