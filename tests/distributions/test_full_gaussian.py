@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.distributions.full_gaussian import FullFamily, FullGaussian
+from likely.distributions.full_gaussian import (
+    FullFamily,
+    FullGaussian,
+    refuse_not_positive_definite,
+)
 from likely.distributions.responsibility import Labels
 from likely.errors import InvalidInput
 
@@ -12,6 +16,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) @ RNG.normal(size=(3, 3)) + [1.0, 2.0, 3.0]
 LABELS = Labels(RNG.integers(0, 2, 40), 2)
 GROUPS = [X[LABELS.codes == k] for k in range(2)]
+
+ROOT = np.random.default_rng(0).normal(size=(3, 5))
 
 
 def fit(family, X=X, r=LABELS):
@@ -110,3 +116,22 @@ def test_a_covariance_given_by_hand_is_checked():
 def test_gaps_and_infinity_are_refused(value, message):
     with pytest.raises(InvalidInput, match=message):
         FullFamily().statistics(np.array([[0.0, value], [1.0, 1.0]]), np.ones((2, 1)))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[1.0, 0.5], [0.4, 1.0]], r"not symmetric.*differ by 0\.1.*transpose.*S \+ S\.T"),
+        ([[1.0, 2.0], [2.0, 1.0]], "not positive definite.*eigenvalue is -1;.*identity"),
+        ([[1.0, 1.0], [1.0, 1.0]], "not positive definite"),
+        ([[1.0, 0.0], [0.0, 0.0]], "not positive definite"),
+        ([[-1.0, 0.0], [0.0, 1.0]], "not positive definite"),
+    ],
+)
+def test_what_is_no_covariance_is_refused(matrix, message):
+    with pytest.raises(InvalidInput, match=message):
+        refuse_not_positive_definite(np.array(matrix), "Covariance 0")
+
+
+def test_a_covariance_is_accepted():
+    refuse_not_positive_definite(ROOT @ ROOT.T * 1e-20, "Covariance 0")

@@ -14,6 +14,7 @@ from likely.solvers.stopping import (
     Seconds,
     SmallChange,
     SmallStep,
+    Stuck,
     Tolerance,
 )
 from tests.solver_objectives import random_quadratic
@@ -48,6 +49,14 @@ def test_patience_counts_from_the_best_value():
     assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0))) is None
     assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0, 0.5))) is None
     assert rule.verdict(Progress(inf, (3.0, 1.0, 2.0, 1.0))) is not None
+
+
+def test_a_search_that_cannot_step_stops_and_says_why():
+    assert Stuck().verdict(FALLING) is None
+    assert Stuck().verdict(FALLING._replace(stuck="no lower value")).reason == "no lower value"
+    lost = Stuck().verdict(FALLING._replace(gap=float("nan")))
+    assert not lost.converged
+    assert "not a number" in lost.reason
 
 
 def test_an_unknown_gap_is_not_within_any_tolerance():

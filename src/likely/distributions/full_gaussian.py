@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.cholesky import InverseRoot, inverse_root
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm, Statistics
-from likely.distributions.factor import Factor, factorise, refuse_not_positive_definite
 from likely.distributions.gaussian import (
     LOG_2PI,
     DiagonalFamily,
@@ -45,6 +45,8 @@ from likely.distributions.responsibility import (
 )
 from likely.distributions.whitened import MOST_FEATURES, whitened_sums
 from likely.errors import InvalidInput, MissingCells
+
+SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
 
 @final
@@ -234,9 +236,9 @@ class FullGaussian(Distribution):
         return 1, self.n_features
 
     @cached_property
-    def factors(self) -> tuple[Factor, ...]:
+    def factors(self) -> tuple[InverseRoot, ...]:
         """One per component; a tied model repeats its own."""
-        own = [factorise(covariance) for covariance in self.covariance]
+        own = [inverse_root(covariance) for covariance in self.covariance]
         return tuple(own * self.n_components if self.tied else own)
 
     @property
@@ -247,7 +249,7 @@ class FullGaussian(Distribution):
         DiagonalFamily().check(X)
         out = np.empty((len(X), self.n_components))
         for k, factor in enumerate(self.factors):
-            z = np.dot(X - self.mean[k], factor.whitening)
+            z = np.dot(X - self.mean[k], factor.root)
             constant = factor.rank * LOG_2PI + factor.log_determinant
             out[:, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
         gaps = np.isnan(out).any(axis=1)
@@ -289,10 +291,10 @@ class FullGaussian(Distribution):
         tied = len(statistics.scatter) < self.n_components
         for k, factor in enumerate(self.factors):
             n = float(statistics.weight[k, 0])
-            delta = np.dot(statistics.mean[k] - self.mean[k], factor.whitening)
+            delta = np.dot(statistics.mean[k] - self.mean[k], factor.root)
             out += n * (factor.rank * LOG_2PI + factor.log_determinant + float(delta @ delta))
             if not tied or k == 0:
-                W = factor.whitening
+                W = factor.root
                 out += float(np.sum(np.dot(statistics.scatter[k], W) * W))
                 out += statistics.degrees * factor.log_determinant
         return -0.5 * out
@@ -326,7 +328,7 @@ class FullGaussian(Distribution):
         return out
 
     def _linear_about(self, centre: Array) -> tuple[Array, Array]:
-        W = self.factors[0].whitening
+        W = self.factors[0].root
         white = np.dot(self.mean - centre, W)
         return np.dot(white, W.T), -0.5 * np.einsum("kj,kj->k", white, white)
 
@@ -340,4 +342,20 @@ def _refuse_shapes(mean: Array, covariance: Array) -> None:
         raise InvalidInput(
             f"The covariances have shape {covariance.shape}; expected (1, {d}, {d}) or "
             f"({n_components}, {d}, {d}). Give one matrix for all components, or one for each."
+        )
+
+
+def refuse_not_positive_definite(matrix: Array, name: str) -> None:
+    """Refuse what is not the covariance of a density."""
+    if not np.allclose(matrix, matrix.T, rtol=SYMMETRY, atol=0.0):
+        gap = np.abs(matrix - matrix.T).max()
+        raise InvalidInput(
+            f"{name} is not symmetric: cells across the diagonal differ by {gap:.3g}; a covariance "
+            "must equal its transpose. Pass (S + S.T) / 2."
+        )
+    if not (np.diag(matrix) > 0).all() or inverse_root(matrix).rank < len(matrix):
+        smallest = np.linalg.eigvalsh(matrix).min()
+        raise InvalidInput(
+            f"{name} is not positive definite: its smallest eigenvalue is {smallest:.3g}; all must "
+            "be above 0. Add a multiple of the identity, or drop columns that repeat others."
         )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from likely._typing import Array
-from likely.distributions.factor import factorise
+from likely.cholesky import inverse_root
 from likely.distributions.gaussian import LOG_2PI
 
 
@@ -34,8 +34,8 @@ def log_prob_of_observed(mean: Array, covariance: Array, X: Array) -> Array:
     for mask, rows in patterns(X):
         seen = X[np.ix_(rows, mask)]
         for k in range(len(mean)):
-            factor = factorise(covariance[k][np.ix_(mask, mask)])
-            z = np.dot(seen - mean[k, mask], factor.whitening)
+            factor = inverse_root(covariance[k][np.ix_(mask, mask)])
+            z = np.dot(seen - mean[k, mask], factor.root)
             constant = factor.rank * LOG_2PI + factor.log_determinant
             out[rows, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
     return out
@@ -67,7 +67,7 @@ def _completed(
         if mask.all():
             continue
         gone = ~mask
-        W = factorise(covariance[np.ix_(mask, mask)]).whitening
+        W = inverse_root(covariance[np.ix_(mask, mask)]).root
         gain = np.dot(np.dot(covariance[np.ix_(gone, mask)], W), W.T)  # Σ_mo Σ_oo⁻¹
         seen = X[np.ix_(rows, mask)]
         filled[np.ix_(rows, gone)] = mean[gone] + np.dot(seen - mean[mask], gain.T)

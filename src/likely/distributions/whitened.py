@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
-from likely.distributions.factor import Factor
+from likely.cholesky import InverseRoot
 from likely.distributions.gaussian import LOG_2PI
 from likely.distributions.responsibility import for_loop
 
@@ -30,7 +30,7 @@ class WhitenedSums(NamedTuple):
 
 def whitened_sums(
     mean: Array,
-    factors: tuple[Factor, ...],
+    factors: tuple[InverseRoot, ...],
     X: Array,
     log_mixing: Array,
     weight: Array | None,
@@ -39,7 +39,9 @@ def whitened_sums(
     from likely.fast.mixture import full_gaussian_expectation
 
     n_components, d = mean.shape
-    W = np.stack([factor.whitening for factor in factors])
+    if any(factor.rank < d for factor in factors):
+        return None
+    W = np.stack([factor.root for factor in factors])
     if np.tril(W, -1).any():
         return None
     log_determinant = np.array([factor.log_determinant for factor in factors])

@@ -11,25 +11,15 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh
+from scipy.linalg import eigh
 
 from likely._typing import Array
+from likely.cholesky import inverse_root, unit_diagonal
 from likely.errors import InvalidInput, UnknownName
 from likely.objectives.inference import ClusterScores
-from likely.solvers.factor import triangular_inverse
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
-MACHINE = float(np.finfo(np.float64).eps)
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A⁻¹ = RRᵀ on the range of A."""
-
-    root: Array  # R, (p, rank)
-    estimable: Array  # (p,): False where a direction without information moves the coefficient
 
 
 @final
@@ -46,10 +36,10 @@ class Bread:
     def of(cls, information: Array, curvature: Array, free: Array) -> "Bread":
         """``free`` are the coefficients that were not held at 0: a mask or their indices."""
         p, H = len(information), information[np.ix_(free, free)]
-        factor = inverse_root(H + np.diag(curvature[free]))
-        root, held, lost = np.zeros((p, factor.root.shape[1])), np.full(p, True), np.full(p, False)
-        root[free], held[free], lost[free] = factor.root, False, ~factor.estimable
-        middle = factor.root.T @ H @ factor.root if curvature.any() else np.eye(root.shape[1])
+        inverse, estimable = _inverse_root(H + np.diag(curvature[free]))
+        root, held, lost = np.zeros((p, inverse.shape[1])), np.full(p, True), np.full(p, False)
+        root[free], held[free], lost[free] = inverse, False, ~estimable
+        middle = inverse.T @ H @ inverse if curvature.any() else np.eye(root.shape[1])
         return cls(root, held, lost, middle)
 
     @property
@@ -100,20 +90,12 @@ def small_sample(n: float, df_residual: float) -> float:
     return n / df_residual if df_residual > 0 else float("nan")
 
 
-def inverse_root(matrix: Array) -> Factor:
-    """R with RRᵀ = matrix⁻¹; where there is no inverse, on the range of the scaled matrix."""
+def _inverse_root(matrix: Array) -> tuple[Array, Array]:
+    """R with RRᵀ = matrix⁻¹, and which coefficients no direction without information moves."""
     if not np.isfinite(matrix).all():
-        return Factor(np.full(matrix.shape, np.nan), np.zeros(len(matrix), dtype=bool))
-    scale, unit = unit_diagonal(matrix)
-    try:
-        lower = cholesky(unit, lower=True)
-        singular = len(unit) > 0 and np.diag(lower).min() ** 2 < 8 * MACHINE * len(unit)
-    except LinAlgError:
-        singular = True
-    if singular:
-        return _on_range(scale, unit)
-    root = triangular_inverse(lower).T / scale[:, None]
-    return Factor(root, np.ones(len(unit), dtype=bool))
+        return np.full(matrix.shape, np.nan), np.zeros(len(matrix), dtype=bool)
+    found = inverse_root(matrix)
+    return found.root, np.all(np.abs(found.null) < TOUCHED, axis=1)
 
 
 def square_root(covariance: Array) -> Array:
@@ -121,20 +103,6 @@ def square_root(covariance: Array) -> Array:
     scale, unit = unit_diagonal(covariance)
     values, vectors = eigh(unit)
     return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
-    """d and A with matrix = diag(d) A diag(d); d is 1 where the diagonal is 0."""
-    diagonal = np.diag(matrix)
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    return scale, matrix / scale[:, None] / scale
-
-
-def _on_range(scale: Array, unit: Array) -> Factor:
-    values, vectors = eigh(unit)
-    kept = values > 8 * MACHINE * len(unit) * max(float(values[-1]), 0.0)
-    root = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
-    return Factor(root, (np.abs(vectors[:, ~kept]) < TOUCHED).all(axis=1))
 
 
 def check_covariance(covariance: str, n_groups: int | None = None) -> None:

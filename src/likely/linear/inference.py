@@ -30,6 +30,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from likely._typing import Array
+from likely.cholesky import inverse_root
 from likely.compute.executor import Executor
 from likely.data.block import Blocks
 from likely.data.layouts.intercept import Design
@@ -38,7 +39,6 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.covariance import (
     Bread,
     check_covariance,
-    inverse_root,
     small_sample,
     square_root,
 )

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, final
 import numpy as np
 
 from likely._typing import Array
+from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Csr, Dense
@@ -33,7 +34,6 @@ from likely.penalties import ElasticNet, Penalty
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
-from likely.solvers.factor import factorise
 from likely.solvers.gradient_descent import GradientDescent
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search

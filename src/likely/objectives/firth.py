@@ -18,12 +18,13 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array
+from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.base import Likelihood
-from likely.objectives.linear import Total, block_eta, block_second_order, weighted
+from likely.objectives.linear import block_eta, block_second_order, weighted
+from likely.objectives.penalised import Total
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.factor import factorise
 
 
 def block_leverage_score(

@@ -3,8 +3,7 @@
     f(θ) = Σ_i w_i nll(y_i, x_iᵀθ + o_i) + ½ Σ_j κ_j θ_j²        F(θ) = f(θ) + Σ_j λ_j|θ_j|
 
 A likelihood sees only y and η; a design sees only vectors.  Neither knows the other, so a new
-likelihood works with sparse data, and a new layout works with every likelihood.  The penalty is
-one more term, added to the total once.
+likelihood works with sparse data, and a new layout works with every likelihood.
 """
 
 from dataclasses import dataclass
@@ -14,12 +13,11 @@ from typing import Protocol, final
 import numpy as np
 
 from likely._typing import Array
-from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
-from likely.solvers.proximal_newton import L1Objective
+from likely.solvers.base import FirstOrder, SecondOrder
 
 
 class Loss(Protocol):
@@ -29,14 +27,6 @@ class Loss(Protocol):
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
         """The loss, its slope and its curvature in η."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Total(FieldwiseAdditive):
-    """One number or array that adds."""
-
-    value: Array | float
 
 
 def block_eta(theta: Array, block: Block) -> Array:
@@ -89,51 +79,32 @@ def block_hessian_times(loss: Loss, theta: Array, direction: Array, block: Block
 
 @final
 @dataclass(frozen=True, eq=False)
-class LinearObjective(SmoothObjective, L1Objective):
-    """The executor totals the blocks; the penalty is added here."""
+class LinearObjective(PenalisedSum):
+    """One likelihood and one predictor."""
 
     likelihood: Loss
-    penalty_on: Penalty  # one strength per entry of θ; 0 on the intercept
+    penalty_on: Penalty
     blocks: Blocks
     executor: Executor
 
     @property
-    def l1(self) -> Array:
-        return self.penalty_on.corners(self.blocks.n_features)
-
-    def value(self, theta: Array) -> float:
-        term = partial(block_value, self.likelihood, theta)
-        return float(self.executor.sum(term, self.blocks).value) + self._smooth(theta)
-
-    def first_order(self, theta: Array) -> FirstOrder:
-        here = self.executor.sum(partial(block_first_order, self.likelihood, theta), self.blocks)
-        return FirstOrder(
-            here.value + self._smooth(theta), here.gradient + self.penalty_on.gradient(theta)
+    def terms(self) -> Terms:
+        return Terms(
+            partial(block_value, self.likelihood),
+            partial(block_first_order, self.likelihood),
+            partial(block_second_order, self.likelihood),
         )
 
-    def second_order(self, theta: Array) -> SecondOrder:
-        here = self.executor.sum(partial(block_second_order, self.likelihood, theta), self.blocks)
-        return SecondOrder(
-            here.value + self._smooth(theta),
-            here.gradient + self.penalty_on.gradient(theta),
-            here.hessian + np.diag(self.penalty_on.curvature(theta)),
-        )
+    @property
+    def size(self) -> int:
+        return self.blocks.n_features
 
     def hessian_on(self, theta: Array, columns: Array) -> Array:
-        term = partial(block_hessian_on, self.likelihood, theta, columns)
-        total = np.asarray(self.executor.sum(term, self.blocks).value)
-        return total + np.diag(self.penalty_on.curvature(theta)[columns])
+        term = partial(block_hessian_on, self.likelihood)
+        total = np.asarray(self.total(term, theta, columns).value)
+        return total + self.smooth_hessian(theta, columns)
 
     def hessian_times(self, theta: Array, direction: Array) -> Array:
-        term = partial(block_hessian_times, self.likelihood, theta, direction)
-        total = np.asarray(self.executor.sum(term, self.blocks).value)
+        term = partial(block_hessian_times, self.likelihood)
+        total = np.asarray(self.total(term, theta, direction).value)
         return total + self.penalty_on.curvature(theta) * direction
-
-    def penalty(self, theta: Array) -> float:
-        return self.penalty_on.rough().value(theta)
-
-    def prox(self, theta: Array, step: float) -> Array:
-        return self.penalty_on.rough().prox(theta, step)
-
-    def _smooth(self, theta: Array) -> float:
-        return self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)

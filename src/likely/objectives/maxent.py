@@ -26,10 +26,11 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.objectives.linear import Total, weighted, weighted_sum
+from likely.objectives.linear import weighted, weighted_sum
+from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.objectives.softmax import cross_entropy, cross_entropy_slope, row_weights
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, FirstOrderObjective, SecondOrder, SmoothObjective
+from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import softmax
 
 
@@ -94,33 +95,25 @@ def block_feature_totals(n_classes: int, w: Array, block: Block) -> FeatureTotal
 
 @final
 @dataclass(frozen=True, eq=False)
-class MaxEntropyObjective(SmoothObjective, FirstOrderObjective):
-    """The executor totals the blocks; the penalty, a smooth one, is added here."""
+class MaxEntropyObjective(PenalisedSum):
+    """One weight for each feature function."""
 
     n_classes: int
     penalty_on: Penalty
     blocks: Blocks
     executor: Executor
 
-    def value(self, theta: Array) -> float:
-        total = self.executor.sum(partial(block_value, self.n_classes, theta), self.blocks)
-        return float(total.value) + self.penalty_on.value(theta)
-
-    def first_order(self, theta: Array) -> FirstOrder:
-        here = self.executor.sum(partial(block_first_order, self.n_classes, theta), self.blocks)
-        return FirstOrder(
-            here.value + self.penalty_on.value(theta),
-            here.gradient + self.penalty_on.gradient(theta),
+    @property
+    def terms(self) -> Terms:
+        return Terms(
+            partial(block_value, self.n_classes),
+            partial(block_first_order, self.n_classes),
+            partial(block_second_order, self.n_classes),
         )
 
-    def second_order(self, theta: Array) -> SecondOrder:
-        here = self.executor.sum(partial(block_second_order, self.n_classes, theta), self.blocks)
-        return SecondOrder(
-            here.value + self.penalty_on.value(theta),
-            here.gradient + self.penalty_on.gradient(theta),
-            here.hessian + np.diag(self.penalty_on.curvature(theta)),
-        )
+    @property
+    def size(self) -> int:
+        return self.blocks.n_features // self.n_classes
 
     def feature_totals(self, theta: Array) -> FeatureTotals:
-        term = partial(block_feature_totals, self.n_classes, theta)
-        return self.executor.sum(term, self.blocks)
+        return self.total(partial(block_feature_totals, self.n_classes), theta)

@@ -13,10 +13,9 @@ the cauchit, which is not log-concave, it may be indefinite far from the optimum
 replaced by its expectation, which never is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import inf
 from typing import final
 
 import numpy as np
@@ -28,53 +27,45 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.ordinal import Ordinal
 from likely.likelihoods.ordinal_curvature import OrdinalCurvature, ordinal_curvature
-from likely.objectives.linear import Total, block_eta, weighted, weighted_sum
+from likely.objectives.linear import block_eta, weighted, weighted_sum
+from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
-from likely.solvers.proximal_newton import L1Objective
+from likely.solvers.base import FirstOrder, SecondOrder
 
 CHUNK_CELLS = 2**15  # rows × classes of a temporary: a quarter of a megabyte
 FEWEST_CHUNK_ROWS = 256
 
-Term = Callable[[Ordinal, Array, Block], SecondOrder]
-
 
 @final
 @dataclass(frozen=True, eq=False)
-class OrdinalObjective(SmoothObjective, L1Objective):
+class OrdinalObjective(PenalisedSum):
     """θ = (β, b): p coefficients, then K − 1 thresholds."""
 
     likelihood: Ordinal
-    penalty_on: Penalty  # one strength per entry of θ; 0 on the thresholds
+    penalty_on: Penalty
     blocks: Blocks
     executor: Executor
 
     @property
-    def n_parameters(self) -> int:
-        return self.blocks.n_features + self.likelihood.n_classes - 1
+    def terms(self) -> Terms:
+        return Terms(
+            partial(block_value, self.likelihood),
+            partial(block_first_order, self.likelihood),
+            partial(block_observed, self.likelihood),
+        )
 
     @property
-    def l1(self) -> Array:
-        return self.penalty_on.corners(self.n_parameters)
+    def size(self) -> int:
+        return self.blocks.n_features + self.likelihood.n_classes - 1
+
+    def allows(self, theta: Array) -> bool:
+        """Whether the thresholds fall."""
+        return bool((np.diff(theta[self.blocks.n_features :]) < 0).all())
 
     def start(self, frequency: Array) -> Array:
         """β = 0 and the thresholds that give these class frequencies."""
         thresholds = self.likelihood.thresholds_of_frequencies(frequency)
         return np.concatenate([np.zeros(self.blocks.n_features), thresholds])
-
-    def value(self, theta: Array) -> float:
-        if not self._falls(theta):
-            return inf
-        term = partial(block_value, self.likelihood, theta)
-        return float(self.executor.sum(term, self.blocks).value) + self._smooth(theta)
-
-    def first_order(self, theta: Array) -> FirstOrder:
-        if not self._falls(theta):
-            return FirstOrder(inf, np.zeros_like(theta))
-        here = self.executor.sum(partial(block_first_order, self.likelihood, theta), self.blocks)
-        return FirstOrder(
-            here.value + self._smooth(theta), here.gradient + self.penalty_on.gradient(theta)
-        )
 
     def second_order(self, theta: Array) -> SecondOrder:
         """With the observed Hessian, or its expectation where that one is not convex."""
@@ -85,36 +76,11 @@ class OrdinalObjective(SmoothObjective, L1Objective):
 
     def observed(self, theta: Array) -> SecondOrder:
         """With the observed Hessian for any link: what standard errors are read from."""
-        return self._second(theta, block_observed)
+        return self.second_order_by(self.terms.second_order, theta)
 
     def expected(self, theta: Array) -> SecondOrder:
         """With the expected Hessian, Fisher's information plus the penalty's curvature."""
-        return self._second(theta, block_expected)
-
-    def hessian_on(self, theta: Array, columns: Array) -> Array:
-        return self.second_order(theta).hessian[np.ix_(columns, columns)]
-
-    def penalty(self, theta: Array) -> float:
-        return self.penalty_on.rough().value(theta)
-
-    def prox(self, theta: Array, step: float) -> Array:
-        return self.penalty_on.rough().prox(theta, step)
-
-    def _second(self, theta: Array, term: Term) -> SecondOrder:
-        if not self._falls(theta):
-            return SecondOrder(inf, np.zeros_like(theta), np.eye(theta.size))
-        here = self.executor.sum(partial(term, self.likelihood, theta), self.blocks)
-        return SecondOrder(
-            here.value + self._smooth(theta),
-            here.gradient + self.penalty_on.gradient(theta),
-            here.hessian + np.diag(self.penalty_on.curvature(theta)),
-        )
-
-    def _falls(self, theta: Array) -> bool:
-        return bool((np.diff(theta[self.blocks.n_features :]) < 0).all())
-
-    def _smooth(self, theta: Array) -> float:
-        return self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
+        return self.second_order_by(partial(block_expected, self.likelihood), theta)
 
 
 def block_class_weight(likelihood: Ordinal, block: Block) -> Total:

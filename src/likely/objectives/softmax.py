@@ -30,10 +30,10 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.categorical import Categorical
-from likely.objectives.linear import Total, weighted_sum
+from likely.objectives.linear import weighted_sum
+from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.penalties import Penalty
-from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
-from likely.solvers.proximal_newton import L1Objective
+from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import logsumexp, softmax
 
 PAIRS_AT_ONCE = 32  # columns of weights that are held beside a block
@@ -169,11 +169,11 @@ def block_shared_curvature(classes: Classes, theta: Array, block: Block) -> Tota
 
 @final
 @dataclass(frozen=True, eq=False)
-class SoftmaxObjective(SmoothObjective, L1Objective):
-    """The executor totals the blocks; the penalty and the tie are added here."""
+class SoftmaxObjective(PenalisedSum):
+    """One predictor per class; the tie is added beside the penalty."""
 
     n_classes: int
-    penalty_on: Penalty  # one strength per entry of θ; 0 on the intercepts
+    penalty_on: Penalty
     blocks: Blocks
     executor: Executor
     reference: int | None = None
@@ -184,42 +184,26 @@ class SoftmaxObjective(SmoothObjective, L1Objective):
         return Classes(self.n_classes, self.reference)
 
     @property
-    def size(self) -> int:
-        """The length of θ."""
-        return self.classes.weighted * self.blocks.n_features
+    def terms(self) -> Terms:
+        return Terms(
+            partial(block_value, self.classes),
+            partial(block_first_order, self.classes),
+            partial(block_second_order, self.classes),
+        )
 
     @property
-    def l1(self) -> Array:
-        return self.penalty_on.corners(self.size)
-
-    def value(self, theta: Array) -> float:
-        term = partial(block_value, self.classes, theta)
-        return float(self.executor.sum(term, self.blocks).value) + self._smooth(theta)
-
-    def first_order(self, theta: Array) -> FirstOrder:
-        here = self.executor.sum(partial(block_first_order, self.classes, theta), self.blocks)
-        return FirstOrder(
-            here.value + self._smooth(theta), here.gradient + self._smooth_gradient(theta)
-        )
-
-    def second_order(self, theta: Array) -> SecondOrder:
-        here = self.executor.sum(partial(block_second_order, self.classes, theta), self.blocks)
-        return SecondOrder(
-            here.value + self._smooth(theta),
-            here.gradient + self._smooth_gradient(theta),
-            here.hessian + self._smooth_hessian(theta, np.arange(self.size)),
-        )
+    def size(self) -> int:
+        return self.classes.weighted * self.blocks.n_features
 
     def hessian_on(self, theta: Array, columns: Array) -> Array:
-        term = partial(block_hessian_on, self.classes, theta, columns)
-        total = np.asarray(self.executor.sum(term, self.blocks).value)
-        return total + self._smooth_hessian(theta, columns)
+        term = partial(block_hessian_on, self.classes)
+        total = np.asarray(self.total(term, theta, columns).value)
+        return total + self.smooth_hessian(theta, columns)
 
     def hessian_times(self, theta: Array, direction: Array) -> Array:
-        term = partial(block_hessian_times, self.classes, theta, direction)
-        total = np.asarray(self.executor.sum(term, self.blocks).value)
-        tied = self._tied(direction)
-        return total + self.penalty_on.curvature(theta) * direction + tied
+        term = partial(block_hessian_times, self.classes)
+        total = np.asarray(self.total(term, theta, direction).value)
+        return total + self.penalty_on.curvature(theta) * direction + self._tied(direction)
 
     def curvature_bound(self, columns: Array | None = None) -> Array:
         """½ Σ w x̃x̃ᵀ + κ on some columns, for any one class: no Hessian exceeds it anywhere."""
@@ -229,24 +213,17 @@ class SoftmaxObjective(SmoothObjective, L1Objective):
 
     def shared_curvature(self, theta: Array) -> Array:
         """Σ w x̃x̃ᵀ Σ_k p_k(1 − p_k)/K + κ: what classes have in common at θ, (p, p)."""
-        term = partial(block_shared_curvature, self.classes, theta)
-        return self.executor.sum(term, self.blocks).value + np.diag(self._least_ridge())
+        term = partial(block_shared_curvature, self.classes)
+        return self.total(term, theta).value + np.diag(self._least_ridge())
 
-    def penalty(self, theta: Array) -> float:
-        return self.penalty_on.rough().value(theta)
+    def smooth(self, theta: Array) -> float:
+        return super().smooth(theta) + 0.5 * float(np.dot(theta, self._tied(theta)))
 
-    def prox(self, theta: Array, step: float) -> Array:
-        return self.penalty_on.rough().prox(theta, step)
+    def smooth_gradient(self, theta: Array) -> Array:
+        return super().smooth_gradient(theta) + self._tied(theta)
 
-    def _smooth(self, theta: Array) -> float:
-        ridge = self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
-        return ridge + 0.5 * float(np.dot(theta, self._tied(theta)))
-
-    def _smooth_gradient(self, theta: Array) -> Array:
-        return self.penalty_on.gradient(theta) + self._tied(theta)
-
-    def _smooth_hessian(self, theta: Array, columns: Array) -> Array:
-        ridge = np.diag(self.penalty_on.curvature(theta)[columns])
+    def smooth_hessian(self, theta: Array, columns: Array) -> Array:
+        ridge = super().smooth_hessian(theta, columns)
         if self.tie is None:
             return ridge
         j = columns % self.blocks.n_features

@@ -2,13 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from time import perf_counter
 from typing import Any, final
 
 from likely.progress import report
-from likely.solvers.base import Objective, S, Solver, State
-from likely.solvers.stopping import FirstOf, Progress, StoppingRule
+from likely.solvers.base import Objective, S, Solver
+from likely.solvers.stopping import (
+    FirstOf,
+    Iterations,
+    Progress,
+    StoppingRule,
+    Stuck,
+    Tolerance,
+)
 
 
 @final
@@ -70,29 +76,22 @@ def search(
     watch: Callable[[S], None] | None = None,
 ) -> tuple[Solution, S]:
     """The solution, and the last state for whoever needs what the solver carried there."""
-    state = solver.init(objective, start)
-    trace, verdict, began = [state.value], None, perf_counter()
-    rule, seen = stopping or FirstOf(()), watch or _unseen
-    seen(state)
-    while state.gap > tol and not state.stuck and not verdict and len(trace) <= max_iter:
+    rules = (Tolerance(tol), *(() if stopping is None else (stopping,)), Stuck())
+    rule = FirstOf((*rules, Iterations(max_iter)))
+    began, state = perf_counter(), solver.init(objective, start)
+    trace = [state.value]
+    verdict = rule.verdict(Progress(state.gap, trace, stuck=state.stuck))
+    if watch is not None:
+        watch(state)
+    while verdict is None:
         before, state = state, solver.step(objective, state)
         trace.append(state.value)
-        seen(state)
+        if watch is not None:
+            watch(state)
         report(f"{solver.name} step", 1, f"objective {state.value:.6g}, gap {state.gap:.1e}")
-        seconds = perf_counter() - began
-        verdict = rule.verdict(Progress(state.gap, trace, seconds, (before.theta, state.theta)))
-    converged = state.gap <= tol or (verdict is not None and verdict.converged)
-    if state.gap <= tol:
-        reason = f"the gap {state.gap:.1e} is within tol={tol:g}"
-    elif verdict is not None:
-        reason = verdict.reason
-    elif state.stuck:
-        reason = state.stuck
-    else:
-        gap = f"{state.gap:.1e}" if isfinite(state.gap) else "unknown size"
-        reason = f"max_iter={max_iter} was reached with a gap of {gap}"
-    return Solution(state.theta, converged, reason, tuple(trace), state.gap, solver.name), state
-
-
-def _unseen(state: State) -> None:
-    """Nobody watches."""
+        moved, seconds = (before.theta, state.theta), perf_counter() - began
+        verdict = rule.verdict(Progress(state.gap, trace, seconds, moved, state.stuck))
+    solution = Solution(
+        state.theta, verdict.converged, verdict.reason, tuple(trace), state.gap, solver.name
+    )
+    return solution, state

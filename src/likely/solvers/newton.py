@@ -20,8 +20,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array
+from likely.cholesky import factorise
 from likely.solvers.base import SmoothObjective, Solver, State, rounding
-from likely.solvers.factor import factorise
 
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30

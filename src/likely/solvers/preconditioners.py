@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from likely._typing import Array
+from likely.cholesky import unit_diagonal
 
 # relative to a unit diagonal: directions in which the columns depend on one another keep some
 # curvature, and the factor of a matrix that is singular but for rounding exists
@@ -104,8 +105,6 @@ class PerClass(Preconditioner):
 
 def robust_factor(matrix: Array) -> Array:
     """The lower Cholesky factor of M, scaled to a unit diagonal and given a little jitter."""
-    diagonal = np.diag(matrix)
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    unit = matrix / np.multiply.outer(scale, scale)
+    scale, unit = unit_diagonal(matrix)
     unit[np.diag_indices_from(unit)] = 1.0 + JITTER
     return scale[:, None] * np.asarray(cholesky(unit, lower=True))

@@ -14,7 +14,7 @@ Prechelt, Early stopping — but when?, 1998 (patience).
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite, isnan
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -27,6 +27,7 @@ class Progress(NamedTuple):
     trace: Sequence[float]  # the objective, from the start to now
     seconds: float = 0.0
     last_step: tuple[Any, Any] | None = None  # θ before the last step, and after it
+    stuck: str = ""  # why the solver can take no further step
 
     @property
     def n_iter(self) -> int:
@@ -69,13 +70,25 @@ class Tolerance(StoppingRule):
 
 @final
 @dataclass(frozen=True)
+class Stuck(StoppingRule):
+    """The solver can take no further step and says why, or its gap is not a number."""
+
+    def verdict(self, progress: Progress) -> Verdict | None:
+        if progress.stuck:
+            return Verdict(progress.stuck, converged=False)
+        return Verdict("the gap is not a number", False) if isnan(progress.gap) else None
+
+
+@final
+@dataclass(frozen=True)
 class Iterations(StoppingRule):
     max_iter: int = 100
 
     def verdict(self, progress: Progress) -> Verdict | None:
         if progress.n_iter < self.max_iter:
             return None
-        reason = f"max_iter={self.max_iter} was reached with a gap of {progress.gap:.1e}"
+        gap = f"{progress.gap:.1e}" if isfinite(progress.gap) else "unknown size"
+        reason = f"max_iter={self.max_iter} was reached with a gap of {gap}"
         return Verdict(reason, converged=False)
 
 

@@ -1,9 +1,10 @@
-"""Cholesky factors that the units of the columns do not touch, and that pass over dependent ones.
+"""Cholesky factors of matrices scaled to a unit diagonal: the units of columns do not matter.
 
-    S H S = L Lᵀ        S = diag(H)^(−½)
+    H = D A D,  D² = diag(H)        A = L Lᵀ        R = D⁻¹ L⁻ᵀ,  R Rᵀ = H⁻¹
 
-The pivots of L are 1 − R² of each column given the ones before it.  A column whose pivot is
-rounding is a combination of earlier columns: it is held, its entry of every solution is 0.
+The pivots of L are 1 − R² of each column given the ones before it.  There are two answers to a
+pivot that is rounding.  ``factorise``, for a search, holds that column: its entry of every
+solution is 0.  ``inverse_root``, for a covariance, takes the range of A by its eigenvectors.
 
 References
 ----------
@@ -20,6 +21,7 @@ from scipy.linalg.lapack import dtrtri
 from likely._typing import Array
 
 LEAST_PIVOT = 1e-12  # 1 − R² of a column known to half the digits of a double
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # × d: what sums of d products of units may err by
 
 
 @final
@@ -67,8 +69,8 @@ def factorise(H: Array, *, first: int = 0) -> ScaledCholesky:
     if not np.isfinite(diagonal).all() or (diagonal < 0).any():
         raise LinAlgError("a diagonal entry is negative or not finite")
     positive = diagonal > 0
-    scale = 1.0 / np.sqrt(np.where(positive, diagonal, 1.0))
-    scaled = scale[:, None] * H * scale
+    units, scaled = unit_diagonal(H)
+    scale = 1.0 / units
     everything = np.arange(len(H))
     if positive.all():
         try:
@@ -80,6 +82,57 @@ def factorise(H: Array, *, first: int = 0) -> ScaledCholesky:
     order = np.roll(everything, first)
     lower, kept = _one_by_one(scaled, order[positive[order]])
     return ScaledCholesky(scale[kept], lower, kept, len(H))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InverseRoot:
+    """R with R Rᵀ = H⁻¹ on the range of H."""
+
+    root: Array  # R, (d, rank)
+    log_determinant: float  # ln |H| on its range: the sum of the logs of non-zero eigenvalues
+    null: Array  # (d, d − rank): directions, in the units of A, of which H says nothing
+
+    @property
+    def rank(self) -> int:
+        return self.root.shape[1]
+
+
+def inverse_root(H: Array) -> InverseRoot:
+    """By Cholesky; by eigenvectors where H is singular, indefinite or nearly so."""
+    d = len(H)
+    if not d:
+        return InverseRoot(np.zeros((0, 0)), 0.0, np.zeros((0, 0)))
+    scale, unit = unit_diagonal(H)
+    try:
+        lower = np.linalg.cholesky(unit)
+        regular = np.square(np.diag(lower)).min() >= ROUNDING * d
+    except LinAlgError:
+        regular = False
+    if not regular:
+        return _on_range(scale, unit)
+    log_determinant = 2 * float(np.sum(np.log(np.diag(lower)) + np.log(scale)))
+    root = (triangular_inverse(lower) / scale).T
+    return InverseRoot(root, log_determinant, np.zeros((d, 0)))
+
+
+def _on_range(scale: Array, unit: Array) -> InverseRoot:
+    values, vectors = np.linalg.eigh(unit)
+    kept = values > ROUNDING * len(values) * max(float(values[-1]), 0.0)
+    values, inside = values[kept], vectors[:, kept]
+    # H = B diag(λ) Bᵀ on its range, so the product of its non-zero eigenvalues is |λ| |BᵀB|
+    R = np.linalg.qr(inside * scale[:, None], mode="r")
+    log_determinant = float(np.sum(np.log(values)) + 2 * np.sum(np.log(np.abs(np.diag(R)))))
+    return InverseRoot(
+        inside / np.sqrt(values) / scale[:, None], log_determinant, vectors[:, ~kept]
+    )
+
+
+def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
+    """d and A with matrix = diag(d) A diag(d); d is 1 where the diagonal is not above 0."""
+    diagonal = np.diag(matrix)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return scale, matrix / scale[:, None] / scale
 
 
 def triangular_inverse(lower: Array) -> Array:

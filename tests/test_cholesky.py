@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError
 
-from likely.solvers.factor import factorise
+from likely.cholesky import factorise, inverse_root
 
 
 def gram(seed, d=4, n=20):
@@ -79,3 +79,32 @@ def test_columns_that_nearly_depend_are_still_solved():
 def test_what_is_not_positive_semidefinite_is_refused(H):
     with pytest.raises(LinAlgError):
         factorise(H)
+
+
+ROOT = np.random.default_rng(0).normal(size=(3, 5))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+def test_whitening_inverts_and_the_determinant_is_right(scale):
+    columns = np.array([1.0, scale, 1 / scale])  # columns of any size are treated alike
+    S = (ROOT @ ROOT.T) * np.multiply.outer(columns, columns)
+    factor = inverse_root(S)
+    W = factor.root
+    assert factor.rank == 3
+    assert_allclose(W.T @ S @ W, np.eye(3), atol=1e-9)
+    expected = np.linalg.slogdet(ROOT @ ROOT.T)[1] + 2 * np.log(columns).sum()
+    assert_allclose(factor.log_determinant, expected, atol=1e-9)
+
+
+def test_a_constant_column_is_left_out():
+    S = np.zeros((3, 3))
+    S[:2, :2] = [[2.0, 1.0], [1.0, 3.0]]
+    factor = inverse_root(S)
+    assert factor.rank == 2
+    assert_allclose(factor.log_determinant, np.log(5.0))
+    assert_allclose(factor.root @ factor.root.T, np.linalg.pinv(S), atol=1e-12)
+
+
+def test_nothing_observed_has_an_empty_factor():
+    factor = inverse_root(np.zeros((0, 0)))
+    assert (factor.rank, factor.log_determinant) == (0, 0.0)

@@ -1,0 +1,118 @@
+"""A penalised sum over examples, whatever an example contributes.
+
+    f(θ) = Σ_blocks term(θ, block) + smooth penalty(θ)        F(θ) = f(θ) + rough penalty(θ)
+
+The executor totals the blocks; the penalty is one more term, added to the total once.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import NamedTuple, TypeVar, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.additive import Additive, FieldwiseAdditive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.penalties import Penalty
+from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.proximal_newton import L1Objective
+
+Summary = TypeVar("Summary", bound=Additive)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Total(FieldwiseAdditive):
+    """One number or array that adds."""
+
+    value: Array | float
+
+
+class Terms(NamedTuple):
+    """What a block contributes at θ."""
+
+    value: Callable[[Array, Block], Total]
+    first_order: Callable[[Array, Block], FirstOrder]
+    second_order: Callable[[Array, Block], SecondOrder]
+
+
+class PenalisedSum(SmoothObjective, L1Objective):
+    """The contract: a model says its terms and how many parameters it has."""
+
+    penalty_on: Penalty  # one strength per entry of θ; 0 on intercepts and thresholds
+    blocks: Blocks
+    executor: Executor
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms: ...
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The length of θ."""
+
+    @property
+    def l1(self) -> Array:
+        return self.penalty_on.corners(self.size)
+
+    def allows(self, theta: Array) -> bool:
+        """Whether θ is a parameter of the model; f is inf where it is not."""
+        return True
+
+    def value(self, theta: Array) -> float:
+        if not self.allows(theta):
+            return inf
+        return float(self.total(self.terms.value, theta).value) + self.smooth(theta)
+
+    def first_order(self, theta: Array) -> FirstOrder:
+        if not self.allows(theta):
+            return FirstOrder(inf, np.zeros_like(theta))
+        here = self.total(self.terms.first_order, theta)
+        return FirstOrder(
+            here.value + self.smooth(theta), here.gradient + self.smooth_gradient(theta)
+        )
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        return self.second_order_by(self.terms.second_order, theta)
+
+    def second_order_by(
+        self, term: Callable[[Array, Block], SecondOrder], theta: Array
+    ) -> SecondOrder:
+        """With the Hessian that ``term`` gives: a model may have several."""
+        if not self.allows(theta):
+            return SecondOrder(inf, np.zeros_like(theta), np.eye(theta.size))
+        here = self.total(term, theta)
+        return SecondOrder(
+            here.value + self.smooth(theta),
+            here.gradient + self.smooth_gradient(theta),
+            here.hessian + self.smooth_hessian(theta, np.arange(theta.size)),
+        )
+
+    def hessian_on(self, theta: Array, columns: Array) -> Array:
+        return self.second_order(theta).hessian[np.ix_(columns, columns)]
+
+    def penalty(self, theta: Array) -> float:
+        return self.penalty_on.rough().value(theta)
+
+    def prox(self, theta: Array, step: float) -> Array:
+        return self.penalty_on.rough().prox(theta, step)
+
+    def smooth(self, theta: Array) -> float:
+        """The smooth part of the penalty."""
+        return self.penalty_on.value(theta) - self.penalty_on.rough().value(theta)
+
+    def smooth_gradient(self, theta: Array) -> Array:
+        return self.penalty_on.gradient(theta)
+
+    def smooth_hessian(self, theta: Array, columns: Array) -> Array:
+        return np.diag(self.penalty_on.curvature(theta)[columns])
+
+    def total(self, term: Callable[..., Summary], theta: Array, *further: Array) -> Summary:
+        """Σ over blocks of ``term(θ, *further, block)``."""
+        return self.executor.sum(partial(term, theta, *further), self.blocks)
