@@ -79,3 +79,12 @@ def test_columns_that_nearly_depend_are_still_solved():
 def test_what_is_not_positive_semidefinite_is_refused(H):
     with pytest.raises(LinAlgError):
         factorise(H)
+
+
+def test_the_least_pivot_is_the_share_that_others_leave():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[:, 2] = X[:, 0] + 1e-3 * X[:, 2]
+    rest = X[:, 2] - X[:, :2] @ np.linalg.lstsq(X[:, :2], X[:, 2])[0]
+    share = rest @ rest / (X[:, 2] @ X[:, 2])
+    assert_allclose(factorise(X.T @ X).least_pivot, share, rtol=1e-6)
+    assert factorise(np.zeros((2, 2))).least_pivot == 1.0
