@@ -89,8 +89,8 @@ def fit_linear(
         last = None  # other rows, which the last fit cannot speak of
     found = solve(
         problem,
-        start if last is None else last,
-        near=last is not None,
+        start,
+        last=last,
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,

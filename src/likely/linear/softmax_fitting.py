@@ -29,7 +29,7 @@ from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
 from likely.linear.per_column import is_penalised
-from likely.linear.solving import Found, check_search, held_from_the_start
+from likely.linear.solving import Found, check_search, from_either
 from likely.linear.strengths import elastic_net
 from likely.names import lookup
 from likely.objectives.softmax import SoftmaxObjective
@@ -226,13 +226,17 @@ def _tie(problem: SoftmaxProblem) -> Array | None:
 
 
 def _newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+    begin = start
     if problem.data.share < 1:
         some = problem.on_start_rows
         solution, _ = search(Newton(), some, start, tol=FIRST_TOL, max_iter=FIRST_STEPS)
-        start = solution.theta if np.isfinite(solution.theta).all() else start
+        begin = solution.theta if np.isfinite(solution.theta).all() else start
+    return from_either(_whole_newton, problem, begin, start, tol, max_iter)
+
+
+def _whole_newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
     solution, state = search(Newton(), problem.objective, start, tol=tol, max_iter=max_iter)
-    held = held_from_the_start(problem, start, state.held)
-    return Found(state.theta, solution, state.hessian, held, state.direction)
+    return Found(state.theta, solution, state.hessian, state.held, state.direction)
 
 
 def _lbfgs(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:

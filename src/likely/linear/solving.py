@@ -97,7 +97,7 @@ class LinearProblem:
         return LinearObjective(self.loss, penalty, self.data.start, self.executor)
 
 
-Search = Callable[[Problem, Array, float, int], Found]
+Search = Callable[[Any, Array, float, int], Found]  # of a kind of problem
 
 
 def solve(
@@ -107,22 +107,32 @@ def solve(
     solver: str = "auto",
     tol: float = 1e-8,
     max_iter: int = 1000,
-    near: bool = False,
+    last: Array | None = None,
 ) -> Found:
     """Minimise from ``start`` by the solver of that name, or by the one that suits.
 
-    ``near`` says that the start is near the optimum, so that no rows need be tried first.
+    ``last``, where another search ended, is near the optimum, so that no rows need be tried first.
     """
     check_search(tol, max_iter)
     name = choose(problem) if solver == "auto" else solver
     run = lookup("solver", name, SOLVERS)
-    begin = start
+    begin = start if last is None else last
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
-        if not near and name in FROM_SOME_ROWS:
+        if last is None and name in FROM_SOME_ROWS:
             begin = start_on_some_rows(problem, start)
-        found = run(problem, begin, tol, max_iter)
-        if begin is not start and not found.solution.converged and found.solution.n_iter < max_iter:
-            found = run(problem, start, tol, max_iter)  # it was stuck: some rows are not like all
+        return from_either(run, problem, begin, start, tol, max_iter)
+
+
+def from_either(
+    run: Search, problem: Any, begin: Array, start: Array, tol: float, max_iter: int
+) -> Found:
+    """The search from ``begin``, or from ``start`` where that one got stuck.
+
+    Some rows, or those of the last fit, may lead to where the curvature of all has vanished.
+    """
+    found = run(problem, begin, tol, max_iter)
+    if begin is not start and not found.solution.converged and found.solution.n_iter < max_iter:
+        found = run(problem, start, tol, max_iter)
     return found._replace(held=held_from_the_start(problem, start, found.held))
 
 
