@@ -51,7 +51,10 @@ def block(rows=slice(None), *, seed=0, repeat=None):
 
 
 def numbers(summary):
-    return np.concatenate([np.ravel(value) for value in vars(summary).values()])
+    """Every number of a summary, also of the summaries inside it."""
+    values = [getattr(summary, field.name) for field in fields(summary)]
+    parts = [numbers(v) if is_dataclass(v) else np.ravel(np.asarray(v, float)) for v in values]
+    return np.concatenate(parts)
 
 
 @every_term

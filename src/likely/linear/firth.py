@@ -16,9 +16,10 @@ from likely.linear.fitting import (
     start_of,
 )
 from likely.linear.framing import framed
-from likely.linear.solving import Found, LinearProblem, check_search
+from likely.linear.problem import linear_problem
 from likely.objectives.firth import FirthObjective
 from likely.penalties import NoPenalty
+from likely.solvers.choice import Found, check_search
 from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
 
@@ -43,7 +44,7 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     found = Found(state.theta, solution, state.hessian, state.held)
     refuse_if_not_finite(found, rows)
     speak_up(estimator, found, rows.coding.names, None)
-    problem = LinearProblem(likelihood, NoPenalty(), data, rows.executor)
+    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     theta = data.framing.to_user(found.theta)
     solution = replace(solution, theta=theta, passes=float(sum(data.passes)))
