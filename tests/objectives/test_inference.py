@@ -1,6 +1,7 @@
 """The sums that inference needs: they add, they count weights as rows, they stay finite."""
 
 import pickle
+from dataclasses import fields, is_dataclass
 from functools import partial
 
 import numpy as np
