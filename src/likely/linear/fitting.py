@@ -20,12 +20,12 @@ from likely.formatting import quoted
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.dispersion import estimated_dispersion
-from likely.linear.divergence import Divergence, diverging, wholly_separated
+from likely.linear.covariance import estimated_dispersion
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
+from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
-from likely.linear.strengths import elastic_net
+from likely.linear.separation import Divergence, diverging, wholly_separated
 from likely.solvers.choice import Found, hessian_at, solve
 from likely.solvers.minimise import Solution
 

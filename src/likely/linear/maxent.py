@@ -33,12 +33,12 @@ from likely.inputs.estimators import warn_unless_converged
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import check_table
-from likely.linear.class_surface import ClassProbabilities
 from likely.linear.coding import new_rows
-from likely.linear.coefficients import describe_coefficients
 from likely.linear.framing import Framed, Framing
 from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
+from likely.linear.summary import describe_coefficients
+from likely.linear.surface import ClassProbabilities
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.penalties import L2
 from likely.solvers.choice import check_search, solve

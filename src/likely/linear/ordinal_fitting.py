@@ -25,7 +25,6 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import Bread
-from likely.linear.divergence import Divergence
 from likely.linear.fitting import (
     MOST_FOR_INFERENCE,
     divergence,
@@ -36,8 +35,9 @@ from likely.linear.fitting import (
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
+from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
-from likely.linear.strengths import elastic_net
+from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
 from likely.penalties import ElasticNet

@@ -24,12 +24,11 @@ from likely.compute.serial import Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
-from likely.linear.per_column import is_penalised
+from likely.linear.penalty import elastic_net, is_penalised
 from likely.linear.problem import Problem
-from likely.linear.strengths import elastic_net
+from likely.linear.separation import Divergence, diverging
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
 from likely.solvers.choice import Found, choose, solve
