@@ -21,7 +21,7 @@ from likely.generative.clusters import (
     pooled_totals,
 )
 from likely.generative.collapse import collapsed
-from likely.generative.mixture_prior import prior_statistics
+from likely.generative.priors import prior_statistics
 from likely.generative.starts import draw_subset
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data.layouts import compiled as loops
+from likely.data.layouts import base as loops
 from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed, Standardised
 
 

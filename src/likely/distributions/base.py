@@ -4,6 +4,7 @@
     θ̂ = from_statistics(S + S₀)          S₀ are pseudo-statistics: the prior is one more block
     log p(x | k)                         log_prob
     log p(S | θ)                         log_likelihood_of: the data's, or the prior's, from sums
+    E[log p(x_j | k) − log p(x_j | not k)]   evidence of feature j, over x_j drawn from component k
 
 A *family* is how one kind of p(x | k) is learned: ``statistics``, ``pseudo_statistics``
 and ``from_statistics``.  Where nothing needs configuring the family is the class itself
@@ -23,9 +24,12 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
-from likely.distributions.evidence import drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.errors import BadCell, InvalidInput
+from likely.special import logsumexp
+
+DRAWS = 500  # per component, fewer for wide tables
+MOST_CELLS = 4_000_000  # of contributions that are held at once
 
 
 class Statistics(Additive):
@@ -270,3 +274,26 @@ def log_product(X: Matrix, log_values: Array) -> Array:
 def product(X: Matrix, M: Array) -> Array:
     """XM, dense: ``np.dot`` lets go of the GIL where ``@`` does not."""
     return np.dot(X, M) if isinstance(X, np.ndarray) else np.asarray(X @ M)
+
+
+def drawn_evidence(member: Any, log_mixing: Array, rng: np.random.Generator) -> Array:
+    """Of a distribution with ``contributions`` and ``sample``, (n_components, n_features)."""
+    k, d = len(log_mixing), member.n_features
+    if k < 2:
+        return np.zeros((k, d))
+    draws = max(min(DRAWS, MOST_CELLS // (d * k * k)), 20)
+    contributions = member.contributions(member.sample(np.repeat(np.arange(k), draws), rng))
+    return np.stack(
+        [
+            _log_odds(contributions[c * draws : (c + 1) * draws], log_mixing, c).mean(axis=0)
+            for c in range(k)
+        ]
+    )
+
+
+def _log_odds(contributions: Array, log_mixing: Array, c: int) -> Array:
+    """log p(x_j | c) − log p(x_j | not c), (n, n_features)."""
+    others = np.arange(len(log_mixing)) != c
+    log_share = log_mixing[others] - logsumexp(log_mixing[others])
+    rest: Array = logsumexp(contributions[:, :, others] + log_share, axis=2)
+    return np.asarray(contributions[:, :, c] - rest)

@@ -30,7 +30,7 @@ from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
 from likely.generative.collapse import collapsed
-from likely.generative.mixture_prior import prior_statistics, scale_statistics
+from likely.generative.priors import prior_statistics, scale_statistics
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,

@@ -26,8 +26,7 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
 )
-from likely.generative.given_starts import kept_rows, soft_rows
-from likely.generative.starts import draw_subset
+from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents
 from likely.inputs.estimators import (
     generator,

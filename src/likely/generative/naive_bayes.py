@@ -38,10 +38,12 @@ from likely.generative.bins import (
 )
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import columns_read
-from likely.generative.encoding import EventRows, encode_events, encode_or_count
 from likely.generative.events import (
     Event,
     EventPlan,
+    EventRows,
+    encode_events,
+    encode_or_count,
     plan_events,
     product_family,
     recoded,

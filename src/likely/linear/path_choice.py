@@ -17,8 +17,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.split import FOLD_SEED
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.estimators import generator
-from likely.inputs.folds import FoldRows, folds_of, refuse_single_rows
+from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_single_rows
 from likely.inputs.labels import classes_of, label_array
 
 RULES = ("one-standard-error", "best")

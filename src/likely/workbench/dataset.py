@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, cast, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.data.arrow import plain_types, refuse_twins, with_target
+from likely.data.arrow import plain_types, refuse_infinities, refuse_twins, with_target
 from likely.data.declared import declared_categories
-from likely.data.finite import refuse_infinities
 from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
 from likely.data.split import sampled

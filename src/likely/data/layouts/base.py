@@ -6,7 +6,8 @@
     row_quadratic(M) diag(X M Xᵀ)       (n,), for leverages
     stored()         what distributions read
 
-Results are new arrays, float64 also where X is float32: blocks are added in float64.
+Results are new arrays, float64 also where X is float32: blocks are added in float64.  A layout
+hands large blocks to compiled loops.
 """
 
 from abc import ABC, abstractmethod
@@ -16,6 +17,18 @@ from typing import Self
 import numpy as np
 
 from likely._typing import Array, Columns, Matrix
+
+FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
+
+
+def pays(n_cells: int) -> bool:
+    """Whether so many stored cells are worth a compiled loop."""
+    return n_cells >= FAST_CELLS
+
+
+def for_loop(values: Array, dtype: type = np.float64) -> Array:
+    """As compiled loops want it: one dtype, C order, writable (anything else compiles again)."""
+    return np.require(values, dtype, ["C", "W"])
 
 
 class Design(ABC):
