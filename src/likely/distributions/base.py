@@ -29,6 +29,9 @@ from likely.errors import BadCell, InvalidInput
 from likely.special import logsumexp
 
 DRAWS = 500  # per component, fewer for wide tables
+SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
+CLEARLY = 100.0  # × the prior's share: all rows do spread
+STRONG_SHARE = 1e-4  # a prior worth this much keeps components from collapsing by itself
 MOST_CELLS = 4_000_000  # of contributions that are held at once
 
 
@@ -39,8 +42,32 @@ class Statistics(Additive):
     def scaled(self, factor: float) -> Self: ...
 
     def without_covariances(self) -> "Statistics":
-        """The same of each feature by itself: what tells the scale of a prior."""
+        """The statistics of each feature by itself, which give the scale of a prior."""
         return self
+
+    def component_prior(
+        self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
+    ) -> Any:
+        """The prior of a mixture's components, where these statistics are those of all rows.
+
+        A family of counts has ``alpha`` imagined counts, one per feature.  A Gaussian has an
+        inverse-Wishart prior of ``strength`` imagined examples with the variances of all rows;
+        the strong one is that of Fraley and Raftery.
+        """
+        chosen = alpha if family.smoothed else 0.0
+        return family.pseudo_statistics(chosen, (n_components, len(alpha)))
+
+    def collapsed(self, family: Any, prior: Any) -> tuple[int, ...]:
+        """Components whose spread comes from the prior, not from their rows.
+
+        In units of the standard deviations of all rows, for some direction v:
+        vᵀ S_k v < p (the rows of the component spread less than the prior) and vᵀ T v ≥ 100 p (all
+        rows do not).  S_k is the scatter of component k, T that of all rows, p the prior's share
+        of T.  A component on repeated rows has no spread in any direction; one on a column of few
+        distinct values has none along it.  Where all rows have none (a repeated column) nothing has
+        collapsed, and one component alone cannot.
+        """
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,6 +74,34 @@ class ProductStatistics(Statistics):
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))
 
+    def component_prior(
+        self,
+        family: "ProductFamily",
+        n_components: int,
+        alpha: Any,
+        strength: float,
+        *,
+        strong: bool,
+    ) -> Self:
+        per_column = np.broadcast_to(np.asarray(alpha, dtype=float), family.n_features)
+        return type(self)(
+            tuple(
+                own.component_prior(
+                    part.family,
+                    n_components,
+                    per_column[list(part.selection.features)],
+                    strength,
+                    strong=strong,
+                )
+                for part, own in zip(family.parts, self.parts, strict=True)
+            )
+        )
+
+    def collapsed(self, family: "ProductFamily", prior: Self) -> tuple[int, ...]:
+        parts = zip(family.parts, self.parts, prior.parts, strict=True)
+        found = {k for part, own, p in parts for k in own.collapsed(part.family, p)}
+        return tuple(sorted(found))
+
 
 @final
 @dataclass(frozen=True)
@@ -84,6 +112,10 @@ class ProductFamily:
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
+
+    @property
+    def n_features(self) -> int:
+        return sum(len(part.selection.features) for part in self.parts)
 
     def check(self, X: Columns | Matrix) -> None:
         for part in self.parts:

@@ -22,7 +22,7 @@ from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
-from likely.distributions.full_gaussian import FullMoments
+from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.explanation import Explanation, explanation
