@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 from likely.data.arrow import plain_types
 from likely.data.frames import as_table
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import ColumnKind, Source, as_categories, column_index
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class TableSource(Source):
         for name in names:
             column_index(self.names, name)
         return TableSource(self.table.select(list(names)))
+
+    def with_categories(self, names: Sequence[str]) -> "TableSource":
+        return TableSource(as_categories(self.table, names)) if names else self
 
 
 def in_one_table(source: Source) -> "pa.Table":

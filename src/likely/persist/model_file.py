@@ -23,8 +23,16 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import write_atomically
 from likely.persist.consistency import check_consistent
-from likely.persist.decode import MODEL_FIELDS, Decoder, same_count, same_names
-from likely.persist.encode import TENSOR_DTYPES, Encoder, Json, check_estimator_class
+from likely.persist.encoding import (
+    MODEL_FIELDS,
+    TENSOR_DTYPES,
+    Decoder,
+    Encoder,
+    Json,
+    check_estimator_class,
+    same_count,
+    same_names,
+)
 
 FORMAT = 1  # raised when an older version of likely could misread the file
 METADATA_KEY = "likely"

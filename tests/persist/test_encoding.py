@@ -26,8 +26,7 @@ from likely.distributions import (
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.persist import load, save
-from likely.persist.decode import Decoder
-from likely.persist.encode import Encoder
+from likely.persist.encoding import Decoder, Encoder
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
