@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel
-from likely._typing import Columns
+from likely._typing import NumbersAndCodes
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Csr, Dense, Mixed
 from likely.distributions import DiagonalFamily, FullFamily, Multinomial
-from likely.distributions.product import Part, ProductFamily, Selection
+from likely.distributions.product import ProductFamily, ProductPart, Selection
 from likely.errors import InvalidInput
 from likely.generative import starts
 from likely.generative.starts import draw_labels, draw_subset
@@ -19,7 +19,7 @@ from tests.generative.test_gaussian_mixture import blobs
 
 X, Y = blobs(60)
 SOFT = np.eye(3)[Y]
-COUNTS = ProductFamily((Part(Multinomial, Selection(False, (0, 1, 2), (0, 1, 2), True)),))
+COUNTS = ProductFamily((ProductPart(Multinomial, Selection(False, (0, 1, 2), (0, 1, 2), True)),))
 
 
 def rng(seed=0):
@@ -74,7 +74,7 @@ def test_mixed_columns_become_comparable_points():
     X = several(rng(), 30)
     X.codes[0, 0] = -1
     subset = draw_subset(ArrayBlocks(Mixed(X.numeric, X.codes, (3, 2, 4))), PRODUCT)
-    assert isinstance(subset.stored, Columns)
+    assert isinstance(subset.stored, NumbersAndCodes)
     assert subset.points.shape[1] == 3 + 3 + 2 + 4
     assert np.isfinite(subset.points).all()
 

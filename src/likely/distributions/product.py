@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.distributions.base import (
     Distribution,
     Family,
@@ -44,14 +44,14 @@ class Selection:
         except BadCell as error:
             raise error.moved(column=self.features[error.column]) from None
 
-    def of(self, X: Columns | Matrix) -> Matrix:
-        source = X if not isinstance(X, Columns) else X.codes if self.coded else X.numeric
+    def of(self, X: NumbersAndCodes | Matrix) -> Matrix:
+        source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
         return source if self.everything else source[:, list(self.columns)]
 
 
 @final
 @dataclass(frozen=True)
-class Part:
+class ProductPart:
     """A family and the columns it reads."""
 
     family: Family
@@ -108,7 +108,7 @@ class ProductStatistics(Statistics):
 class ProductFamily:
     """Families side by side."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ProductPart, ...]
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
@@ -117,12 +117,14 @@ class ProductFamily:
     def n_features(self) -> int:
         return sum(len(part.selection.features) for part in self.parts)
 
-    def check(self, X: Columns | Matrix) -> None:
+    def check(self, X: NumbersAndCodes | Matrix) -> None:
         for part in self.parts:
             with part.selection.placing():
                 part.family.check(part.selection.of(X))
 
-    def statistics(self, X: Columns | Matrix, responsibility: Responsibility) -> ProductStatistics:
+    def statistics(
+        self, X: NumbersAndCodes | Matrix, responsibility: Responsibility
+    ) -> ProductStatistics:
         parts = []
         for part in self.parts:
             with part.selection.placing():
@@ -147,7 +149,7 @@ class ProductFamily:
         return Product(fitted, tuple(part.selection for part in self.parts))
 
 
-def _pseudo_statistics(part: Part, alpha: Array, n_components: int) -> Any:
+def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
     chosen = alpha[list(part.selection.features)] if part.family.smoothed else 0.0
     return part.family.pseudo_statistics(chosen, (n_components, len(part.selection.columns)))
 
@@ -172,10 +174,10 @@ class Product(Distribution):
     def n_parameters(self) -> int:
         return sum(part.n_parameters for part in self.parts)
 
-    def log_prob(self, X: Columns | Matrix) -> Array:
+    def log_prob(self, X: NumbersAndCodes | Matrix) -> Array:
         return self._total([p.log_prob(s.of(X)) for p, s in self._pairs()])
 
-    def log_score(self, X: Columns | Matrix) -> Array:
+    def log_score(self, X: NumbersAndCodes | Matrix) -> Array:
         return self._total([p.log_score(s.of(X)) for p, s in self._pairs()])
 
     def expected_statistics(self, family: Any, X: Any, responsibility: Responsibility) -> Any:
@@ -190,7 +192,7 @@ class Product(Distribution):
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.log_likelihood_of(s) for part, s in pairs))
 
-    def contributions(self, X: Columns | Matrix) -> Array:
+    def contributions(self, X: NumbersAndCodes | Matrix) -> Array:
         out: Array | None = None
         for part, selection in self._pairs():
             own = part.contributions(selection.of(X))
@@ -217,7 +219,7 @@ class Product(Distribution):
 
     def sample(
         self, component: Array, rng: np.random.Generator, *, length: int | Array = 100
-    ) -> Columns:
+    ) -> NumbersAndCodes:
         """Numeric columns and codes; ``length`` is the total of a row's multinomial counts."""
         n, coded = len(component), [s.coded for s in self.selections]
         widths = [len(s.columns) for s in self.selections]
@@ -226,7 +228,7 @@ class Product(Distribution):
         for part, selection in self._pairs():
             target = codes if selection.coded else numeric
             target[:, list(selection.columns)] = part.sample_of_length(component, rng, length)
-        return Columns(numeric, codes)
+        return NumbersAndCodes(numeric, codes)
 
     def named_form(self, names: Sequence[str], values: Sequence[Any]) -> NamedForm:
         forms = [

@@ -37,7 +37,7 @@ from likely.special import expit
 CUBIC = 3
 
 
-class Asked(NamedTuple):
+class BasisSettings(NamedTuple):
     """What the user said about centres and widths."""
 
     centres: Any  # a number, or the centres
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
     rng: np.random.Generator
 
 
-class Place(NamedTuple):
+class BasisPlacement(NamedTuple):
     """Where the functions sit: arrays and numbers, or lists of them, one a column."""
 
     centres: Any
@@ -58,35 +58,37 @@ class Basis(ABC):
     name: str
 
     @abstractmethod
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         """Centres and widths for these rows."""
 
     @abstractmethod
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         """Φ, (n, m); NaN where it depends on one."""
 
     @abstractmethod
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]: ...
+    def names(
+        self, columns: Sequence[str], place: BasisPlacement, n_functions: int
+    ) -> list[str]: ...
 
 
 class JointBasis(Basis):
     """Functions of a whole row; centres are points, (m, d)."""
 
     @abstractmethod
-    def features(self, X: Array, place: Place) -> Array: ...
+    def features(self, X: Array, place: BasisPlacement) -> Array: ...
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         complete = ~np.isnan(X).any(axis=1)
         X, weight = X[complete], weight[complete]
         centres = self._centres(asked, X, weight)
         width = typical_gap(centres, X, weight) if asked.width is None else float(asked.width)
-        return Place(centres, width)
+        return BasisPlacement(centres, width)
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [f"{self.name}_{k}" for k in range(n_functions)]
 
     @staticmethod
-    def _centres(asked: Asked, X: Array, weight: Array) -> Array:
+    def _centres(asked: BasisSettings, X: Array, weight: Array) -> Array:
         if not is_number(asked.centres):
             return given_points(asked.centres, X.shape[1])
         if not len(X):
@@ -111,11 +113,11 @@ class ColumnBasis(Basis):
     def n_functions(self, centres: Array) -> int:
         return len(centres)
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         parts = zip(X.T, place.centres, place.width, strict=True)
         return np.concatenate([self.of_column(x, c, s) for x, c, s in parts], axis=1)
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         if is_number(asked.centres):
             centres = [self._quantiles(asked.centres, X, weight, j) for j in range(X.shape[1])]
         else:
@@ -123,15 +125,15 @@ class ColumnBasis(Basis):
         for each in centres:
             self._refuse_too_few(each)
         if asked.width is not None:
-            return Place(centres, [float(asked.width)] * len(centres))
+            return BasisPlacement(centres, [float(asked.width)] * len(centres))
         known = [~np.isnan(x) for x in X.T]
         width = [
             typical_gap(each[:, None], X[rows, j, None], weight[rows])
             for j, (each, rows) in enumerate(zip(centres, known, strict=True))
         ]
-        return Place(centres, width)
+        return BasisPlacement(centres, width)
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [
             f"{column}_{self.name}_{k}"
             for column, centres in zip(columns, place.centres, strict=True)
@@ -162,7 +164,7 @@ class ColumnBasis(Basis):
 class Radial(JointBasis):
     name: ClassVar[str] = "radial"  # type: ignore[misc]  # the same for all instances
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         return np.exp(cdist(X, place.centres, "sqeuclidean") / (-2 * place.width**2))
 
 
@@ -173,7 +175,7 @@ class Distance(JointBasis):
 
     name: ClassVar[str] = "distance"  # type: ignore[misc]
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         return np.asarray(cdist(X, place.centres))
 
 
@@ -216,7 +218,7 @@ class Spline(ColumnBasis):
 
 @final
 @dataclass(frozen=True)
-class Given(Basis):
+class GivenBasis(Basis):
     """The user's own function of an array, (n, d), to (n, m)."""
 
     function: Callable[[Array], Array]
@@ -226,10 +228,10 @@ class Given(Basis):
         name = getattr(self.function, "__name__", "")
         return name if name.isidentifier() else "basis"
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
-        return Place(None, None)
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
+        return BasisPlacement(None, None)
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         features = np.asarray(self.function(X), dtype=np.float64)
         features = features[:, None] if features.ndim == 1 else features
         if features.ndim != 2 or len(features) != len(X):
@@ -239,7 +241,7 @@ class Given(Basis):
             )
         return features
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [f"{self.name}_{k}" for k in range(n_functions)]
 
 

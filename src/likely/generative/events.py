@@ -29,8 +29,8 @@ from likely.distributions import (
     Family,
     JointTableFamily,
     LaplaceFamily,
-    Part,
     ProductFamily,
+    ProductPart,
     Selection,
     Takes,
 )
@@ -119,7 +119,7 @@ def product_family(
         everything = columns == tuple(range(n_coded if coded else n_numeric))
         selection = Selection(coded, columns, features, everything)
         own = tuple(sizes[c] for c in columns) if coded else ()
-        parts.append(Part(_family(event, own, floor=floor, sketch=sketch), selection))
+        parts.append(ProductPart(_family(event, own, floor=floor, sketch=sketch), selection))
     return ProductFamily(tuple(parts))
 
 

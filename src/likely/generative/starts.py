@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import NotFittedError, check_is_fitted
 
-from likely._typing import Array, Codes, Columns
+from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.block import Blocks
 from likely.data.schema import Schema
 from likely.data.split import hashed_uniforms
@@ -132,14 +132,14 @@ def _gathered(blocks: Blocks, share: float) -> tuple[Any, Array]:
 
 
 def stored_rows(stored: Any, rows: Array) -> Any:
-    if isinstance(stored, Columns):
-        return Columns(stored.numeric[rows], stored.codes[rows])
+    if isinstance(stored, NumbersAndCodes):
+        return NumbersAndCodes(stored.numeric[rows], stored.codes[rows])
     return stored[rows]
 
 
 def _stacked(parts: list[Any]) -> Any:
-    if isinstance(parts[0], Columns):
-        return Columns(*(np.concatenate(list(each)) for each in zip(*parts, strict=True)))
+    if isinstance(parts[0], NumbersAndCodes):
+        return NumbersAndCodes(*(np.concatenate(list(each)) for each in zip(*parts, strict=True)))
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     from scipy import sparse
@@ -149,7 +149,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 def _dense(stored: Any) -> Array:
     """All columns side by side as numbers; NaN and −1 stand for missing."""
-    if isinstance(stored, Columns):
+    if isinstance(stored, NumbersAndCodes):
         return np.concatenate([stored.numeric, stored.codes], axis=1)
     return np.asarray(stored if isinstance(stored, np.ndarray) else stored.toarray(), dtype=float)
 

@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 
 FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
 
@@ -73,7 +73,7 @@ class Design(ABC):
     def row_quadratic(self, M: Array) -> Array: ...
 
     @abstractmethod
-    def stored(self) -> Matrix | Columns: ...
+    def stored(self) -> Matrix | NumbersAndCodes: ...
 
     @property
     def n_centred(self) -> int:

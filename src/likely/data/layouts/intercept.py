@@ -15,7 +15,7 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.data.layouts.base import Design
 from likely.data.layouts.dense import Centred, Dense
 from likely.data.layouts.mixed import Mixed
@@ -80,7 +80,7 @@ class Intercept(Design):
         cross = self.inner.matmat(M[:-1, -1] + M[-1, :-1])
         return self.inner.row_quadratic(M[:-1, :-1]) + cross + M[-1, -1]
 
-    def stored(self) -> Matrix | Columns:
+    def stored(self) -> Matrix | NumbersAndCodes:
         return self.inner.stored()
 
 

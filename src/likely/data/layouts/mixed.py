@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Codes, Columns
+from likely._typing import Array, Codes, NumbersAndCodes
 from likely.data.layouts.base import Design, for_loop, pays
 from likely.data.layouts.dense import Centred, Dense
 
@@ -110,8 +110,8 @@ class Mixed(Design):
             out[known] += projected[known, part.start + code.astype(np.intp)]  # int8 would wrap
         return out
 
-    def stored(self) -> Columns:
-        return Columns(self.numeric, self.codes)
+    def stored(self) -> NumbersAndCodes:
+        return NumbersAndCodes(self.numeric, self.codes)
 
     @property
     def n_centred(self) -> int:
