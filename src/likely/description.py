@@ -147,7 +147,7 @@ class Description:
     def also(
         self, *, tables: Sequence[NamedTable] = (), notes: Sequence[str] = (), title: str = ""
     ) -> "Description":
-        """With more tables and notes: those of a model around this one."""
+        """The description with more tables and notes: those of a model around this one."""
         return replace(
             self,
             title=title or self.title,

@@ -150,11 +150,11 @@ def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str
     >>> estimate(0.41234, 0.38888, 0.43612, level=0.95)
     '0.412 (95 % interval 0.389 to 0.436)'
     """
-    told, ends = estimate_cells(value, low, high)
+    written, ends = estimate_cells(value, low, high)
     if ends == DASH:
-        return told
+        return written
     name = "" if level is None else f"{percent_level(level)} interval "
-    return f"{told} ({name}{ends})"
+    return f"{written} ({name}{ends})"
 
 
 def p_value(p: float | None) -> str:
@@ -217,7 +217,7 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
 
 
 def quoted(names: Sequence[Any], most: int = 5) -> str:
-    """As ``listed``, each name in quotes."""
+    """Names in quotes, as a list of limited length."""
     return listed([repr(name) for name in names[: most + 1]] + list(names[most + 1 :]), most)
 
 
@@ -233,7 +233,7 @@ def one_line(text: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """With a capital first letter, and the others as they were."""
+    """The text with a capital first letter, and the others as they were."""
     return text[:1].upper() + text[1:]
 
 

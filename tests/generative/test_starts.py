@@ -141,7 +141,7 @@ def test_rows_of_no_weight_are_absent_from_the_start_too(start):
         (gaps(Y, 3), r"start holds 3 at row 3; labels are whole numbers from 0 to 2"),
         (gaps(Y, -1), r"start holds -1 at row 3"),
         (gaps(SOFT, np.nan), r"start holds \[nan, nan, nan\] at row 3; soft rows are finite"),
-        (gaps(SOFT, -1.0), r"at row 3; soft rows are finite and 0 or more\. Mend"),
+        (gaps(SOFT, -1.0), r"at row 3; soft rows are finite and 0 or more\. Fix"),
         (SOFT.astype(str), r"start holds '1.0'|start holds '0.0'"),
         (np.minimum(Y, 1), r"start gives component 2 no row; every one of the 3.*fewer"),
         (Y[:-1], r"start has 59 rows and X has 60; labels and soft rows are one per row"),

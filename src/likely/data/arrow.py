@@ -39,7 +39,7 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
 
 
 def refuse_twins(names: Sequence[str]) -> None:
-    """A table in which a name says which column needs names that differ."""
+    """Refuse a table in which two columns have one name."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InvalidInput(
@@ -48,7 +48,7 @@ def refuse_twins(names: Sequence[str]) -> None:
 
 
 def plain_types(table: Rows) -> Rows:
-    """The same values in types that can be computed with.
+    """A table in types that can be computed with, its values unchanged.
 
     decimal, as databases have it      float64, or int64 where the type has no fraction
     text and bytes in views            text and bytes

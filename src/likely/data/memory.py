@@ -62,7 +62,7 @@ class TableSource(Source):
 
 
 def in_one_table(source: Source) -> "pa.Table":
-    """All rows; the first batch tells how much memory they take."""
+    """All rows as one table; the first batch shows how much memory they take."""
     import pyarrow as pa
 
     if isinstance(source, TableSource):
@@ -76,7 +76,7 @@ def in_one_table(source: Source) -> "pa.Table":
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take, by what the system says; infinite if it does not."""
+    """Bytes that this process may still take; infinite where the system does not show it."""
     return min(_of_machine(), _of_group(), _of_process())
 
 
@@ -100,7 +100,7 @@ def _of_machine() -> float:
 
 
 def _of_group() -> float:
-    """What the container's limit leaves; pages of files are given back when they are needed."""
+    """Bytes that the container's limit leaves; pages of files are given back when needed."""
     try:
         most = float((CGROUP / "memory.max").read_text())
         held = float((CGROUP / "memory.current").read_text())
@@ -111,7 +111,7 @@ def _of_group() -> float:
 
 
 def _of_process() -> float:
-    """What ``ulimit -v`` leaves."""
+    """Bytes that ``ulimit -v`` leaves."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
 

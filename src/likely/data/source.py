@@ -1,4 +1,4 @@
-"""A table that is read in chunks, and what any table says about its columns.
+"""A table that is read in chunks, and the names and kinds of its columns.
 
 A kind comes from the types, never from the values, so that every block of a table
 and every call of ``partial_fit`` agree about it.

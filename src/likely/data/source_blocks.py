@@ -31,7 +31,7 @@ A = TypeVar("A", bound=Additive)
 
 
 class SummingExecutor(Protocol):
-    """What is needed of an executor."""
+    """The part of an executor that reading a file needs: sums over blocks."""
 
     def sum(self, term: Callable[[T], A], blocks: Iterable[T]) -> A: ...
 
@@ -215,7 +215,7 @@ def find_schema_and_classes(
     weight: str | None,
     executor: SummingExecutor,
 ) -> tuple[Schema, Array]:
-    """What the features and the target are, in one pass where one will do."""
+    """The schema of the features and the classes of the target, in one pass where one will do."""
     if target is None:
         found = find_schema(features, as_codes, executor, table=source, weight=weight)
         return found, np.empty(0)

@@ -86,7 +86,7 @@ class LinearForm(NamedTuple):
     terms: str  # what T(x) is: "x", or "x, x²"
 
     def named(self, names: Sequence[str]) -> "NamedForm":
-        """With the name of what each weight multiplies; ``names`` are those of the features."""
+        """The form with the name of what each weight multiplies; ``names`` are of the features."""
         if self.terms == "x":
             terms = list(names)
         elif self.terms == "x, x²":
@@ -106,7 +106,7 @@ class NamedForm(NamedTuple):
 
 
 class FusedExpectation(NamedTuple):
-    """What an E step brings: N_k, the expected statistics, and Σ w log p(x)."""
+    """The result of an E step: N_k, the expected statistics, and Σ w log p(x)."""
 
     weight: Array  # N, (n_components,)
     statistics: Any
@@ -185,7 +185,7 @@ class Distribution(ABC):
         return self.linear_form().named(names)
 
     def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Any:
-        """As ``sample``; ``length`` is the total of a row's counts, where that is given."""
+        """One x per entry of ``component``; ``length`` is the total of a row's counts, if given."""
         return self.sample(component, rng)
 
     @property
@@ -205,7 +205,7 @@ class Distribution(ABC):
         return [(self, tuple(range(self.n_features)))]
 
     def margins(self) -> "Distribution":
-        """Each feature by itself: what it tells without the others."""
+        """The distribution of each feature by itself, without the others."""
         return self
 
     def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
@@ -304,7 +304,7 @@ def product(X: Matrix, M: Array) -> Array:
 
 
 def drawn_evidence(member: Any, log_mixing: Array, rng: np.random.Generator) -> Array:
-    """Of a distribution with ``contributions`` and ``sample``, (n_components, n_features)."""
+    """The evidence of each feature from draws of ``member``, (n_components, n_features)."""
     k, d = len(log_mixing), member.n_features
     if k < 2:
         return np.zeros((k, d))

@@ -174,7 +174,7 @@ class FullGaussian(Distribution):
         return out
 
     def log_score(self, X: Matrix) -> Array:
-        """For a tied model, linear in x: the quadratic term is shared."""
+        """log p(x | k), without the quadratic term that the components of a tied model share."""
         if not self.tied or not np.isfinite(X).all():
             return self.log_prob(X)
         centre = self.mean.mean(axis=0)  # (x − c) keeps the digits of data far from 0
@@ -191,7 +191,7 @@ class FullGaussian(Distribution):
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
-        """By a compiled loop, for large blocks of few features and complete rows."""
+        """The E step by a compiled loop, for large blocks of few features and complete rows."""
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
             return None
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
@@ -216,7 +216,7 @@ class FullGaussian(Distribution):
         return -0.5 * out
 
     def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
-        """Of a tied model: weight times distance from the mean of the classes."""
+        """For a tied model, weight times distance from the mean of the classes."""
         if not self.tied:
             return super().centred_contributions(X)
         centre = self.mean.mean(axis=0)

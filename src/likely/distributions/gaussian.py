@@ -239,7 +239,7 @@ class DiagonalGaussian(Distribution):
 
     @property
     def covariance(self) -> Array:
-        """As full matrices, (n_components, n_features, n_features)."""
+        """The covariances as full matrices, (n_components, n_features, n_features)."""
         return np.stack([np.diag(v) for v in self.variance])
 
     def log_prob(self, X: Matrix) -> Array:

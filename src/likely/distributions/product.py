@@ -38,7 +38,7 @@ class Selection:
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Say where in the table a bad cell is, not where among these columns."""
+        """Errors about a bad cell, raised inside, name its place in the whole table."""
         try:
             yield
         except BadCell as error:
@@ -139,7 +139,7 @@ class ProductFamily:
         )
 
     def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
-        """With one ``alpha`` for all parts."""
+        """How well the examples predict each other, with one ``alpha`` for all parts."""
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.family.leave_one_out(s, alpha) for part, s in pairs))
 
@@ -203,7 +203,7 @@ class Product(Distribution):
         return out
 
     def linear_form(self) -> LinearForm:
-        """Of numeric columns only: codes are not numbers that a weight could multiply."""
+        """The linear form of numeric columns: a weight cannot multiply codes."""
         coef = np.zeros((self.n_components, self.n_features))
         intercept = np.zeros(self.n_components)
         for part, selection in self._pairs():

@@ -38,7 +38,7 @@ CUBIC = 3
 
 
 class BasisSettings(NamedTuple):
-    """What the user said about centres and widths."""
+    """The centres and widths that the user asks for."""
 
     centres: Any  # a number, or the centres
     width: float | None
@@ -46,7 +46,7 @@ class BasisSettings(NamedTuple):
 
 
 class BasisPlacement(NamedTuple):
-    """Where the functions sit: arrays and numbers, or lists of them, one a column."""
+    """Where the functions are: arrays and numbers, or lists of them, one a column."""
 
     centres: Any
     width: Any
@@ -171,7 +171,7 @@ class Radial(JointBasis):
 @final
 @dataclass(frozen=True)
 class Distance(JointBasis):
-    """Not squared: squared distances to two centres differ by a linear function of x."""
+    """‖x − c‖, not squared: squared distances to two centres differ by a linear function of x."""
 
     name: ClassVar[str] = "distance"  # type: ignore[misc]
 
@@ -191,7 +191,7 @@ class Sigmoid(ColumnBasis):
 @final
 @dataclass(frozen=True)
 class Spline(ColumnBasis):
-    """All but the last: together they total 1, as the intercept of a model does already.
+    """All cubic B-splines but the last: they total 1, as the intercept of a model does already.
 
     The knots go on outside with the outermost gap; beyond the outer knots that were given, the
     functions keep the values they have there.

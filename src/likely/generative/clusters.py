@@ -173,7 +173,7 @@ def block_pooled(family: Family, block: Block) -> ComponentTotals:
 
 
 def scale_statistics(family: Family, X: Any, labels: Labels) -> Any:
-    """For the prior's scale alone: of a full Gaussian, variances, which sum missing cells out."""
+    """Statistics for the scale of a prior; a full Gaussian has variances alone, without gaps."""
     if isinstance(family, ProductFamily):
         parts = []
         for part in family.parts:

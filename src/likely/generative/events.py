@@ -93,7 +93,7 @@ def plan_events(
 
 
 def with_input_tags(tags: Tags, event: Any) -> Tags:
-    """What X may be, so far as one event model for all columns says it."""
+    """The tags with what X may be, as far as one event model for all columns decides it."""
     takes = TAKES.get(event if isinstance(event, str) else "auto", Takes())
     tags.input_tags.allow_nan = takes.missing
     tags.input_tags.positive_only = not takes.negative
@@ -198,7 +198,7 @@ def _declared_size(event: Any, position: int, n_columns: int) -> int:
 
 
 def _asked(event: Mapping[Any, Any], position: int, table: TableKinds) -> Any:
-    """What a mapping says of a column, by name or by position."""
+    """The event that a mapping gives a column, by name or by position."""
     name = table.names[position] if table.names is not None else position
     return event.get(name, event.get(position, "auto"))
 

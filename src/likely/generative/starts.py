@@ -242,7 +242,7 @@ def given_array(
     if wrong.any():
         expected = "positive numbers were" if positive else "finite numbers were"
         raise InvalidInput(
-            f"start[{name!r}] holds {found[wrong][0]:g}; {expected} expected. Mend it."
+            f"start[{name!r}] holds {found[wrong][0]:g}; {expected} expected. Fix it."
         )
     return found.reshape(shape)
 
@@ -328,6 +328,6 @@ def _shares(rows: Array, n_components: int) -> Array:
         row = int(bad.argmax())
         raise InvalidInput(
             f"start holds {soft[row].tolist()} at row {row}; soft rows are finite and 0 or more. "
-            "Mend the row."
+            "Fix the row."
         )
     return soft

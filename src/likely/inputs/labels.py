@@ -95,7 +95,7 @@ def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
 
 
 def refuse_one_class(classes: Array, estimator: Any) -> None:
-    """Some models need something to tell apart."""
+    """Refuse a target of one class, for models that separate classes."""
     if len(classes) < 2:
         raise InvalidInput(
             f"{type(estimator).__name__} needs at least 2 classes; y has only one class, "

@@ -39,7 +39,7 @@ TENSOR_DTYPES = {  # NumPy's names of types, and safetensors'
     **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
 }
 
-OUTPUT_CONFIG = "_sklearn_output_config"  # what set_output was told
+OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
 MODEL_FIELDS = ("class", "arguments", "fitted", "output")
 CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
 
@@ -85,7 +85,7 @@ class Encoder:
         return self._part(value, where)
 
     def _each(self, values: Mapping[str, Any], prefix: str) -> dict[str, Json]:
-        """In order of name, so that equal models make equal files."""
+        """The values encoded in order of name, so that equal models make equal files."""
         return {name: self.value(values[name], f"{prefix}{name}") for name in sorted(values)}
 
     def _entry(self, key: Any, value: Any, where: str) -> list[Json]:

@@ -70,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def model_bytes(model: Any) -> bytes:
-    """What ``save`` writes."""
+    """The content of the file that ``save`` writes."""
     check_estimator_class(model)
     encoder = Encoder(type(model).__name__)
     try:
@@ -144,7 +144,7 @@ def _declared(tensor: Array) -> Json:
 
 
 def _plain(tensor: Array) -> Array:
-    """In C order and little-endian, as safetensors wants it."""
+    """The tensor in C order and little-endian, as safetensors wants it."""
     return np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
 
 

@@ -27,7 +27,7 @@ def pays(n_cells: int) -> bool:
 
 
 def for_loop(values: Array, dtype: type = np.float64) -> Array:
-    """As compiled loops want it: one dtype, C order, writable (anything else compiles again)."""
+    """An array as compiled loops want it: one dtype, C order, writable (others compile again)."""
     return np.require(values, dtype, ["C", "W"])
 
 

@@ -121,7 +121,7 @@ class Mixed(Design):
         return Mixed(self.numeric, self.codes, self.sizes, centre)
 
     def expanded(self) -> Dense:
-        """The same with a column of 0 and 1 for each category: for few rows, BLAS is quicker."""
+        """The design with a column of 0 and 1 for each category: for few rows, BLAS is quicker."""
         values = np.zeros((self.n_rows, self.n_features))
         values[:, : self.numeric.shape[1]] = self._numeric_centred()
         for _, code, known, part in self._indicators():
