@@ -125,7 +125,9 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
         written = [number(each) for each in (value, low, high, *beside)]
     else:
         written = [_to_place(each, half) for each in (value, low, high, *beside)]
-    return [written[0], _range(*written[1:3]), *written[3:]]
+    first, low_text, high_text, *others = written
+    ends = DASH if low_text == high_text == DASH else f"{low_text} to {high_text}"
+    return [first, ends, *others]
 
 
 def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
@@ -354,10 +356,6 @@ def _to_place(value: Any, half_width: float) -> str:
         digits = place + floor(log10(size)) if size >= ROUNDING else -1
         return "0" if digits < 0 else f"{value:.{min(digits, MOST_DECIMALS)}e}"
     return fixed(value, min(max(place, 0), MOST_DECIMALS))
-
-
-def _range(low: str, high: str) -> str:
-    return DASH if low == high == DASH else f"{low} to {high}"
 
 
 def _escaped(found: re.Match[str]) -> str:

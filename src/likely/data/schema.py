@@ -125,7 +125,8 @@ class Schema(Additive):
         columns = self._columns_of(read)
         if not any(self.as_codes):
             return Encoded(self._design_of_numbers(read, columns), ())
-        X = read.integers() if self._codes_are_values() and _in_order(columns, read) else None
+        in_order = list(columns) == list(range(len(read.kinds)))
+        X = read.integers() if self._codes_are_values() and in_order else None
         if X is not None and _within(X, self.sizes):
             return Encoded(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
         return self._encode_by_column(read, columns)
@@ -284,10 +285,6 @@ def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[ColumnKind]) -> 
 
 def _common_kind(a: ColumnKind, b: ColumnKind) -> ColumnKind:
     return a if a == b else "number" if "category" not in (a, b) else "category"
-
-
-def _in_order(columns: Sequence[int], read: InMemoryTable) -> bool:
-    return list(columns) == list(range(len(read.kinds)))
 
 
 def _within(X: Array, sizes: Sequence[int]) -> bool:

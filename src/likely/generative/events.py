@@ -75,7 +75,8 @@ def plan_events(
     n_columns = len(table.kinds)
     if isinstance(event, Mapping):
         _refuse_unknown_columns(event, table)
-        named = [_checked(_asked(event, j, table)) for j in range(n_columns)]
+        names = range(n_columns) if table.names is None else table.names
+        named = [_checked(event.get(n, event.get(j, "auto"))) for j, n in enumerate(names)]
     else:
         named = [_checked(event)] * n_columns  # text has many columns
     events: list[Event] = []
@@ -195,12 +196,6 @@ def _declared_size(event: Any, position: int, n_columns: int) -> int:
             "give one number, or one per column."
         )
     return int(sizes[0] if len(sizes) == 1 else sizes[position])
-
-
-def _asked(event: Mapping[Any, Any], position: int, table: TableKinds) -> Any:
-    """The event that a mapping gives a column, by name or by position."""
-    name = table.names[position] if table.names is not None else position
-    return event.get(name, event.get(position, "auto"))
 
 
 def _checked(event: Any) -> Event:

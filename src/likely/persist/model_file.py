@@ -112,7 +112,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _file_bytes(coded: Json, tensors: dict[str, Array], feature_names: Json) -> bytes:
     from safetensors.numpy import save as serialise
 
-    plain = {name: _plain(tensor) for name, tensor in tensors.items()}
+    plain = {  # in C order and little-endian, as safetensors wants it
+        name: np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
+        for name, tensor in tensors.items()
+    }
     header = {
         **coded,
         "format": FORMAT,
@@ -141,11 +144,6 @@ def _declared(tensor: Array) -> Json:
     """Memory order is kept: another one could round sums differently."""
     fortran = tensor.flags.f_contiguous and not tensor.flags.c_contiguous
     return [tensor.dtype.name, list(tensor.shape), "F" if fortran else "C"]
-
-
-def _plain(tensor: Array) -> Array:
-    """The tensor in C order and little-endian, as safetensors wants it."""
-    return np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
 
 
 def _feature_names(model: Any) -> list[str] | None:
