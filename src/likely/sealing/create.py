@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow import refuse_twins
-from likely.data.finite import refuse_infinities
+from likely.data.arrow import refuse_infinities, refuse_twins
 from likely.errors import InvalidInput, UnknownName
 from likely.files import folder_made_whole, remove, write_atomically
 from likely.sealing.folder import (

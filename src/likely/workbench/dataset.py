@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.data.arrow import plain_types, refuse_twins, with_target
-from likely.data.declared import declared_categories
-from likely.data.finite import refuse_infinities
+from likely.data.arrow import plain_types, refuse_infinities, refuse_twins, with_target
 from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
 from likely.data.split import sampled
@@ -363,7 +361,7 @@ def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) 
     gone = [name for name in drop if name not in (given.group, given.by_time)]
     return replace(
         given,
-        source=declared_categories(given.source.drop(gone), category),
+        source=given.source.drop(gone).with_categories(category),
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
     )

@@ -13,7 +13,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.arrow_columns import floats_of_arrow
 from likely.data.categories import Factor
-from likely.data.frames import ArrayTable, FrameTable, Table
+from likely.data.frames import ArrayTable, FrameTable, InMemoryTable
 from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
 from likely.kinds import FEATURE_KINDS, ColumnKind
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     declared: bool = False  # whether the type of the column says that it holds categories
 
 
-def read_cells(table: Table, j: int, name: str) -> Cells:
+def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
     """Column j; what is neither numbers, Booleans, dates nor text is refused."""
     kind = table.kinds[j]
     if kind == "category":
@@ -110,7 +110,7 @@ def days_of_text(factor: Factor) -> Array | None:
     return None
 
 
-def _days_of_column(table: Table, j: int, name: str) -> Array:
+def _days_of_column(table: InMemoryTable, j: int, name: str) -> Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -138,7 +138,7 @@ def _used(factor: Factor) -> Array:
     return np.flatnonzero(present[:-1])
 
 
-def _is_declared(table: Table, j: int) -> bool:
+def _is_declared(table: InMemoryTable, j: int) -> bool:
     import narwhals as nw
 
     return isinstance(table, FrameTable) and table.frame.schema[table.frame.columns[j]] in (
@@ -147,7 +147,7 @@ def _is_declared(table: Table, j: int) -> bool:
     )
 
 
-def _arrow(table: Table, j: int) -> Any:
+def _arrow(table: InMemoryTable, j: int) -> Any:
     import pyarrow as pa
 
     if isinstance(table, FrameTable):

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
-from likely.data.frames import Table, as_table, is_sparse
+from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import feature_names
@@ -248,7 +248,7 @@ class Prepared(BaseEstimator):
             )
         return model.fit(table, y, sample_weight=weight)
 
-    def _columns(self, table: Table) -> list[Cells]:
+    def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
 
     def _fitted_model(self) -> Any:
@@ -264,7 +264,9 @@ class Prepared(BaseEstimator):
         return tags
 
 
-def _present(table: Table, y: Any, weight: Array | None) -> tuple[Table, Any, Array | None]:
+def _present(
+    table: InMemoryTable, y: Any, weight: Array | None
+) -> tuple[InMemoryTable, Any, Array | None]:
     """Weight 0 is the row absent; a y of another length is left for the model to refuse."""
     if weight is None or weight.all() or (y is not None and len(y) != len(weight)):
         return table, y, weight
