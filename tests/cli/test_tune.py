@@ -7,7 +7,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 
 
 @pytest.fixture

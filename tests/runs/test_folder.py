@@ -22,7 +22,7 @@ NAMES = {
 }
 ELSEWHERE = {
     ("persist/model_file.py", MODEL_FILE),  # save and load know it, and no RUN
-    ("workbench/search/study_folder.py", folder.STUDY),  # a study, of a RUN or not, has its own
+    ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own
 }
 LITERAL = re.compile(r"""["']([^"'\n]*)["']""")
 

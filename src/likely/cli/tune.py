@@ -187,8 +187,7 @@ def _searched(
 
 def _has_scores(study: Path) -> bool:
     """Whether a trial of the search has a score: one that failed will fail again."""
-    from likely.workbench.search.study_folder import StudyFolder
-    from likely.workbench.search.trials import TrialLog
+    from likely.workbench.search.trials import StudyFolder, TrialLog
 
     log = StudyFolder(study).trials
     return log is not None and log.exists() and any(t.score for t in TrialLog(log).trials.values())

@@ -1,4 +1,4 @@
-"""What happened in some rows, and what a model or a constant said of them."""
+"""What happened in some rows, and what a model or a constant predicted for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class Truth:
 @final
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a model said of the same rows."""
+    """What a model predicted for the same rows."""
 
     log_proba: Array | None = None  # (n, K), in the order of the classes
     mean: Array | None = None  # (n,)

@@ -31,7 +31,7 @@ LEVEL = 0.95  # of intervals
 @final
 @dataclass(frozen=True)
 class Score:
-    """What predictions of rows are worth, by every metric that was asked for."""
+    """The score of predictions by one or more metrics."""
 
     estimates: Mapping[str, Estimate]  # by the name of the metric, the main one first
     gain: Estimate  # in the units of the loss; that of the constant is 0
@@ -58,7 +58,7 @@ class Score:
         return self.gain.low > 0
 
     def to_json(self) -> dict[str, Any]:
-        """As ``run.json``, ``--json`` and the report have it."""
+        """The score as ``run.json``, ``--json`` and the report have it."""
         main = self.main
         return {
             "name": title_of(self.metric),
@@ -89,7 +89,7 @@ class Score:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":
-        """What ``to_json`` wrote: null is no number, and an end that is null is open."""
+        """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
         return cls(
             {line["metric"]: _estimate(line) for line in record["measures"]},
             _estimate(
@@ -144,7 +144,7 @@ class ScoreTotals(Additive):
         )
 
     def score(self, *, level: float = LEVEL) -> Score:
-        """Of rows that are independent."""
+        """The score of independent rows."""
         found = {
             m.name: Estimate(
                 m.value(self.model[m.name]),
@@ -173,8 +173,8 @@ def score_of(
         return score
     estimates = {}
     for m in totals.metrics:
-        said = m.of_constant(constant) if prediction is None else prediction
-        ends = m.ends(totals.model[m.name], truth, said, level=level, groups=groups)
+        scored = m.of_constant(constant) if prediction is None else prediction
+        ends = m.ends(totals.model[m.name], truth, scored, level=level, groups=groups)
         estimates[m.name] = score.estimates[m.name]._replace(low=ends[0], high=ends[1])
     present = truth.weights > 0
     saved = _saved(truth, prediction, constant)[present]
@@ -185,14 +185,14 @@ def score_of(
 
 
 def _saved(truth: Truth, prediction: Prediction | None, constant: Prediction) -> Array:
-    """What the model saves of the constant's loss, row by row."""
+    """The loss of the constant less that of the model, row by row."""
     if prediction is None:
         return np.zeros(len(truth.y))
     return prediction.gain_over(constant, truth)
 
 
 def mean_score(scores: Sequence[Score]) -> Score:
-    """Of several repeats: the means of values, ends and constants."""
+    """The score of several repeats: the means of values, ends and constants."""
     first = scores[0]
     return replace(
         first,
@@ -229,5 +229,5 @@ def _estimate(line: Mapping[str, Any]) -> Estimate:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has no infinities."""
+    """The value, or None where it is infinite or NaN: JSON has neither."""
     return float(value) if isfinite(value) else None

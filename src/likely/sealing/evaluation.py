@@ -25,9 +25,8 @@ from likely.files import lock
 from likely.intervals import Ends, n_groups_of
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, predictions_digest
+from likely.sealing.folder import TRAIN, SealFolder, opened, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence, Ruling
-from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
 from likely.sealing.manifest import Manifest, canonical
 from likely.sealing.scorer import Predictions, Scorer

@@ -19,7 +19,7 @@ from likely.formatting import (
     text_table,
 )
 from likely.metrics import metrics_for
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def titles(found: "Comparison") -> list[str]:
     gone = rows.n_without_target
     without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
-    how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
+    how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",

@@ -13,7 +13,7 @@ from likely.formatting import (
     setting,
     text_table,
 )
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 
 if TYPE_CHECKING:
     from likely.workbench.curves import Curve, Point
@@ -42,7 +42,7 @@ def title(curve: "Curve") -> str:
     return (
         f"{rows.label}: {curve.metric.title} of {curve.model} by {axis_title(curve)}, "
         f"{curve.metric.better} is better, {curve.n_folds} folds"
-        f"{parted_by(rows.group, rows.by_time)}."
+        f"{split_text(rows.group, rows.by_time)}."
     )
 
 

@@ -29,9 +29,15 @@ from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
 from likely.workbench.curve_text import figure_of, html_of, text_of
 from likely.workbench.dataset import Dataset, dataset
-from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.folds import share_of_rows
-from likely.workbench.held_out import Learned, Loop, attempt, with_settings
+from likely.workbench.held_out import (
+    Learned,
+    Loop,
+    attempt,
+    caught_warnings,
+    warnings_by_thread,
+    with_settings,
+)
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
@@ -205,7 +211,7 @@ def learning_curve(
     main = metric_for(task.kind, metric)
     loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
-    with routing(), executor_for("serial", None).session():
+    with warnings_by_thread(), executor_for("serial", None).session():
         estimator = entry.build(task, seed=seed)
         points = along(_Asked(loop, main, name, entry, estimator, of, seed), values)
     return Curve(of, points, main, name, rows, folds, seed)
@@ -300,7 +306,7 @@ def _steps(asked: _Asked) -> tuple[int, ...]:
     loop, last = asked.loop, 0
     for fold in loop.folds:
         train = loop.table.take(fold.train)
-        with heard():
+        with caught_warnings():
             model = with_settings(asked.estimator, {}).fit(train, loop.task.target).model_
         if vars(model).get("solution_", model) is not None:  # None: no search was needed
             last = max(last, int(np.max(getattr(model, "n_iter_", 0))))

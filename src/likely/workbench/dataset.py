@@ -28,10 +28,9 @@ from likely.formatting import listed
 from likely.kinds import TargetKind
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
-from likely.workbench.folds import Folds
+from likely.workbench.folds import Folds, codes_of, time_of
 from likely.workbench.given_data import UNNAMED, opened
 from likely.workbench.roles import Roles
-from likely.workbench.row_codes import codes_of, time_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,13 +4,14 @@ The standard input is called ``-``.
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast, final
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast, final
 
 from likely.data.arrow import arrow_table_of, plain_types
 from likely.data.digest import digest_of_file, digest_of_table
@@ -22,7 +23,10 @@ from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput, LikelyError
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
-from likely.workbench.builtin import BUILTIN, builtin_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 STANDARD_INPUT = "-"
 UNNAMED = "table"  # what a frame or an array is called
@@ -178,3 +182,47 @@ def _refuse_unknown(name: str) -> None:
         f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
         f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
+
+
+class Builtin(NamedTuple):
+    """How a set is loaded and what its target is called."""
+
+    loader: str  # in sklearn.datasets
+    target: str
+    about: str
+
+
+BUILTIN = {
+    "iris": Builtin("load_iris", "species", "150 flowers of three species, measured in cm"),
+    "wine": Builtin("load_wine", "cultivar", "178 wines of three cultivars, analysed"),
+    "breast-cancer": Builtin("load_breast_cancer", "diagnosis", "569 tumours, measured by image"),
+    "digits": Builtin("load_digits", "digit", "1,797 handwritten digits of 8 × 8 pixels"),
+    "diabetes": Builtin("load_diabetes", "progression", "442 patients and a number a year later"),
+}
+
+
+def builtin_table(name: str) -> "pa.Table":
+    """The table of a built-in set, its target in the last column."""
+    import pyarrow as pa
+    from sklearn import datasets
+
+    entry = BUILTIN[name]
+    loaded = getattr(datasets, entry.loader)()
+    columns = {
+        _tidy(str(feature)): pa.array(loaded.data[:, j])
+        for j, feature in enumerate(loaded.feature_names)
+    }
+    columns[entry.target] = pa.array(_target(name, loaded))
+    return pa.table(columns)
+
+
+def _target(name: str, loaded: Any) -> Any:
+    """Classes by name; digits and measurements as the numbers they are."""
+    if name in ("digits", "diabetes"):
+        return loaded.target
+    return [str(loaded.target_names[code]) for code in loaded.target]
+
+
+def _tidy(name: str) -> str:
+    """``sepal length (cm)`` as ``sepal_length``."""
+    return re.sub(r"\W+", "_", re.sub(r"\(.*?\)", "", name).strip())

@@ -12,7 +12,10 @@ References
 Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
 """
 
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter, thread_time
@@ -32,7 +35,6 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
 from likely.progress import report
-from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.fold_totals import merged_fits
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.predictions import predict_for, predictive_family, truth_of
@@ -42,9 +44,12 @@ from likely.workbench.task import Task
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 Clock = Callable[[], float]  # seconds
 Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
 ONE_PART = "one part held out"
+
+_listening = threading.local()  # the warnings of a fit, by thread
 
 
 @final
@@ -228,7 +233,7 @@ class Loop:
         if self.folds.time is not None or self.learned is not None:
             return [], 0.0
         began = self.clock()
-        with heard() as messages:
+        with caught_warnings() as messages:
             fold = self.folds.fold_of_rows(repeat)
             found = merged_fits(model, self.table, self.task, fold)
         if found is None:
@@ -239,7 +244,7 @@ class Loop:
     def outcome(self, fit: Fit) -> Outcome:
         """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
         n_learned = len(fit.fold.train)
-        with heard() as messages:
+        with caught_warnings() as messages:
             try:
                 model, seconds = fit.fitted, fit.seconds
                 if model is None:
@@ -315,7 +320,7 @@ def cross_validate_all(
     at_once = executor_for(executor, 0)
     loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
     failed: set[str] = set()
-    with routing(), at_once.session():
+    with warnings_by_thread(), at_once.session():
         for repeat in range(loop.folds.repeats):
             found = {name: Repeat() for name in models if name not in failed}
             fits = loop.fits(models, repeat, found)
@@ -341,3 +346,36 @@ def _name(model: Any) -> str:
 def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
+@contextmanager
+def warnings_by_thread() -> Iterator[None]:
+    """Inside, a warning goes to the ``caught_warnings`` of its thread; outside of any, it is shown.
+
+    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside of the
+    threads.
+    """
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+        warnings.simplefilter("always")
+
+        def route(message: Any, category: type[Warning], *rest: Any) -> None:
+            messages: list[str] | None = getattr(_listening, "messages", None)
+            if messages is None:
+                shown(message, category, *rest)
+            elif (text := f"{category.__name__}: {message}") not in messages:
+                messages.append(text)
+
+        warnings.showwarning = route  # type: ignore[assignment]  # the rest is file and line
+        yield
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """The warnings of this thread from here to the end of the block, without repeats."""
+    messages: list[str] = []
+    _listening.messages = messages
+    try:
+        yield messages
+    finally:
+        _listening.messages = None

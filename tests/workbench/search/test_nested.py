@@ -13,7 +13,7 @@ from likely.spaces import Integer, Real
 from likely.workbench.dataset import dataset
 from likely.workbench.folds import Fold, share_of_rows
 from likely.workbench.search.nested import OuterFold, outer_folds
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.study import tune
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.task import task_of

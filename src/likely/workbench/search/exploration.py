@@ -16,7 +16,7 @@ from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAc
 from likely.formatting import number
 from likely.progress import report
 from likely.spaces import Parameters, Space
-from likely.workbench.fit_warnings import heard, routing
+from likely.workbench.held_out import caught_warnings, warnings_by_thread
 from likely.workbench.search.strategies import Plan, Search, ranked
 from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 
@@ -80,7 +80,7 @@ def explore(
     clock = Clock(inf if minutes is None else 60 * minutes, log.elapsed, monotonic())
     past: list[Trial] = list(earlier)
     try:
-        with routing():
+        with warnings_by_thread():
             while generation := search.generation(space, tuple(past), plan):
                 past += _run(generation, objective, log, clock, executor_for(executor, 0), plan)
                 if not past or past[-1].number < generation[-1].number:
@@ -93,7 +93,7 @@ def explore(
 
 def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLog) -> None:
     """Add settings to a log of their own, beside any search; numbers count down from −1."""
-    with routing():
+    with warnings_by_thread():
         for parameters in chosen:
             proposal = Proposal(-1 - len(log.trials), parameters)
             began = monotonic()
@@ -163,7 +163,7 @@ def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, i
 
 def _attempt(objective: Objective, proposal: Proposal) -> Outcome:
     """Settings that cannot be fitted are a result too: the search goes on without them."""
-    with heard() as messages:
+    with caught_warnings() as messages:
         try:
             score = objective.evaluate(proposal.parameters, share=proposal.share)
         except (ValueError, ArithmeticError, NotConverged, UnsupportedAccess) as error:

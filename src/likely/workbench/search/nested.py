@@ -24,7 +24,7 @@ from likely.spaces import Parameters
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
 from likely.workbench.search.exploration import Explored, best_of
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import Trial, entries_of, number_text
 
 OUTER_SEED = 7919  # outer folds must not be the inner ones

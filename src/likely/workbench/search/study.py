@@ -30,8 +30,8 @@ from likely.workbench.search.exploration import (
     try_by_hand,
 )
 from likely.workbench.search.nested import OuterFold, OuterLog, chosen, outer_folds, scored
-from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.question import (
+    CrossValidated,
     Question,
     by_hand_of,
     check_budget,
@@ -39,9 +39,8 @@ from likely.workbench.search.question import (
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
-from likely.workbench.search.study_folder import StudyFolder
 from likely.workbench.search.study_text import html_of, text_of
-from likely.workbench.search.trials import Proposal, Trial, TrialLog, column_of
+from likely.workbench.search.trials import Proposal, StudyFolder, Trial, TrialLog, column_of
 
 AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings
 
