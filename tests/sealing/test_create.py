@@ -99,7 +99,7 @@ def test_a_source_is_a_table(churn):
 def test_sealing_the_same_data_again_names_the_earlier_seal_and_its_looks(churn):
     likely.seal(churn, "y").final(likely.NaiveBayes())
     again = likely.seal(churn, "y", name="second", seed=1)
-    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 look of 1 used."
+    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 of 1 evaluation used."
     assert again.manifest.earlier == again.notes[:1]
 
 
@@ -107,7 +107,7 @@ def test_sealing_most_of_the_same_rows_names_the_earlier_seal(churn, table):
     likely.seal(churn, "y")
     some = pa.csv.read_csv(churn).slice(0, 100)
     later = likely.seal(some, "y", name="part")
-    assert "churn.seal, 0 looks of 1 used" in later.notes[0]
+    assert "churn.seal, 0 of 1 evaluation used" in later.notes[0]
     other = likely.seal(some_table(100, seed=9), "y", name="other")
     assert not other.notes
 
@@ -133,11 +133,11 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"test": 0.01}, InvalidInput, "leaves 0 rows to seal"),
         ({"test": "a fifth"}, InvalidInput, "test is 'a fifth'; expected a share"),
         ({"test": [1, 2], "group": "x"}, InvalidInput, "test names the rows, and 'x' is a column"),
-        ({"budget": 0}, InvalidInput, "budget is 0.*at least 1"),
+        ({"budget": 0}, InvalidInput, "budget is 0.*from 1 up"),
         (
             {"budget": 1.5},
             InvalidInput,
-            "budget is 1.5; expected at least 1 look, and a whole number",
+            "budget is 1.5; expected a whole number of evaluations",
         ),
         ({"budget": True}, InvalidInput, "budget is True"),
         ({"judge": "ladders"}, UnknownName, "judge 'ladders'.*Did you mean 'ladder'"),
@@ -170,7 +170,9 @@ def test_a_missing_target_is_refused_with_its_row(tmp_path):
 
 
 def test_a_seal_is_made_once(sealed, table, tmp_path):
-    with pytest.raises(InvalidInput, match=r"exists already \(0 looks of 1 used\).*another name"):
+    with pytest.raises(
+        InvalidInput, match=r"exists already \(0 of 1 evaluation used\).*another name"
+    ):
         likely.seal(table, "y", name="toy", folder=tmp_path)
     (tmp_path / "kept").touch()
     with pytest.raises(InvalidInput, match=r"escrow file .* exists already"):
@@ -215,7 +217,7 @@ def test_what_can_be_predicted_passes(values):
     check_target(pa.chunked_array([pa.array(values)]), "y")
 
 
-def test_an_infinity_among_the_features_is_refused_while_it_can_be_mended(tmp_path):
+def test_an_infinity_among_the_features_is_refused_while_it_can_be_fixed(tmp_path):
     rows = pa.table({"x": [0.0, float("inf"), 1.0] * 10, "y": ["a", "b", "a"] * 10})
     with pytest.raises(InvalidInput, match="Row 1, column 'x': found inf"):
         likely.seal(rows, "y", folder=tmp_path)

@@ -33,7 +33,7 @@ def sealed_rows(sealed, table):
 def test_the_file_that_was_sealed_holds_all_sealed_rows(seals, table):
     (held,) = holds_sealed_rows(table, seals)
     assert (held.n_found, held.n_sealed) == (24, 24)
-    assert str(held) == "24 of the 24 sealed rows of toy.seal (0 looks of 1 used)"
+    assert str(held) == "24 of the 24 sealed rows of toy.seal (0 of 1 evaluation used)"
 
 
 def test_the_training_part_holds_none(seals, sealed):

@@ -228,7 +228,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     scores = None if found.score is None else found.score.to_json()
     findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
-        scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
+        scores |= {"cv_estimate": study.nested_score_ if study.outer else study.best_score_}
     facts = {
         **prepared_facts(found, rows, chosen),
         "scores": scores,

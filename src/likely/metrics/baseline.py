@@ -54,7 +54,7 @@ class BestConstant:
 
     @classmethod
     def of(cls, training: Truth) -> "BestConstant":
-        """Learned from the rows that count."""
+        """The best constant for rows whose weight is above 0."""
         if training.weight is not None:
             training = training.rows(training.weight > 0)
         y, weight = training.y, training.weights

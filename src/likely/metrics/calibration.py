@@ -83,7 +83,7 @@ class Bins(FieldwiseAdditive):
 
     @classmethod
     def of(cls, truth: Truth, prediction: Prediction, edges: tuple[float, ...]) -> "Bins":
-        """One event of two classes, the second; of more classes one each."""
+        """The sums by event: the second of two classes, or each of several classes."""
         p = np.exp(prediction.log_p)
         events = [1] if p.shape[1] == 2 else range(p.shape[1])
         parts = [binned(p[:, k], truth.y == k, truth.weights, edges) for k in events]

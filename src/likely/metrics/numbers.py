@@ -254,5 +254,5 @@ class DevianceExplained(Metric):
 
 
 def _titled(family: str) -> str:
-    """As it is written in a sentence: Poisson was a person."""
+    """The name as in a sentence: only Poisson keeps its capital, because he was a person."""
     return "Poisson" if family == "poisson" else family

@@ -11,14 +11,15 @@ than there are groups.  Of several repeats value and ends are means.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, nan
-from typing import Any, final
+from math import inf, nan
+from typing import Any, cast, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.intervals import n_groups_of
+from likely.json_files import plain
 from likely.metrics.base import Estimate, Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
@@ -58,9 +59,9 @@ class Score:
         return self.gain.low > 0
 
     def to_json(self) -> dict[str, Any]:
-        """The score as ``run.json``, ``--json`` and the report have it."""
+        """The score as ``run.json``, ``--json`` and the report have it; null is no number."""
         main = self.main
-        return {
+        record: dict[str, Any] = {
             "name": title_of(self.metric),
             "metric": self.metric,
             "how": self.how,
@@ -69,23 +70,24 @@ class Score:
             "rows": self.n_rows,
             "group": self.group,
             "groups": self.n_groups,
-            "value": _finite(main.value),
-            "interval": [_finite(main.low), _finite(main.high)],
+            "value": main.value,
+            "interval": [main.low, main.high],
             "beside": self.beside,
-            "best_constant": _finite(main.constant),
-            "gain": _finite(self.gain.value),
-            "gain_interval": [_finite(self.gain.low), _finite(self.gain.high)],
+            "best_constant": main.constant,
+            "gain": self.gain.value,
+            "gain_interval": [self.gain.low, self.gain.high],
             "measures": [
                 {
                     "name": title_of(name),
                     "metric": name,
-                    "value": _finite(found.value),
-                    "interval": [_finite(found.low), _finite(found.high)],
-                    "best_constant": _finite(found.constant),
+                    "value": found.value,
+                    "interval": [found.low, found.high],
+                    "best_constant": found.constant,
                 }
                 for name, found in self.estimates.items()
             ],
         }
+        return cast(dict[str, Any], plain(record))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":
@@ -226,8 +228,3 @@ def _estimate(line: Mapping[str, Any]) -> Estimate:
         inf if high is None else high,
         nan if constant is None else constant,
     )
-
-
-def _finite(value: float) -> float | None:
-    """The value, or None where it is infinite or NaN: JSON has neither."""
-    return float(value) if isfinite(value) else None

@@ -32,7 +32,7 @@ from likely.sealing.folder import (
 from likely.sealing.judges import JUDGES
 from likely.sealing.ledger import MANIFEST, Ledger
 from likely.sealing.manifest import Manifest
-from likely.sealing.recognition import holds_sealed_rows, said_looks, sealed_fingerprints
+from likely.sealing.recognition import evaluations_used, holds_sealed_rows, sealed_fingerprints
 from likely.sealing.split import Split, split_rows
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class Origin:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Terms:
-    """What is settled before a row is looked at; the columns that it names are in the table."""
+class SealTerms:
+    """The terms of a seal, fixed before its rows are split; the columns are in the table."""
 
     target: str
     test: Any  # a share, or the rows
@@ -70,7 +70,7 @@ class Terms:
     categories: tuple[str, ...] = ()  # columns declared to be categories
 
 
-def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
+def create_seal(origin: Origin, terms: SealTerms, path: Path) -> SealFolder:
     """Seal a table as the folder ``path``; kind and order must suit the values of the target."""
     _check_terms(terms)
     _check_columns(origin.table, terms)
@@ -89,7 +89,7 @@ def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
     return open_folder(path)
 
 
-def _check_terms(terms: Terms) -> None:
+def _check_terms(terms: SealTerms) -> None:
     by_index = np.ndim(terms.test) > 0
     is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
     if not by_index and not is_share:
@@ -99,7 +99,7 @@ def _check_terms(terms: Terms) -> None:
     whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
     if not whole or terms.budget < 1:
         raise InvalidInput(
-            f"budget is {terms.budget!r}; expected at least 1 look, and a whole number. Take 1."
+            f"budget is {terms.budget!r}; expected a whole number of evaluations from 1 up. Take 1."
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
@@ -110,7 +110,7 @@ def _check_terms(terms: Terms) -> None:
         )
 
 
-def _check_columns(table: "pa.Table", terms: Terms) -> None:
+def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     if not table.num_columns:
         raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
     refuse_twins(table.column_names)
@@ -126,7 +126,7 @@ def _check_columns(table: "pa.Table", terms: Terms) -> None:
 def _check_place(path: Path, escrow: Path | None) -> None:
     if path.exists():
         known = (path / MANIFEST).is_file()
-        used = f" ({said_looks(SealFolder(path))})" if known else ""
+        used = f" ({evaluations_used(SealFolder(path))})" if known else ""
         raise InvalidInput(
             f"{path} exists already{used}; a seal is made once. Use it as it is, or give another "
             "name."
@@ -140,14 +140,14 @@ def _check_place(path: Path, escrow: Path | None) -> None:
 
 
 def _earlier_seals(origin: Origin, path: Path) -> tuple[str, ...]:
-    """Seals of the same rows, with the looks that they have had."""
+    """Notes on seals of the same rows, with the evaluations that they have had."""
     places = {path.parent, *([origin.path.parent] if origin.path is not None else [])}
     seals = seals_in(places)
     same = [seal for seal in seals if seal.manifest.data_sha256 == origin.digest]
     others = [seal for seal in seals if seal not in same]
     held = [one.seal for one in holds_sealed_rows(origin.table, others)]
     return tuple(
-        f"The same rows were sealed before: {seal.path.name}, {said_looks(seal)}."
+        f"The same rows were sealed before: {seal.path.name}, {evaluations_used(seal)}."
         for seal in (*same, *held)
     )
 
@@ -161,7 +161,7 @@ def _still_holds(origin: Origin, split: Split, path: Path) -> tuple[str, ...]:
 
 def _write_seal(
     origin: Origin,
-    terms: Terms,
+    terms: SealTerms,
     path: Path,
     *,
     split: Split,
@@ -196,7 +196,7 @@ def _write_seal(
     _write_folder(path, contents, manifest, terms.escrow, labels)
 
 
-def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
+def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
     """The part of the manifest that was given."""
     return {
         "data": origin.label,
@@ -219,7 +219,7 @@ def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
 def _write_folder(
     path: Path, contents: dict[str, bytes], manifest: Manifest, escrow: Path | None, labels: bytes
 ) -> None:
-    """All files, or none of them, under the name; labels in escrow come last but the name."""
+    """Write all files or none; labels in escrow come last, before the folder gets its name."""
     try:
         with folder_made_whole(path) as draft:
             for name, content in contents.items():

@@ -55,7 +55,7 @@ class SealFolder:
         return Ledger(self.path)
 
     def looks(self) -> int:
-        """How many looks were used."""
+        """How many evaluations were used."""
         return sum(entry["event"] == "commit" for entry in self.ledger.entries())
 
     def train(self) -> "pa.Table":
@@ -153,7 +153,7 @@ def seals_near(*places: str | Path) -> tuple[SealFolder, ...]:
 
 
 def column_names(path: Path) -> list[str]:
-    """Of a Parquet file, without reading a row."""
+    """The names of the columns of a Parquet file, without reading a row."""
     from pyarrow.parquet import read_schema
 
     return list(read_schema(path).names)

@@ -49,7 +49,7 @@ FEWEST_COLUMNS = 4  # that must agree, or half of the seal's if that is less
 MOST_BANDS = 4  # so up to three changed columns of many leave one as it was
 
 
-class Held(NamedTuple):
+class FoundRows(NamedTuple):
     """A seal, and how many of its sealed rows a table holds."""
 
     seal: SealFolder
@@ -60,7 +60,7 @@ class Held(NamedTuple):
         name, manifest = self.seal.path.name, self.seal.manifest
         return (
             f"{self.n_found:,} of the {manifest.n_test:,} sealed rows of {name} "
-            f"({said_looks(self.seal)})"
+            f"({evaluations_used(self.seal)})"
         )
 
 
@@ -74,19 +74,19 @@ def sealed_fingerprints(sealed: "pa.Table", train: "pa.Table", salt: str) -> Arr
 
 def holds_sealed_rows(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder]
-) -> tuple[Held, ...]:
+) -> tuple[FoundRows, ...]:
     """The seals of which the table, or the batches of a source, hold a tenth or more."""
     import pyarrow as pa
 
     pieces: Any = [table] if isinstance(table, pa.Table) else table
-    searches = [_Search(seal) for seal in seals]
+    searches = [_RowSearch(seal) for seal in seals]
     for piece in pieces:
         for search in searches:
             search.look(piece)
     return tuple(held for search in searches if (held := search.held()) is not None)
 
 
-class _Search:
+class _RowSearch:
     """One seal's rows in a table that comes in pieces."""
 
     def __init__(self, seal: SealFolder) -> None:
@@ -115,12 +115,12 @@ class _Search:
     def enough(self) -> bool:
         return bool(self.found.sum() >= ENOUGH * self.known.size > 0)
 
-    def held(self) -> Held | None:
+    def held(self) -> FoundRows | None:
         if self.enough:
-            return Held(self.seal, int(self.found.sum()), self.known.size)
+            return FoundRows(self.seal, int(self.found.sum()), self.known.size)
         for band, alike in zip(self.bands, self.alike, strict=True):
             if band.enough(int(alike.sum()), self.n_rows):
-                return Held(self.seal, int(alike.sum()), band.known.size)
+                return FoundRows(self.seal, int(alike.sum()), band.known.size)
         return None
 
 
@@ -141,12 +141,12 @@ def refuse_sealed_rows(
     raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
-def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
+def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
     start = label.capitalize() if label == TABLE else label
     holds = f"{start} holds {' and '.join(str(one) for one in held)}"
     if doing == SCORE:
         return (
-            f"{holds}; a score on them is a look, and likely final counts it. Choose by "
+            f"{holds}; a score on them is an evaluation, and likely final counts it. Choose by "
             "cross-validation on the training rows, and at the end use likely final."
         )
     names = " or ".join(one.seal.path.name for one in held)
@@ -159,8 +159,8 @@ def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
 
 def log_prediction(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder], *, label: str
-) -> tuple[Held, ...]:
-    """Predictions for sealed rows go on, and each seal remembers them."""
+) -> tuple[FoundRows, ...]:
+    """Record predictions for sealed rows in the ledger of each seal."""
     held = holds_sealed_rows(table, seals)
     for one in held:
         with suppress(BrokenLedger):  # that shows by itself
@@ -174,13 +174,14 @@ def log_event(seal: SealFolder, event: str, facts: dict[str, Any]) -> None:
         seal.ledger.add(event, facts)
 
 
-def said_looks(seal: SealFolder) -> str:
-    """Looks and budget in words."""
+def evaluations_used(seal: SealFolder) -> str:
+    """The evaluations that were used and the budget, in words."""
     try:
         looks = seal.looks()
     except BrokenLedger:
         return "its ledger is broken"
-    return f"{looks} look{'' if looks == 1 else 's'} of {seal.manifest.budget} used"
+    budget = seal.manifest.budget
+    return f"{looks} of {budget} evaluation{'' if budget == 1 else 's'} used"
 
 
 class Band(NamedTuple):
@@ -202,11 +203,12 @@ class Band(NamedTuple):
 
 
 def bands_of(seal: SealFolder, piece: "Piece") -> tuple[Band, ...]:
-    """By the first piece of a table; none where too few columns agree to tell rows apart."""
+    """The bands by the first piece of a table; none where too few columns agree."""
     features = column_names(seal.path / FEATURES)
-    shared = _some([name for name in features if name in set(piece.schema.names)])
+    shared = [name for name in features if name in set(piece.schema.names)]
     if not shared or not piece.num_rows:
         return ()
+    shared = shared[:: -(-len(shared) // MOST_COLUMNS)]  # some from all over a wide table
     sealed = read_parquet(seal.path / FEATURES, shared)
     train = read_parquet(seal.path / TRAIN, shared)
     sample = piece.take(np.unique(np.linspace(0, piece.num_rows - 1, SAMPLE).astype(np.int64)))
@@ -239,11 +241,6 @@ def marked(known: Array, here: Array) -> Array:
         place = np.minimum(np.searchsorted(known, here), known.size - 1)
         found[place[known[place] == here]] = True
     return found
-
-
-def _some(names: list[str]) -> list[str]:
-    """Of very many columns, some from all over the table."""
-    return names[:: -(-len(names) // MOST_COLUMNS)] if names else names
 
 
 def _banded(columns: tuple[str, ...]) -> list[tuple[str, ...]]:

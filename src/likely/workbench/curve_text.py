@@ -16,7 +16,7 @@ from likely.formatting import (
 from likely.workbench.folds import split_text
 
 if TYPE_CHECKING:
-    from likely.workbench.curves import Curve, Point
+    from likely.workbench.curves import Curve, CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
@@ -110,13 +110,13 @@ def _band(points: list[Any], part: str) -> tuple[list[float], list[float], list[
 
 
 def _places(values: list[Any]) -> tuple[list[float], list[str]]:
-    """Numbers where they are; other values side by side, by name."""
+    """Places on an axis: numbers as they are, other values side by side with their names."""
     if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
         return [float(x) for x in values], []
     return [float(k) for k in range(len(values))], [str(x) for x in values]
 
 
-def _scores(point: "Point") -> list[str]:
+def _scores(point: "CurvePoint") -> list[str]:
     if point.problem:
         return ["failed", "", "failed", ""]
     return [

@@ -46,7 +46,7 @@ class Fold(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Folds:
-    """A plan; iterating gives the ``Fold`` of each repeat in turn, as scikit-learn's ``cv`` wants.
+    """A plan of folds; iterating gives each ``Fold``, repeat by repeat, as scikit-learn's ``cv``.
 
     ``n_folds`` equal to ``n_rows`` leaves one row out at a time.
     """

@@ -55,7 +55,7 @@ class HeaderAlone(InvalidFile):
 
 
 def opened(data: Any) -> GivenData:
-    """Any data but a ``Dataset``; what is no table is refused."""
+    """Open any data but a ``Dataset``; what is no table is refused."""
     if isinstance(data, Sealed):
         data = folder_of(data)
     if isinstance(data, SealFolder):
@@ -68,7 +68,7 @@ def opened(data: Any) -> GivenData:
 
 
 def _training_part(seal: SealFolder) -> GivenData:
-    """Of a seal that is as it was written, the rows that are not sealed."""
+    """The training rows of a seal, which must be as it was written."""
     seal.check(TRAIN)
     manifest = seal.manifest
     return GivenData(
@@ -116,8 +116,8 @@ def _in_memory(data: Any) -> GivenData:
     table = plain_types(data if isinstance(data, pa.Table) else arrow_table_of(data))
     if not table.num_rows or not table.num_columns:
         raise InvalidInput(
-            f"The table has {table.num_rows} rows and {table.num_columns} columns; there is "
-            "nothing to look at. Check how it was made."
+            f"The table has {table.num_rows} rows and {table.num_columns} columns; at least "
+            "one of each was expected. Check how it was made."
         )
     hashing = cache(partial(digest_of_table, table))
     return GivenData(TableSource(table), UNNAMED, hashing, library=library)
@@ -145,7 +145,7 @@ class _Hashed:
 
 @contextmanager
 def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
-    """Say so where a file that cannot be read as a table is a single line of names."""
+    """Raise ``HeaderAlone`` where a file that cannot be read is a single line of names."""
     try:
         yield
     except InvalidFile as error:
@@ -172,7 +172,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _refuse_unknown(name: str) -> None:
-    """A word that is neither a file nor a built-in name gets the nearest one."""
+    """Refuse a word that is neither a file nor a built-in name, with the nearest one."""
     if Path(name).suffix or Path(name).exists():
         return
     files = [path.name for path in Path(".").iterdir()] if "/" not in name else []
@@ -185,7 +185,7 @@ def _refuse_unknown(name: str) -> None:
 
 
 class Builtin(NamedTuple):
-    """How a set is loaded and what its target is called."""
+    """A built-in data set: how it is loaded, and the name of its target."""
 
     loader: str  # in sklearn.datasets
     target: str
@@ -208,21 +208,12 @@ def builtin_table(name: str) -> "pa.Table":
 
     entry = BUILTIN[name]
     loaded = getattr(datasets, entry.loader)()
-    columns = {
-        _tidy(str(feature)): pa.array(loaded.data[:, j])
-        for j, feature in enumerate(loaded.feature_names)
-    }
-    columns[entry.target] = pa.array(_target(name, loaded))
+    columns = {}
+    for j, feature in enumerate(loaded.feature_names):  # "sepal length (cm)" is sepal_length
+        tidy = re.sub(r"\W+", "_", re.sub(r"\(.*?\)", "", str(feature)).strip())
+        columns[tidy] = pa.array(loaded.data[:, j])
+    y = loaded.target
+    if name not in ("digits", "diabetes"):  # classes by name; those two are numbers
+        y = [str(loaded.target_names[code]) for code in y]
+    columns[entry.target] = pa.array(y)
     return pa.table(columns)
-
-
-def _target(name: str, loaded: Any) -> Any:
-    """Classes by name; digits and measurements as the numbers they are."""
-    if name in ("digits", "diabetes"):
-        return loaded.target
-    return [str(loaded.target_names[code]) for code in loaded.target]
-
-
-def _tidy(name: str) -> str:
-    """``sepal length (cm)`` as ``sepal_length``."""
-    return re.sub(r"\W+", "_", re.sub(r"\(.*?\)", "", name).strip())

@@ -55,7 +55,7 @@ _listening = threading.local()  # the warnings of a fit, by thread
 @final
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What fits said of rows that they had not seen, each row once, in the order of the rows."""
+    """Predictions of rows by fits that had not seen them, each row once, in their order."""
 
     task: Task
     truth: Truth
@@ -98,11 +98,11 @@ class HeldOut:
 
     def totals(self, metrics: Sequence[Metric]) -> ScoreTotals:
         """The statistics of these rows, which add to those of others."""
-        said = None if self.is_constant else self.prediction
-        return ScoreTotals.of(metrics, self.truth, said, self.constant)
+        prediction = None if self.is_constant else self.prediction
+        return ScoreTotals.of(metrics, self.truth, prediction, self.constant)
 
     def score(self, metrics: Sequence[Metric] | None = None, *, level: float = LEVEL) -> Score:
-        """By these metrics, the main one first; by all of the task if none are given."""
+        """The score by these metrics, the main one first; by all of the task if none are given."""
         score = score_of(
             metrics_for(self.task.kind) if metrics is None else metrics,
             self.truth,
@@ -116,18 +116,18 @@ class HeldOut:
 
     def by_fold(self, metric: Metric) -> Array:
         """The value of each fold alone, (n_folds,): for the paired tests between models."""
-        said = metric.of_constant(self.constant) if self.is_constant else self.prediction
+        scored = metric.of_constant(self.constant) if self.is_constant else self.prediction
         found = []
         for held in np.unique(self.fold):
             rows = np.flatnonzero(self.fold == held)
-            found.append(metric.value(metric.statistics(self.truth.rows(rows), said.rows(rows))))
+            found.append(metric.value(metric.statistics(self.truth.rows(rows), scored.rows(rows))))
         return np.array(found)
 
 
 @final
 @dataclass(eq=False)
 class Repeat:
-    """One model in one repeat of a cross-validation: what came of its folds so far.
+    """One model in one repeat of a cross-validation: the results of its folds so far.
 
     ``problem`` says why a fit failed; there are no more after it.
     """
@@ -145,7 +145,7 @@ class Repeat:
         """All rows that were held out."""
         return HeldOut.joined(self.parts)
 
-    def take(self, outcome: "Outcome") -> None:
+    def take(self, outcome: "FitOutcome") -> None:
         self.warnings += [text for text in outcome.warnings if text not in self.warnings]
         if self.error is not None:
             return
@@ -175,8 +175,8 @@ class Fit(NamedTuple):
     seconds: float = 0.0  # that its fit took
 
 
-class Outcome(NamedTuple):
-    """What came of a fit: predictions, or an error."""
+class FitOutcome(NamedTuple):
+    """The result of a fit: predictions, or an error."""
 
     name: str
     held: HeldOut | None
@@ -204,7 +204,7 @@ class Loop:
     def fits(
         self, models: Mapping[str, Any], repeat: int, left: Mapping[str, Repeat]
     ) -> Iterator[Fit]:
-        """Fold by fold; a model that has failed is left out."""
+        """The fits fold by fold, without models that have failed."""
         merged = {name: self._merged(models[name], repeat, each) for name, each in left.items()}
         for number, fold in enumerate(self.folds.of_repeat(repeat)):
             first = self.fit("", None, number, fold, repeat)
@@ -217,7 +217,7 @@ class Loop:
                     )
 
     def fit(self, name: str, model: Any, number: int, fold: Fold, repeat: int = 0) -> Fit:
-        """What is to be done without one fold."""
+        """The fit without one fold."""
         if self.learned is not None:
             fold = fold._replace(train=self.learned(fold.train))
         train, held = self.table.take(fold.train), self.table.take(fold.test)
@@ -229,7 +229,7 @@ class Loop:
         return Fit(name, model, number, where, fold, train, held, truth, constant)
 
     def _merged(self, model: Any, repeat: int, each: Repeat) -> tuple[list[Any], float]:
-        """All fits of one repeat at once, for a model of totals, and what one took; else none."""
+        """All fits of a repeat at once and the seconds of one, for a model of totals; else none."""
         if self.folds.time is not None or self.learned is not None:
             return [], 0.0
         began = self.clock()
@@ -241,7 +241,7 @@ class Loop:
         each.warnings += messages
         return found, (self.clock() - began) / len(found)
 
-    def outcome(self, fit: Fit) -> Outcome:
+    def outcome(self, fit: Fit) -> FitOutcome:
         """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
         n_learned = len(fit.fold.train)
         with caught_warnings() as messages:
@@ -258,16 +258,17 @@ class Loop:
                     training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
             except Exception as error:  # of any estimator: the others must go on
                 problem = f"{fit.where}: {_sentence(error)}"
-                return Outcome(fit.name, None, messages, n_learned, problem=problem, error=error)
-        return Outcome(fit.name, held, messages, n_learned, seconds, training)
+                return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
+        return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
 
     def _predicted(
         self, model: Any, fit: Fit, table: "pa.Table", truth: Truth, rows: Codes
     ) -> HeldOut:
         prediction = predict_for(model, self.task, table)
         if self.metric is not None and not self.metric.suits(prediction):
+            name = type(model.model if isinstance(model, Prepared) else model).__name__
             raise InvalidInput(
-                f"{_name(model)} gives no density of the target, and {self.metric.title} needs "
+                f"{name} gives no density of the target, and {self.metric.title} needs "
                 "one. Choose another metric, such as rmse, or another model."
             )
         groups = self.folds.groups
@@ -337,10 +338,6 @@ def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
     outer = clone(model) if isinstance(model, Prepared) else Prepared(clone(model))
     outer.model.set_params(**parameters)
     return outer
-
-
-def _name(model: Any) -> str:
-    return type(model.model if isinstance(model, Prepared) else model).__name__
 
 
 def _sentence(error: Exception) -> str:

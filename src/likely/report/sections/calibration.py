@@ -16,7 +16,7 @@ from likely.metrics.calibration import (
 from likely.metrics.classes import Brier, LogLoss
 from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Calibration"

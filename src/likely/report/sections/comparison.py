@@ -10,7 +10,7 @@ from likely.formatting import DASH, capitalised, count, estimate_cells, number, 
 from likely.metrics import METRICS
 from likely.report.interval_chart import intervals_drawn
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.records import Record, models_in
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE

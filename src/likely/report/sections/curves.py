@@ -23,7 +23,7 @@ from likely.report.figures import (
     thousands,
 )
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.records import Record
 from likely.workbench.folds import split_text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from likely.formatting import count, listed, setting
 from likely.report.section import Facts, LeftOut, Section
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 

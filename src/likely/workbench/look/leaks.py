@@ -29,8 +29,8 @@ BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows 
 ROWS_PER_BIN = 8
 MOST_ROWS = 50_000  # looked at; the shares are then known to a fraction of a percent
 FEWEST_ROWS = 20
-SETTLED = 0.95  # of the entropy; the best honest single columns of iris and wine settle less
-SETTLED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
+EXPLAINED = 0.95  # of the entropy; the best honest single columns of iris and wine explain less
+EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
 MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
 FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
 FEWEST_MISSING = 10
@@ -40,7 +40,7 @@ GAP = 0.1  # between the largest and the smallest share of missing cells
 
 
 def explained_share(of: Codes, by: Codes) -> float:
-    """How much of the entropy of ``of`` is settled by ``by``, by leaving one out: at most 1."""
+    """How much of the entropy of ``of`` is explained by ``by``, by leaving one out: at most 1."""
     size = int(of.max()) + 1
     cells, count = np.unique(by.astype(np.int64) * size + of, return_counts=True)
     share = np.bincount(of, minlength=size) / of.size
@@ -53,7 +53,7 @@ def explained_share(of: Codes, by: Codes) -> float:
 
 
 def explained_variance(of: Array, by: Codes) -> float:
-    """How much of the variance of ``of`` is settled by ``by``, by leaving one out: at most 1."""
+    """How much of the variance of ``of`` is explained by ``by``, by leaving one out: at most 1."""
     count, total = np.bincount(by), np.bincount(by, weights=of)
     others = np.maximum(count[by] - 1, 1)
     foretold = np.where(count[by] > 1, (total[by] - of) / others, of.mean())
@@ -106,7 +106,7 @@ class Suspicion:
 
     @cached_property
     def by_target(self) -> Codes:
-        """Classes, or bins of a number."""
+        """The target as classes, or as bins of a number."""
         return binned(self.target)[self.rows]
 
     @cached_property
@@ -114,14 +114,14 @@ class Suspicion:
         return ranks(self.target)[self.rows]
 
     def of_target(self, column: Column) -> float:
-        """How much of the target the column settles."""
+        """How much of the target the column explains."""
         by = binned(column)[self.rows]
         if self.target.reads_as_classes:
             return explained_share(self.by_target, by)
         return explained_variance(self.ranks, by)
 
     def by_column(self, column: Column) -> float:
-        """How much of a column of few values the target settles."""
+        """How much of a column of few values the target explains."""
         most = self.target.n_distinct if self.target.reads_as_classes else MOST_VALUES
         exceptions = column.n_rows - column.counts.max()
         if not 2 <= column.n_distinct <= most or exceptions < FEWEST_EXCEPTIONS:
@@ -139,15 +139,15 @@ def suspicion_of(profile: Profile) -> Suspicion | None:
 
 
 def leak(column: Column, suspicion: Suspicion) -> str | None:
-    """A column that settles the target almost alone, or is settled by it."""
+    """A column that explains the target almost alone, or is explained by it."""
     if not column.n_known or column.kind == "other":
         return None
-    settled = SETTLED if suspicion.target.reads_as_classes else SETTLED_RANKS
+    least = EXPLAINED if suspicion.target.reads_as_classes else EXPLAINED_RANKS
     share = suspicion.of_target(column)
-    if share >= settled:
-        return f"it settles {share:.1%} of the target"
+    if share >= least:
+        return f"it explains {share:.1%} of the target"
     share = suspicion.by_column(column)
-    return f"the target settles {share:.1%} of it" if share >= SETTLED else None
+    return f"the target explains {share:.1%} of it" if share >= EXPLAINED else None
 
 
 def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:

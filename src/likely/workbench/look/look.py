@@ -26,6 +26,7 @@ from likely.formatting import (
     shortened,
     text_table,
 )
+from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
-
 MOST_COLUMNS = 60  # shown when printed; the frame has them all
 MOST_CLASSES_SHOWN = 12  # shown of a target
 LONGEST_NAME = 24
@@ -55,7 +55,7 @@ COLOURS = {"stop": "#c0392b", "warn": "#b9770e", "note": "#5d6d7e"}
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """What is known of a column."""
+    """The name, type, missing cells and values of a column."""
 
     name: str
     type: str
@@ -67,9 +67,9 @@ class ColumnFacts:
     top: tuple[tuple[Any, int], ...] = ()  # the most frequent values with their counts
 
     def facts(self) -> dict[str, Any]:
-        """For a program."""
+        """The column in the types that JSON has."""
         known = {"low": self.low, "median": self.median, "high": self.high}
-        top = [{"value": _plain(value), "rows": rows} for value, rows in self.top]
+        top = [{"value": plain(value), "rows": rows} for value, rows in self.top]
         return {
             "name": self.name,
             "type": self.type,
@@ -83,7 +83,7 @@ class ColumnFacts:
 @final
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a look at a table has found.  Prints as a table with sentences below it.
+    """The columns of a table and the findings.  Prints as a table with sentences below it.
 
     Attributes
     ----------
@@ -136,14 +136,17 @@ class Look:
             frame[key] = np.array([fact[key] for fact in facts], dtype=np.int64)
         for key in numbers[2:]:
             frame[key] = np.array([fact.get(key, np.nan) for fact in facts], dtype=np.float64)
-        frame["findings"] = np.array([", ".join(self._of(c.name)) for c in self.columns], object)
+        frame["findings"] = np.array(
+            [
+                ", ".join(each.code for each in self.findings if column.name in each.columns)
+                for column in self.columns
+            ],
+            dtype=object,
+        )
         return frame_of(frame, self.library if library is None else library)
 
-    def _of(self, name: str) -> Iterator[str]:
-        return (each.code for each in self.findings if name in each.columns)
-
     def facts(self) -> dict[str, Any]:
-        """Everything, in the types that JSON has."""
+        """All columns and findings, in the types that JSON has."""
         return {
             "data": self.label,
             "rows": self.n_rows,
@@ -151,7 +154,7 @@ class Look:
             "target": self.target,
             "kind": self.kind,
             "classes": self.n_classes,
-            "balance": [{"value": _plain(v), "rows": n} for v, n in self.balance.items()],
+            "balance": [{"value": plain(v), "rows": n} for v, n in self.balance.items()],
             "columns": [column.facts() for column in self.columns],
             "findings": [each.facts() for each in self.findings],
             "muted": list(self.muted),
@@ -202,7 +205,7 @@ def look(
     >>> found.codes
     ('LK303', 'LK102')
     >>> print(found.findings[1].sentence)
-    Column 'unit' has one value only ('cm'). A column that never varies tells rows apart by nothing.
+    Column 'unit' has one value only ('cm'). A column that never varies holds no information.
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
@@ -211,7 +214,8 @@ def look(
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
     profile = profile_of(table, given.target, classes=has_classes)
-    classes = _classes(profile)
+    goal = profile.target
+    classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
         label=given.label,
         n_rows=table.num_rows if given.source.n_rows is None else given.source.n_rows,
@@ -229,7 +233,7 @@ def look(
 
 
 def _task(given: Dataset, table: "pa.Table") -> Task | None:
-    """What the target asks of a model; None where it asks what none can do, as findings say."""
+    """The task of the target; None where no model could do it, which is then a finding."""
     if given.target is None or table.column_names.count(given.target) != 1:
         return None
     try:
@@ -238,16 +242,6 @@ def _task(given: Dataset, table: "pa.Table") -> Task | None:
         if given.declared:
             raise
         return None
-
-
-def _classes(profile: Profile) -> Column | None:
-    target = profile.target
-    return target if target is not None and target.reads_as_classes else None
-
-
-def _plain(value: Any) -> Any:
-    """A value in the types that JSON has: dates and the like as text."""
-    return value if isinstance(value, str | bool | int | float) else str(value)
 
 
 def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
@@ -275,7 +269,9 @@ def _in_columns(
     if code in mute.everywhere:
         return
     found = {
-        name: said for name, said in remarks if said is not None and not mute.hides(code, name)
+        name: remark
+        for name, remark in remarks
+        if remark is not None and not mute.hides(code, name)
     }
     if found:
         yield in_columns(code, found)

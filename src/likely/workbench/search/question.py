@@ -199,7 +199,7 @@ class CrossValidated:
         return self.rows.folds(n_folds, seed=seed)
 
     def fold(self, parameters: Mapping[str, Any], folds: Folds, number: int) -> HeldOut:
-        """One of some folds, under these settings."""
+        """The held-out predictions of one fold under these settings."""
         return hold_out_fold(with_settings(self.model, parameters), self._loop(folds), number)
 
     def _loop(self, folds: Folds, share: float = 1.0) -> Loop:

@@ -153,7 +153,7 @@ class TrialLog:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of search that the trials took, over all sittings."""
+        """Seconds that the trials took, over all runs of the search."""
         return max((trial.elapsed for trial in self.trials.values()), default=0.0)
 
 
@@ -173,7 +173,7 @@ def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
 
 
 def column_of(values: Sequence[Any]) -> Any:
-    """Numbers as floats, nan where idle; anything else as it prints."""
+    """Settings as a column: numbers as floats, nan where idle; anything else as text."""
     numbers = all(value is None or isinstance(value, int | float) for value in values)
     if numbers and not any(isinstance(value, bool) for value in values):
         return np.array([nan if value is None else value for value in values], dtype=np.float64)
@@ -209,7 +209,7 @@ class StudyFolder:
         return self.path and make_folder(self.path / f"outer-{fold}") / TRIALS
 
     def alone(self) -> AbstractContextManager[None]:
-        """No other process, or thread, goes on with the study in the block."""
+        """A block in which no other process or thread works on the study."""
         return nullcontext() if self.path is None else alone_in(make_folder(self.path))
 
     def begin(self, question: Mapping[str, Any]) -> None:
