@@ -17,7 +17,7 @@ from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind
-from likely.workbench.builtin import BUILTIN
+from likely.workbench.given_data import BUILTIN
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import MODELS
 from likely.workbench.roles import Roles

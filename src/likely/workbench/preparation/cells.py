@@ -59,7 +59,7 @@ def gaps_of(cells: Cells) -> Array:
 def numbers_of(cells: Cells, *, date: bool) -> Array:
     """A column that was numbers (or dates) in the fit; anything else in their place is refused."""
     gaps = gaps_of(cells)
-    if gaps.all():  # of no type that could be told
+    if gaps.all():  # the type is unknown
         return np.full(len(gaps), np.nan)
     if cells.numbers is not None and (cells.kind == "date") == date:
         return cells.numbers
@@ -157,21 +157,20 @@ def _arrow(table: InMemoryTable, j: int) -> Any:
 
 
 def _as_text(factor: Factor) -> Factor:
-    """The same codes, for values that are all text."""
+    """The factor with every value as text."""
     given = factor.values.tolist()
     if all(type(value) is str for value in given):
         return factor
     values = np.empty(len(given), dtype=object)
-    values[:] = [_text(value) for value in given]
+    values[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in given
+    ]
     return Factor(factor.codes, values)
 
 
-def _text(value: object) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _stranger(cells: Cells, *, date: bool) -> str:
-    """A value that is neither date nor number, as it stands in the column."""
+    """A phrase with the first value that is neither date nor number."""
     if cells.factor is None:
         return ""
     factor = _as_text(cells.factor)
