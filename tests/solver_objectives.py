@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
 from likely.solvers.proximal_newton import L1Objective
@@ -81,3 +81,25 @@ def random_logistic(seed, n=60, d=5, *, l1=0.0, l2=0.5, scale=1.0):
         l2=l2 * free * np.append(scale, 1.0) ** 2,  # the same model in other units
         l1=l1 * free,
     )
+
+
+def rare_logistic(l1=0.0):
+    """1 % of 2,000 rows and 29 of a group of 30, from the constant model; and the optimum.
+
+    The group's column is centred, as a linear model sees it: its curvature besides that of the
+    intercept can vanish.
+    """
+    group, sign = (
+        np.repeat([1.0, 1, 0, 0], [29, 1, 20, 1980]),
+        np.repeat([1.0, -1, 1, -1], [29, 1, 20, 1980]),
+    )
+    centre, lost = group.mean(), np.array([-l1 / 30, l1 / 2000])
+    inside, outside = logit(np.array([29 / 30, 0.01]) + lost)  # λ = Σ(y − p) over the group
+    objective = Logistic(
+        X=np.column_stack([group - centre, np.ones(len(group))]),
+        sign=sign,
+        l2=np.zeros(2),
+        l1=np.array([l1, 0.0]),
+    )
+    start = np.array([0.0, logit(49 / 2030)])
+    return objective, start, np.array([inside - outside, outside + centre * (inside - outside)])

@@ -108,3 +108,12 @@ def test_a_constant_column_is_left_out():
 def test_nothing_observed_has_an_empty_factor():
     factor = inverse_root(np.zeros((0, 0)))
     assert (factor.rank, factor.log_determinant) == (0, 0.0)
+
+
+def test_the_least_pivot_is_the_share_that_others_leave():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[:, 2] = X[:, 0] + 1e-3 * X[:, 2]
+    rest = X[:, 2] - X[:, :2] @ np.linalg.lstsq(X[:, :2], X[:, 2])[0]
+    share = rest @ rest / (X[:, 2] @ X[:, 2])
+    assert_allclose(factorise(X.T @ X).least_pivot, share, rtol=1e-6)
+    assert factorise(np.zeros((2, 2))).least_pivot == 1.0

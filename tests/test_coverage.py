@@ -79,7 +79,7 @@ def test_a_row_has_a_figure_and_a_state(name):
         "numpy.exp",
         "likely.special.no_such_function",
         "likely.special.np",  # there, and not public
-        "likely.linear.separability.separability",  # a module that is not public
+        "likely.linear.separation.separability",  # a module that is not public
         "likely.solvers.stopping.Tolerance",  # a module within a public one
     ],
 )

@@ -344,7 +344,7 @@ MAKERS = ("write_text", "write_bytes", "touch", "mkdir", "makedirs", "rename", "
 OF_OS = ("os.replace", "os.open", "os.symlink", "os.link", "shutil.copyfile", "shutil.copytree")
 TEMPORARY = ("NamedTemporaryFile", "TemporaryDirectory", "mkdtemp", "mkstemp", "TemporaryFile")
 KNOWN = {  # nothing that anyone would want to keep after a kill
-    ("data/text_files.py", "NamedTemporaryFile"): "the standard input, to be read twice",
+    ("data/formats/text_files.py", "NamedTemporaryFile"): "the standard input, to be read twice",
     ("cli/demo.py", "mkdtemp"): "an empty folder",
     ("cli/main.py", "NamedTemporaryFile"): "a traceback",
     ("cli/main.py", "os.open"): "the null device",

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from likely.linear.ordinal import OrdinalRegression
     from likely.linear.path import PenaltyPath
     from likely.linear.regression import LinearRegression
-    from likely.linear.separability import Separability, separability
+    from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
     from likely.persist import load, save
     from likely.sealing.final_score import FinalScore
@@ -160,7 +160,7 @@ _HOME = {  # public name: the module that defines it
     "PolynomialFeatures": "likely.features.polynomial",
     "Prepared": "likely.workbench.preparation.prepared",
     "Sealed": "likely.sealing.sealed",
-    "Separability": "likely.linear.separability",
+    "Separability": "likely.linear.separation",
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
@@ -173,7 +173,7 @@ _HOME = {  # public name: the module that defines it
     "read": "likely.data.formats.registry",
     "save": "likely.persist",
     "seal": "likely.workbench.seals",
-    "separability": "likely.linear.separability",
+    "separability": "likely.linear.separation",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
 }

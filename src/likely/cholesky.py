@@ -39,6 +39,11 @@ class ScaledCholesky:
         """The columns that earlier ones explain."""
         return tuple(np.setdiff1d(np.arange(self.size), self.kept).tolist())
 
+    @property
+    def least_pivot(self) -> float:
+        """The smallest 1 − R² of a kept column given those before it."""
+        return float(np.square(np.diag(self.lower)).min(initial=1.0))
+
     def solve(self, right: Array) -> Array:
         """H⁺ right: on the kept columns, and 0 on the others."""
         scaled = (self.scale * right[self.kept].T).T

@@ -9,7 +9,7 @@ from scipy import sparse
 import likely
 from likely.errors import InvalidInput, OutsideLink, RedundantColumns, Separation
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.constant import constant_mean
+from likely.linear.glm import constant_mean
 
 
 def rates(n=400):

@@ -15,8 +15,8 @@ from likely.errors import InvalidInput, RedundantColumns, Separation
 from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import with_falling_thresholds
-from likely.linear.solving import Found
 from likely.links import Probit
+from likely.solvers.choice import Found
 
 LINKS = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 SIZES = ["small", "medium", "large"]

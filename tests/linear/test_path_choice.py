@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
 from likely.errors import InvalidInput
-from likely.linear.path_choice import choose, path_folds
+from likely.linear.path_penalties import choose, path_folds
 
 
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), length=st.integers(1, 12))

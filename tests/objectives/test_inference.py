@@ -1,6 +1,7 @@
 """The sums that inference needs: they add, they count weights as rows, they stay finite."""
 
 import pickle
+from dataclasses import fields, is_dataclass
 from functools import partial
 
 import numpy as np
@@ -51,7 +52,10 @@ def block(rows=slice(None), *, seed=0, repeat=None):
 
 
 def numbers(summary):
-    return np.concatenate([np.ravel(value) for value in vars(summary).values()])
+    """Every number of a summary, also of the summaries inside it."""
+    values = [getattr(summary, field.name) for field in fields(summary)]
+    parts = [numbers(v) if is_dataclass(v) else np.ravel(np.asarray(v, float)) for v in values]
+    return np.concatenate(parts)
 
 
 @every_term

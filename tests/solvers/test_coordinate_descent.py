@@ -19,7 +19,7 @@ from likely.objectives.columns import Columns
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.minimise import minimise
 from likely.solvers.proximal_newton import ProximalNewton
-from tests.solver_objectives import Logistic
+from tests.solver_objectives import Logistic, rare_logistic
 
 LOGIT = Bernoulli().with_link(Logit())
 LINEAR = Gaussian().with_link(Identity())
@@ -197,3 +197,19 @@ def test_the_trace_never_rises():
     trace = solve(columns(X, y, l1=0.2), tol=1e-10).trace
     assert len(trace) > 2
     assert np.diff(trace).max() <= 1e-11
+
+
+@pytest.mark.parametrize("l1", [0.0, 1e-3, 0.5])
+def test_no_example_is_carried_into_a_flat_tail(l1):
+    rare, start, optimum = rare_logistic(l1)
+    found = solve(columns(rare.X[:, :1], (rare.sign + 1) / 2, l1=l1), start=start)
+    assert found.converged, found.reason
+    assert_allclose(found.theta, optimum, rtol=1e-5)
+
+
+def test_a_free_column_with_a_pull_and_no_curvature_is_no_convergence():
+    rare, start, _ = rare_logistic()
+    group = np.maximum(np.sign(rare.X[:, :1]), 0.0)
+    found = solve(columns(group, (rare.sign + 1) / 2), start=np.array([1000.0, start[1]]))
+    assert not found.converged
+    assert "parameter 0 has vanished" in found.reason

@@ -11,9 +11,12 @@ from likely.solvers.base import FirstOrder, FirstOrderObjective
 from likely.solvers.line_search import (
     ARMIJO,
     CURVATURE,
+    Point,
     along,
     armijo,
+    armijo_trials,
     armijo_with_slope,
+    overshoots,
     strong_wolfe,
 )
 
@@ -100,3 +103,24 @@ def test_a_value_that_is_not_finite_is_stepped_back_from():
     at, start = line(Wall())
     assert armijo(at, start.value, -start.slope, first=50.0).theta[0] <= 2
     assert strong_wolfe(at, start, first=50.0).theta[0] <= 2
+
+
+def test_trials_that_deliver_come_the_longest_first_and_when_asked_for():
+    asked = []
+
+    def at(t):
+        asked.append(t)
+        return Point(t, np.array([t]), (t - 0.5) ** 2, np.array([2 * t - 1]), 2 * t - 1)
+
+    trials = armijo_trials(at, 0.25, 1.0, first=4.0)
+    assert [next(trials).t, next(trials).t] == [0.5, 0.25]
+    assert asked == [4.0, 2.0, 1.0, 0.5, 0.25]
+
+
+def test_a_step_overshoots_if_the_next_one_leads_back_past_its_beginning():
+    H, step = np.diag([4.0, 1.0]), np.array([1.0, 2.0])
+    assert not overshoots(H, step, 100 * step)
+    assert not overshoots(H, step, -step)
+    assert overshoots(H, step, -1.01 * step)
+    assert overshoots(H, step, np.array([-1e6, 2.0]))
+    assert not overshoots(np.zeros((2, 2)), step, -9 * step)

@@ -1,6 +1,6 @@
 """Newton's method: exact on a quadratic, monotone on a convex function, honest when stuck."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import given
@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.solvers.base import SecondOrder, SmoothObjective
-from likely.solvers.minimise import minimise
+from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
+from tests.solver_objectives import rare_logistic
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,46 @@ def test_a_saddle_is_reported_not_hidden():
     solution = minimise(Newton(), Quadratic(np.diag([1.0, -1.0]), np.ones(2)), np.ones(2))
     assert not solution.converged
     assert "not positive definite" in solution.reason
+
+
+def test_a_step_into_a_flat_tail_is_halved():
+    """The first whole step lowers f, and ends where the group's curvature is e⁻³⁵."""
+    objective, start, optimum = rare_logistic()
+    first = Newton().init(objective, start)
+    beyond = objective.second_order(start + first.direction)
+    assert beyond.value < first.value
+    assert Newton().step(objective, first).value < beyond.value
+    solution = minimise(Newton(intercepts=1), objective, start, tol=1e-14)
+    assert solution.converged, solution.reason
+    assert_allclose(solution.theta, optimum, rtol=1e-6)
+
+
+def test_a_held_column_with_a_gradient_is_no_convergence():
+    """log cosh 400 has the slope 1 and no curvature that a double can hold."""
+    solution = minimise(Newton(), LogCosh(), np.array([1.0, 400.0]))
+    assert not solution.converged
+    assert solution.gap == np.inf
+    assert "parameter 1 has vanished" in solution.reason
+
+
+def test_a_column_that_another_explains_is_held_and_the_search_converges():
+    """Exactly, or to seven digits: the difference could lower f, but by less than counts."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 50))
+    for other in (x, x + 1e-7 * rng.normal(size=50)):
+        X = np.column_stack([x, other])
+        objective = Quadratic(X.T @ X, X.T @ y)
+        state = Newton().init(objective, np.zeros(2))
+        assert state.held == (1,)
+        solution = minimise(Newton(), objective, np.zeros(2), tol=1e-10)
+        assert solution.converged, solution.reason
+        assert_allclose(solution.theta, [x @ y / (x @ x), 0.0])
+
+
+def test_a_column_is_not_held_by_a_leap():
+    """29 : 0 instead of 29 : 1: f falls for ever, and the search goes where d still shows it."""
+    objective, start, _ = rare_logistic()
+    separated = replace(objective, sign=np.where(objective.X[:, 0] > 0.5, 1.0, objective.sign))
+    _, state = search(Newton(intercepts=1), separated, start, tol=1e-8)
+    assert state.held == ()
+    assert_allclose(state.direction[0], 1.0, atol=0.01)

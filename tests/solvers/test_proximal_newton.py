@@ -1,6 +1,7 @@
 """Proximal Newton: Newton without a penalty, small Hessians with one, honest when it cannot."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +14,13 @@ from likely.solvers.proximal_newton import (
     minimise_model,
     working_set,
 )
-from tests.solver_objectives import Logistic, Quadratic, random_logistic, random_quadratic
+from tests.solver_objectives import (
+    Logistic,
+    Quadratic,
+    random_logistic,
+    random_quadratic,
+    rare_logistic,
+)
 
 
 def wide_logistic(n=100, d=400, *, offset=0.0, l1=6.0):
@@ -125,3 +132,11 @@ def test_a_saddle_is_reported_not_hidden():
         solution = minimise(ProximalNewton(), objective, np.ones(2))
         assert not solution.converged
         assert "not positive definite" in solution.reason
+
+
+@pytest.mark.parametrize("l1", [0.0, 1e-3, 0.5])
+def test_a_step_into_a_flat_tail_is_halved(l1):
+    objective, start, optimum = rare_logistic(l1)
+    solution = minimise(ProximalNewton(), objective, start, tol=1e-14)
+    assert solution.converged, solution.reason
+    assert_allclose(solution.theta, optimum, rtol=1e-6)

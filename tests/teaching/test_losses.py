@@ -8,7 +8,7 @@ from likely.differences import check_gradient
 from likely.errors import InvalidInput, UnknownName
 from likely.features.basis import BasisFunctions
 from likely.features.polynomial import PolynomialFeatures
-from likely.linear.separability import separability
+from likely.linear.separation import separability
 from likely.solvers import LBFGS, Newton, minimise
 from likely.special import expit
 from likely.teaching.losses import LOSSES, loss_objective

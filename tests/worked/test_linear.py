@@ -15,7 +15,7 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.likelihoods import Bernoulli, Categorical, Gaussian, likelihood_of
-from likely.linear.separability import separability
+from likely.linear.separation import separability
 from likely.objectives.linear import LinearObjective
 from likely.penalties import L2, NoPenalty
 from likely.solvers import FixedStep, GradientDescent, Newton, minimise

@@ -22,8 +22,7 @@ from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
-from likely.linear.per_column import is_penalised
-from likely.linear.strengths import elastic_net
+from likely.linear.penalty import elastic_net, is_penalised
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,

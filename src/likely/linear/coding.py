@@ -22,7 +22,7 @@ from likely.errors import BadCell, InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows, encode_new_rows
 from likely.inputs.tables import without_columns
-from likely.linear.per_column import per_column
+from likely.linear.penalty import per_column
 
 MOST_TO_EXPAND = 200  # coefficients: beyond, sums by code beat BLAS on indicators
 CELLS_TO_EXPAND = 1_000_000  # 8 MB of indicators: beyond, compiled sums by code beat them

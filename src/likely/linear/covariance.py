@@ -1,12 +1,24 @@
-"""The covariance of an estimate, from factors of unit-diagonal matrices.
+"""The covariance and the dispersion of an estimate, from factors of unit-diagonal matrices.
 
     H + P = D A D,  D² = diag(H + P)        A = LLᵀ        R = D⁻¹L⁻ᵀ        B = (H + P)⁻¹ = RRᵀ
 
 A has ones on its diagonal whatever the columns' units, so that a column in nanometres and one in
 light years are factorised alike.  Everything else is a product with R: ψ RRᵀ, R(RᵀHR)Rᵀ,
 R(RᵀMR)Rᵀ.
+
+The dispersion of a fit without standard errors takes one pass or two:
+
+    ψ = χ²/(n − p)        p = tr (H + P)⁻¹H on the coefficients that are not 0
+
+Without a ridge p counts them, and there is no second pass.
+
+References
+----------
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.4.1.
+Zou, Hastie & Tibshirani (2007), On the degrees of freedom of the lasso, Annals of Statistics 35.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -16,10 +28,15 @@ from scipy.linalg import eigh
 from likely._typing import Array
 from likely.cholesky import inverse_root, unit_diagonal
 from likely.errors import InvalidInput, UnknownName
-from likely.objectives.inference import ClusterScores
+from likely.likelihoods.base import Likelihood
+from likely.objectives.inference import ClusterScores, fit_statistics
+from likely.objectives.linear import LinearObjective
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
+
+
+MOST_TO_FACTORISE = 3000  # coefficients under a ridge: their curvature is a matrix of that size
 
 
 @final
@@ -114,3 +131,33 @@ def check_covariance(covariance: str, n_groups: int | None = None) -> None:
             f"covariance='clustered' needs two clusters or more; found {n_groups}. "
             "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
         )
+
+
+def estimated_dispersion(
+    likelihood: Likelihood,
+    objective: LinearObjective,
+    theta: Array,
+    *,
+    redundant: Sequence[int] = (),
+) -> float:
+    """ψ at an estimate, as ``infer`` has it; σ² of a Gaussian.
+
+    1 where the family fixes it; nan where nothing is left to judge by, or where a ridge is on
+    more coefficients than a matrix is kept for.
+    """
+    if likelihood.response.dispersion_is_known:
+        return 1.0
+    fit = fit_statistics(likelihood, theta, objective.blocks, objective.executor)
+    return fit.pearson * small_sample(1.0, fit.n - _n_parameters(objective, theta, redundant))
+
+
+def _n_parameters(objective: LinearObjective, theta: Array, redundant: Sequence[int]) -> float:
+    held = np.isin(np.arange(theta.size), list(redundant))
+    free = np.flatnonzero(~held & ((objective.l1 == 0) | (theta != 0)))
+    curvature = objective.penalty_on.curvature(theta)[free]
+    if not curvature.any():
+        return float(free.size)
+    if free.size > MOST_TO_FACTORISE:
+        return float("nan")
+    information = objective.hessian_on(theta, free) - np.diag(curvature)
+    return Bread.of(information, curvature, np.arange(free.size)).n_parameters

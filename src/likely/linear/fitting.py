@@ -20,12 +20,13 @@ from likely.formatting import quoted
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.dispersion import estimated_dispersion
-from likely.linear.divergence import Divergence, diverging, wholly_separated
+from likely.linear.covariance import estimated_dispersion
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
-from likely.linear.solving import Found, LinearProblem, Problem, hessian_at, solve
-from likely.linear.strengths import elastic_net
+from likely.linear.penalty import elastic_net
+from likely.linear.problem import Problem, linear_problem
+from likely.linear.separation import Divergence, diverging, wholly_separated
+from likely.solvers.choice import Found, hessian_at, solve
 from likely.solvers.minimise import Solution
 
 MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
@@ -82,15 +83,15 @@ def fit_linear(
         l2=estimator.l2,
         intercept=estimator.penalise_intercept,
     )
-    problem = LinearProblem(likelihood, penalty, data, rows.executor)
+    problem = linear_problem(likelihood, penalty, data, rows.executor)
     start = start_of(likelihood, data, rows)
     last = last_fit(estimator, data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
         last = None  # other rows, which the last fit cannot speak of
     found = solve(
         problem,
-        start if last is None else last,
-        near=last is not None,
+        start,
+        last=last,
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
@@ -113,7 +114,7 @@ def fit_linear(
 
 
 def dispersion_of(
-    problem: LinearProblem, found: Found, likelihood: Likelihood, inference: Inference | None
+    problem: Problem, found: Found, likelihood: Likelihood, inference: Inference | None
 ) -> float:
     """ψ, known from the inference or from a pass of its own."""
     if inference is not None:

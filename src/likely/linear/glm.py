@@ -16,19 +16,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
+from likely.compute.serial import Serial
+from likely.data.block import ArrayBlocks, redesigned
+from likely.data.layouts.intercept import Dense, Intercept
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
-from likely.likelihoods.base import Response
+from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.coding import LinearRows, open_linear
-from likely.linear.constant import constant_mean
 from likely.linear.fitting import fit_linear
-from likely.linear.offsets import check_exposure, mean_within
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
+from likely.objectives.linear import LinearObjective
+from likely.penalties import NoPenalty
+from likely.solvers.minimise import minimise
+from likely.solvers.newton import Newton
+
+TOL = 1e-14  # one parameter: exact costs one more step
 
 
 class GLM(FittedLinear, RegressorMixin, BaseEstimator):
@@ -231,3 +238,19 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         response = RESPONSES.get(self.response) if isinstance(self.response, str) else self.response
         tags.target_tags.positive_only = response is not None and response.means.low >= 0
         return tags
+
+
+def constant_mean(
+    likelihood: Likelihood, y: Array, weight: Array, offset: Array | float = 0.0
+) -> Array:
+    """E[y] of each row under the constant model."""
+    mean = np.dot(weight, y) / weight.sum()
+    if not np.any(offset):
+        return np.full(len(y), mean)
+    offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
+    rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
+    blocks = redesigned(rows, Intercept, 1)
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
+    found = minimise(Newton(), objective, start, tol=TOL)
+    return likelihood.mean(float(found.theta[0]) + offsets)

@@ -10,6 +10,7 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §4.3 (links), §4.4 (fi
 Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,14 +25,30 @@ from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
+from likely.likelihoods.base import Likelihood
 from likely.likelihoods.bernoulli import Bernoulli
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows, open_linear
-from likely.linear.firth import fit_firth
-from likely.linear.fitting import fit_linear
+from likely.linear.fitting import (
+    LinearFit,
+    errors_of,
+    fit_linear,
+    in_session,
+    parts,
+    refuse_if_not_finite,
+    speak_up,
+    start_of,
+)
+from likely.linear.framing import framed
+from likely.linear.problem import linear_problem
 from likely.linear.surface import FittedLinear
 from likely.links import Link
+from likely.objectives.firth import FirthObjective
 from likely.objectives.linear import weighted_sum
+from likely.penalties import NoPenalty
+from likely.solvers.choice import Found, check_search
+from likely.solvers.minimise import search
+from likely.solvers.newton import Newton
 
 
 class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
@@ -219,3 +236,31 @@ def _refuse_more_classes(classes: Array) -> None:
             f"is multiclass: y has {len(classes)} classes. Use SoftmaxRegression, or "
             "OrdinalRegression where they are ordered."
         )
+
+
+@in_session
+def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
+    """Newton on the penalised likelihood; l1 and l2 are not used."""
+    if likelihood.link.name != "logit":
+        raise InvalidInput(
+            f"firth=True needs the logit link; the link is {likelihood.link.name!r}. "
+            "Use link='logit', or a penalty l2 > 0."
+        )
+    check_search(estimator.tol, estimator.max_iter)
+    data = framed(
+        rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
+    )
+    start = start_of(likelihood, data, rows)
+    objective = FirthObjective(likelihood, data.blocks, rows.executor)
+    solution, state = search(
+        Newton(), objective, start, tol=estimator.tol, max_iter=estimator.max_iter
+    )
+    found = Found(state.theta, solution, state.hessian, state.held)
+    refuse_if_not_finite(found, rows)
+    speak_up(estimator, found, rows.coding.names, None)
+    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
+    inference = errors_of(estimator, problem, found, rows, likelihood)
+    theta = data.framing.to_user(found.theta)
+    solution = replace(solution, theta=theta, passes=float(sum(data.passes)))
+    coef, intercept = parts(theta, data.framing)
+    return LinearFit(coef, float(intercept), solution, inference, separated=False)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_for
-from likely.data.block import ArrayBlocks, CountedBlocks
+from likely.data.block import ArrayBlocks, Blocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
@@ -33,22 +33,17 @@ from likely.inputs.estimators import warn_unless_converged
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import check_table
-from likely.linear.class_surface import ClassProbabilities
 from likely.linear.coding import new_rows
-from likely.linear.coefficients import describe_coefficients
+from likely.linear.framing import Framed, Framing
+from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
-from likely.linear.solving import check_search
-from likely.names import lookup
+from likely.linear.summary import describe_coefficients
+from likely.linear.surface import ClassProbabilities
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.penalties import L2
-from likely.solvers.lbfgs import LBFGS
-from likely.solvers.minimise import Solution, search
-from likely.solvers.newton import Newton
-from likely.solvers.preconditioners import Triangular, robust_factor
+from likely.solvers.choice import check_search, solve
+from likely.solvers.minimise import Solution
 from likely.special import log_softmax
-
-MOST_FOR_NEWTON = 1000  # weights
-SOLVERS = ("auto", "newton", "lbfgs")
 
 
 class Weights(NamedTuple):
@@ -117,7 +112,6 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y."""
-        lookup("solver", self.solver, dict.fromkeys(SOLVERS, ""))
         check_search(self.tol, self.max_iter)
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
@@ -192,29 +186,33 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return self
 
     def _solve(self, F: Array, codes: Array, weight: Array | None) -> Weights:
-        penalty = L2(np.broadcast_to(np.asarray(self.l2, dtype=float), (F.shape[2],)))
-        counted = CountedBlocks(ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight), [])
-        executor = executor_for(self.executor, counted.nbytes)
-        objective = MaxEntropyObjective(len(self.classes_), penalty, counted, executor)
-        start = np.zeros(F.shape[2])
-        few = len(start) <= MOST_FOR_NEWTON
-        solver: Any = Newton()
-        if self.solver == "lbfgs" or (self.solver == "auto" and not few):
-            hessian = objective.second_order(start).hessian if few else None
-            solver = LBFGS(
-                preconditioner=None if hessian is None else Triangular(robust_factor(hessian))
-            )
-        solution, state = search(solver, objective, start, tol=self.tol, max_iter=self.max_iter)
-        held = getattr(state, "held", ())
-        if held:
+        n_weights, n_classes, passes = F.shape[2], len(self.classes_), list[float]()
+        penalty = L2(np.broadcast_to(np.asarray(self.l2, dtype=float), (n_weights,)))
+        rows = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight)
+        counted, framing = CountedBlocks(rows, passes), Framing(n_weights, False, None)
+
+        def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
+            return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
+
+        data = Framed(counted, counted, 1.0, framing, passes, rows)
+        problem = Problem(on, penalty, data, executor_for(self.executor, rows.nbytes))
+        found = solve(
+            problem,
+            np.zeros(n_weights),
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        if found.held:
             warn_user(
-                f"MaxEntropy: feature {held[0]} can be computed from those before it, or is the "
-                "same for every label; its weight is held at 0. Drop it, or give a penalty "
+                f"MaxEntropy: feature {found.held[0]} can be computed from those before it, or is "
+                "the same for every label; its weight is held at 0. Drop it, or give a penalty "
                 "(l2=1.0).",
                 RedundantColumns,
             )
-        warn_unless_converged(self, solution)
-        return Weights(solution.theta, replace(solution, passes=sum(counted.passes)))
+        warn_unless_converged(self, found.solution)
+        solution = replace(found.solution, theta=found.theta, passes=sum(passes))
+        return Weights(found.theta, solution)
 
     def _feature_names(self) -> list[str]:
         if self.features is None:  # an X of three axes

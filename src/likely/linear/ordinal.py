@@ -20,10 +20,9 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.likelihoods.ordinal import Ordinal
-from likely.linear.class_surface import ClassProbabilities
 from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import ClassProbabilities, FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
 

@@ -6,9 +6,9 @@ The search sees centred columns, which move the thresholds and nothing else: b =
 Standard errors come from the observed information, as is the custom for ordered responses.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -25,7 +25,6 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import Bread
-from likely.linear.divergence import Divergence
 from likely.linear.fitting import (
     MOST_FOR_INFERENCE,
     divergence,
@@ -36,11 +35,13 @@ from likely.linear.fitting import (
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
-from likely.linear.solving import Found, solve
-from likely.linear.strengths import elastic_net
+from likely.linear.penalty import elastic_net
+from likely.linear.problem import Problem
+from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
 from likely.penalties import ElasticNet
+from likely.solvers.choice import Found, solve
 from likely.solvers.minimise import Solution
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
@@ -51,27 +52,6 @@ UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, Uni
 def recoded(rank: Array, block: Block) -> Block:
     """The block with its class codes in another order: ``rank`` has the new code of each old."""
     return replace(block, y=rank[block.target])
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class OrdinalProblem:
-    """What is minimised, on which rows."""
-
-    likelihood: Ordinal
-    penalty: ElasticNet  # one strength per coefficient, and 0 on the thresholds
-    data: Framed
-    executor: Executor
-
-    @property
-    def objective(self) -> OrdinalObjective:
-        return OrdinalObjective(self.likelihood, self.penalty, self.data.blocks, self.executor)
-
-    @property
-    def on_start_rows(self) -> OrdinalObjective:
-        """The same on the rows to start from, with a penalty of their share."""
-        penalty = self.penalty.scaled(self.data.share)
-        return OrdinalObjective(self.likelihood, penalty, self.data.start, Serial())
 
 
 class OrdinalFit(NamedTuple):
@@ -113,7 +93,12 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
         rows.executor.sum(partial(block_class_weight, likelihood), rows.blocks).value
     )
     data = _centred(likelihood, rows)
-    problem = OrdinalProblem(likelihood, _penalty(estimator, rows, data), data, rows.executor)
+    penalty = _penalty(estimator, rows, data)
+
+    def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
+        return OrdinalObjective(likelihood, penalty.scaled(share), blocks, executor)
+
+    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial())
     start = problem.objective.start(count)
     found = solve(
         problem, start, solver=estimator.solver, tol=estimator.tol, max_iter=estimator.max_iter
@@ -190,7 +175,7 @@ def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> ElasticNet:
     return ElasticNet(*(np.append(strength, free) for strength in (on_coef.l1, on_coef.l2)))
 
 
-def _divergence(problem: OrdinalProblem, found: Found, start: Array) -> Divergence | None:
+def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     """A direction to infinity, named by its coefficients where it has any."""
     infinite = divergence(problem, found, start)
     if infinite is None:
@@ -200,7 +185,7 @@ def _divergence(problem: OrdinalProblem, found: Found, start: Array) -> Divergen
     return infinite._replace(columns=on_coef or infinite.columns)
 
 
-def _jacobian(problem: OrdinalProblem) -> Array:
+def _jacobian(problem: Problem) -> Array:
     """∂(β, b)/∂(β, b̃)."""
     out, centre = np.eye(problem.data.framing.n_parameters), problem.data.framing.centre
     if centre is not None:
@@ -208,15 +193,13 @@ def _jacobian(problem: OrdinalProblem) -> Array:
     return out
 
 
-def _inference(
-    problem: OrdinalProblem, found: Found, rows: LinearRows, count: Array
-) -> Inference | None:
+def _inference(problem: Problem, found: Found, rows: LinearRows, count: Array) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
     if found.theta.size > MOST_FOR_INFERENCE:
         return None
     curvature, jacobian = problem.penalty.curvature(found.theta), _jacobian(problem)
     held = np.isin(np.arange(found.theta.size), list(found.held))
-    excluded = (found.theta == 0) & (np.asarray(problem.penalty.l1) > 0) & ~held
+    excluded = (found.theta == 0) & (problem.objective.l1 > 0) & ~held
     information = _observed(problem, found) - np.diag(curvature)
     bread = Bread.of(information, curvature, ~held & ~excluded)
     log_likelihood = problem.penalty.value(found.theta) - _reached(found)
@@ -242,9 +225,9 @@ def _inference(
     )
 
 
-def _observed(problem: OrdinalProblem, found: Found) -> Array:
+def _observed(problem: Problem, found: Found) -> Array:
     """The observed Hessian at the end: known, or one more pass."""
-    if found.hessian is not None and problem.likelihood.link.log_concave:
+    if found.hessian is not None and problem.objective.likelihood.link.log_concave:
         return found.hessian
     return problem.objective.observed(found.theta).hessian
 

@@ -31,10 +31,9 @@ from likely.inputs.folds import check_folds
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.linear.path_choice import check_rule, choose, path_folds
 from likely.linear.path_fitting import Grid, Walked, fitted_at, walk, warn_of_unfinished
 from likely.linear.path_models import Rows, given, path_model
-from likely.linear.path_penalties import Moved, moved_along
+from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows

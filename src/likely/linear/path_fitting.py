@@ -22,8 +22,8 @@ from likely.linear.coding import LinearRows, new_rows, refuse_gaps
 from likely.linear.framing import Framing, refuse_too_large
 from likely.linear.path_models import Rows, held_block, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
+from likely.linear.penalty import elastic_net
 from likely.linear.regression import LinearRegression
-from likely.linear.strengths import elastic_net
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
 from likely.solvers.lasso_path import PathSolution, lasso_path
 from likely.solvers.minimise import Solution

@@ -20,11 +20,11 @@ from likely.inputs.rows import RowExtras
 from likely.linear.coding import LinearRows, new_rows, open_linear
 from likely.linear.glm import GLM
 from likely.linear.logistic import LogisticRegression
-from likely.linear.offsets import mean_within
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import open_ordered
 from likely.linear.regression import LinearRegression
 from likely.linear.softmax import SoftmaxRegression, open_classes
+from likely.linear.surface import mean_within
 from likely.special import log_softmax
 
 

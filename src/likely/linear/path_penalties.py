@@ -1,4 +1,4 @@
-"""A sequence of penalties: which strengths it moves, and where it begins.
+"""A sequence of penalties: which strengths it moves, where it begins, and which one is chosen.
 
     along l1      l1 = λf            first: the least λ at which every penalised coefficient is 0
     along both    (λf, λg)           the same; f and g are the model's own l1 and l2
@@ -10,15 +10,22 @@ g_j = ∂nll/∂β_j and curvatures H_jj of the centred columns,
     every β_j stays 0   ⇔   λ ≥ max_j |g_j| / f_j
     degrees of freedom  =   tr H(H + λF)⁻¹  ≤  tr(HF⁻¹)/λ  =  1 % of the columns
 
+One is chosen by the mean held-out deviance over folds, D_lf of fold f at penalty l, W_f its weight:
+
+    mean_l = Σ_f W_f D_lf / Σ_f W_f        se_l² = Σ_f W_f (D_lf − mean_l)² / (Σ_f W_f (F − 1))
+
+The rule of one standard error takes the largest penalty whose mean is within one of the least.
+
 References
 ----------
+Breiman, Friedman, Olshen & Stone, Classification and Regression Trees, 1984, §3.4.3.
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §3.4.1 and §18.4.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from sklearn.base import clone
@@ -26,12 +33,15 @@ from sklearn.base import clone
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
-from likely.errors import InvalidInput
+from likely.data.split import FOLD_SEED
+from likely.errors import InvalidInput, UnknownName
+from likely.inputs.estimators import generator
+from likely.inputs.folds import FoldRows, folds_of, refuse_single_rows
+from likely.inputs.labels import classes_of, label_array
 from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing
 from likely.linear.path_models import PathModel, Rows
-from likely.linear.per_column import is_penalised
-from likely.linear.strengths import elastic_net
+from likely.linear.penalty import elastic_net, is_penalised
 from likely.names import lookup
 from likely.objectives.linear import weighted
 
@@ -40,6 +50,9 @@ NULL_TOL = 1e-13  # of the null model: a pull is as exact as the square root
 ROUNDING = 1 + 1e-9  # the first penalty, so that a pull rounded up still moves nothing
 MOST_FREEDOM = 0.01  # degrees of freedom of the first ridge, for each column
 COLUMNS_AT_ONCE = 32  # whose squares are read off a small Gram matrix
+
+
+RULES = ("one-standard-error", "best")
 
 
 @final
@@ -191,3 +204,54 @@ def _first_ridge(total: Pulls, factors: Array, free: bool) -> float:
         curvature = np.maximum(curvature - total.curved_x**2 / total.curvature, 0.0)
     moving = factors > 0
     return float(np.mean(curvature[moving] / factors[moving])) / MOST_FREEDOM
+
+
+class Choice(NamedTuple):
+    """The curve and what it says."""
+
+    mean: Array  # (n_penalties,)
+    standard_error: Array
+    best: int
+    chosen: int
+
+
+def choose(deviance: Array, fold_weight: Array, rule: str) -> Choice:
+    """From deviances, (n_penalties, n_folds), penalties falling."""
+    mean = np.average(deviance, axis=1, weights=fold_weight)
+    spread = np.average((deviance - mean[:, None]) ** 2, axis=1, weights=fold_weight)
+    error = np.sqrt(spread / (deviance.shape[1] - 1))
+    best = int(np.argmin(mean))
+    within = int(np.argmax(mean <= mean[best] + error[best]))
+    return Choice(mean, error, best, best if rule == "best" else within)
+
+
+def check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise UnknownName("rule", rule, RULES)
+
+
+def path_folds(
+    cv: Any, X: Any, y: Any, *, present: Array, classes: bool, random_state: Any
+) -> FoldRows:
+    """Shuffled folds, of equal shares of each class; or what the splitter gives.
+
+    Rows that are not ``present`` are in no fold.
+    """
+    if present.sum() < 2:
+        raise InvalidInput(
+            "X has 1 sample of positive weight (n_samples = 1); folds need 2 or more rows, to "
+            "learn from and to predict. Give more rows, or cv=None for the path alone."
+        )
+    codes = np.where(present, 0, -1)
+    if classes and isinstance(cv, int | np.integer):
+        found = classes_of(label_array(y)[present])
+        codes[present] = found.codes
+        refuse_single_rows(codes, found.classes, otherwise="use cv=None for the path alone")
+    seed = FOLD_SEED if random_state is None else int(generator(random_state).integers(2**31))
+    folds = folds_of(cv, X, y, codes=codes, seed=seed)
+    if len(folds) < 2 or not all(len(rows) for fold in folds for rows in fold):
+        raise InvalidInput(
+            f"cv={cv!r} gives {len(folds)} folds, or one without rows; expected 2 or more, each "
+            "with rows to learn from and to predict. Use 5."
+        )
+    return folds

@@ -33,7 +33,7 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
-from likely.linear.per_column import is_penalised
+from likely.linear.penalty import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 

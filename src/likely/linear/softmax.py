@@ -30,10 +30,10 @@ from likely.inputs.estimators import feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import is_file
-from likely.linear.class_surface import ClassProbabilities
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
-from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
+from likely.linear.summary import columns_coded, describe_coefficients
+from likely.linear.surface import ClassProbabilities
 from likely.special import log_softmax
 
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do

@@ -12,7 +12,6 @@ third of the passes that the bound alone would take.
 Where no penalty decides, weights are centred over classes.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite, log
 from typing import Any, NamedTuple, final
@@ -25,22 +24,17 @@ from likely.compute.serial import Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.divergence import Divergence, diverging
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
-from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framed, framed
-from likely.linear.per_column import is_penalised
-from likely.linear.solving import Found, check_search, held_from_the_start
-from likely.linear.strengths import elastic_net
-from likely.names import lookup
+from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
+from likely.linear.penalty import elastic_net, is_penalised
+from likely.linear.problem import Problem
+from likely.linear.separation import Divergence, diverging
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.base import State
+from likely.solvers.choice import Found, choose, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
-from likely.solvers.newton import Newton
 from likely.solvers.preconditioners import PerClass
-from likely.solvers.proximal import FISTA
-from likely.solvers.proximal_newton import ProximalNewton
 
 MOST_FOR_NEWTON = 1500  # weights of all classes: the Hessian is a matrix of that size
 ALWAYS_NEWTON = 200  # weights
@@ -49,7 +43,7 @@ ALWAYS_PAIRS = 20  # classes: a Hessian has a block for each two of them
 WORK_OF_PAIRS = 2e7  # rows times pairs of classes: beyond, L-BFGS is done before
 MOST_FOR_WORKING_SETS = 5000  # weights
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
-FIRST_STEPS = 10  # on the rows to start from, by the bound; of Newton as many
+FIRST_STEPS = 10  # on the rows to start from, by the bound
 FIRST_TOL = 1e-4  # relative gap there
 ROUND = 150  # steps of L-BFGS after which its units are measured anew
 LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
@@ -65,33 +59,19 @@ class SoftmaxFit(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class SoftmaxProblem:
-    """What is minimised, on which rows."""
+class SoftmaxRows:
+    """The objective of softmax regression on rows: classes, their reference, penalty and tie."""
 
     n_classes: int
     reference: int | None
     penalty: ElasticNet  # one strength per weight, class by class
-    data: Framed
-    executor: Executor
     tie: Array | None = None
 
-    def on(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
+    def __call__(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
         """The objective of a share of the rows, with that share of the penalty."""
         tie = None if self.tie is None else share * self.tie
         penalty = self.penalty.scaled(share)
         return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
-
-    @property
-    def objective(self) -> SoftmaxObjective:
-        return self.on(self.data.blocks, 1.0, self.executor)
-
-    @property
-    def on_start_rows(self) -> SoftmaxObjective:
-        return self.on(self.data.start, self.data.share, Serial())
-
-    @property
-    def rough(self) -> bool:
-        return bool(np.any(self.penalty.l1))
 
     @property
     def free_columns(self) -> Array:
@@ -107,16 +87,18 @@ def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
     """Solve, warn of what a person should know, and centre what no penalty decides."""
-    check_search(estimator.tol, estimator.max_iter)
     weighted = n_classes - (reference is not None)
-    name = _solver_name(estimator, weighted, rows.blocks)
+    affordable = _hessian_is_affordable(weighted, rows.blocks)
+    by_gradients = estimator.solver == "lbfgs" or (
+        estimator.solver == "auto" and not affordable and not is_penalised(estimator.l1)
+    )
     data = framed(
         rows.blocks,
         rows.executor,
         names=rows.coding.names,
         intercept=estimator.fit_intercept,
         # a centred dense block is a copy, which costs as much as the product with ten classes
-        centre=not estimator.penalise_intercept and name != "lbfgs",
+        centre=not estimator.penalise_intercept and not by_gradients,
     )
     each = elastic_net(
         estimator,
@@ -127,44 +109,49 @@ def fit_softmax(
         intercept=estimator.penalise_intercept,
     )
     penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
-    problem = SoftmaxProblem(n_classes, reference, penalty, data, rows.executor)
-    start, last = _start(problem, rows), _last_fit(estimator, problem)
-    if last is not None:
-        start = last
-    elif estimator.start is not None:
-        start = _given_start(problem, *estimator.start)
+    softmax = SoftmaxRows(n_classes, reference, penalty)
+    problem = Problem(
+        softmax,
+        penalty,
+        data,
+        rows.executor,
+        start_executor=Serial(),
+        newton_limit=affordable,
+        most_for_working_sets=MOST_FOR_WORKING_SETS,
+        first_steps=_first_steps,
+        units_at=_units,
+        steps_between_units=ROUND,
+    )
+    start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
+    if last is None and estimator.start is not None:
+        start = _given_start(softmax, data.framing, *estimator.start)
+    name = choose(problem) if estimator.solver == "auto" else estimator.solver
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
-        problem = replace(problem, tie=_tie(problem))
-    found = SOLVERS[name](problem, start, estimator.tol, estimator.max_iter)
+        softmax = replace(softmax, tie=_tie(problem, softmax))
+        problem = replace(problem, on=softmax)
+    found = solve(
+        problem,
+        start,
+        solver=estimator.solver,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+        last=last,
+    )
     refuse_if_not_finite(found, rows)
     _speak_up(estimator, problem, found, start, rows)
-    return _in_user_units(problem, found)
+    return _in_user_units(problem, softmax, found)
 
 
-def _solver_name(estimator: Any, weighted: int, blocks: Blocks) -> str:
-    size = weighted * (blocks.n_features + 1)
-    rough = is_penalised(estimator.l1)
-    if estimator.solver == "auto":
-        if rough:
-            return "proximal-newton" if size <= MOST_FOR_WORKING_SETS else "fista"
-        work = (blocks.n_rows or np.inf) * size**2
-        pairs = (blocks.n_rows or np.inf) * weighted**2
-        if weighted > ALWAYS_PAIRS and pairs > WORK_OF_PAIRS:
-            return "lbfgs"
-        small = size <= ALWAYS_NEWTON or (size <= MOST_FOR_NEWTON and work <= WORK_OF_NEWTON)
-        return "newton" if small else "lbfgs"
-    lookup("solver", estimator.solver, SOLVERS)
-    if rough and estimator.solver in ("newton", "lbfgs"):
-        raise InvalidInput(
-            f"solver={estimator.solver!r} needs a smooth objective; l1 > 0 has a corner at 0. "
-            "Use solver='proximal-newton', or leave it at 'auto'."
-        )
-    return str(estimator.solver)
+def _hessian_is_affordable(weighted: int, blocks: Blocks) -> bool:
+    size, n_rows = weighted * (blocks.n_features + 1), blocks.n_rows or np.inf
+    if weighted > ALWAYS_PAIRS and n_rows * weighted**2 > WORK_OF_PAIRS:
+        return False
+    return size <= ALWAYS_NEWTON or (size <= MOST_FOR_NEWTON and n_rows * size**2 <= WORK_OF_NEWTON)
 
 
-def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
+def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> Array:
     """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
-    objective, K = problem.on_start_rows, problem.n_classes
+    objective, K = problem.on_start_rows, softmax.n_classes
     start = np.zeros(objective.size)
     here = objective.first_order(start)
     if not isfinite(here.value) or not np.isfinite(here.gradient).all():
@@ -174,7 +161,7 @@ def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
     total = here.value / log(K)
     count = total / K - objective.classes.rows(here.gradient)[:, -1]
     level = np.log(np.maximum(count, LEAST_COUNT))
-    if problem.reference is None:
+    if softmax.reference is None:
         level -= level.mean()
     else:
         level -= log(max(total - count.sum(), LEAST_COUNT))
@@ -182,22 +169,22 @@ def _start(problem: SoftmaxProblem, rows: LinearRows) -> Array:
     return start
 
 
-def _last_fit(estimator: Any, problem: SoftmaxProblem) -> Array | None:
+def _last_fit(estimator: Any, problem: Problem) -> Array | None:
     """Where the last fit ended, if a search is to start there."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta, framing = np.asarray(estimator.solution_.theta), problem.data.framing
-    if theta.size != problem.objective.size:
+    if theta.size != problem.n_parameters:
         return None
     return np.ravel(framing.from_user(theta.reshape(-1, framing.n_parameters)))
 
 
-def _given_start(problem: SoftmaxProblem, coef: Array, intercept: Array) -> Array:
+def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept: Array) -> Array:
     """θ of the framed design from weights of the data as they are.
 
     It is centred over classes, but where an L1 penalty decides how.
     """
-    framing, K = problem.data.framing, problem.n_classes
+    K = softmax.n_classes
     coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
     if coef.shape != (K, framing.n_coefficients) or intercept.shape != (K,):
         raise InvalidInput(
@@ -208,64 +195,42 @@ def _given_start(problem: SoftmaxProblem, coef: Array, intercept: Array) -> Arra
     if framing.centre is not None:
         intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
     theta = np.column_stack([coef, intercept]) if framing.intercept else coef
-    if problem.reference is None:
-        rough = np.asarray(problem.penalty.l1).reshape(K, -1).any(axis=0)
+    if softmax.reference is None:
+        rough = np.asarray(softmax.penalty.l1).reshape(K, -1).any(axis=0)
         return np.ravel(theta - np.where(rough, 0.0, theta.mean(axis=0)))
-    return np.ravel(np.delete(theta - theta[problem.reference], problem.reference, axis=0))
+    return np.ravel(np.delete(theta - theta[softmax.reference], softmax.reference, axis=0))
 
 
-def _tie(problem: SoftmaxProblem) -> Array | None:
+def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
     """As strong as the bound on the curvature, on the free columns."""
-    free = problem.free_columns
+    free = softmax.free_columns
     if not free.size or len(free) > MOST_FOR_FACTOR:
         return None
-    bound = problem.on_start_rows.curvature_bound(free) / problem.data.share
+    bound = problem.on_start_rows.curvature_bound(free) / problem.share
     tie = np.zeros(problem.data.framing.n_parameters)
     tie[free] = np.diag(bound)
     return tie
 
 
-def _newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
-    if problem.data.share < 1:
-        some = problem.on_start_rows
-        solution, _ = search(Newton(), some, start, tol=FIRST_TOL, max_iter=FIRST_STEPS)
-        start = solution.theta if np.isfinite(solution.theta).all() else start
-    solution, state = search(Newton(), problem.objective, start, tol=tol, max_iter=max_iter)
-    held = held_from_the_start(problem, start, state.held)
-    return Found(state.theta, solution, state.hessian, held, state.direction)
-
-
-def _lbfgs(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
+def _units(problem: Problem, theta: Array) -> PerClass | None:
+    """Units in which the curvature that the classes share at θ is 1."""
+    objective = problem.objective
     if problem.data.framing.n_parameters > MOST_FOR_FACTOR:
-        return _plain(LBFGS(), problem, start, tol, max_iter)
-    theta, objective = _near(problem, start), problem.objective
-    trace: tuple[float, ...] = ()
-    while True:
-        curvature = objective.shared_curvature(theta)
-        if not np.isfinite(curvature).all():
-            return _plain(LBFGS(), problem, theta, tol, max_iter)  # ends at once, and says why
-        solver = LBFGS(preconditioner=PerClass.of(curvature, objective.classes.weighted))
-        steps = min(ROUND, max_iter - max(len(trace) - 1, 0))
-        solution, state = search(solver, objective, theta, tol=tol, max_iter=steps)
-        theta, trace = state.theta, trace[:-1] + solution.trace
-        if solution.converged or state.stuck or len(trace) > max_iter:
-            return Found(theta, _whole(solution, state, trace, max_iter), None)
+        return None
+    curvature = objective.shared_curvature(theta)
+    if not np.isfinite(curvature).all():
+        return None  # the search ends at once, and says why
+    return PerClass.of(curvature, objective.classes.weighted)
 
 
-def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter: int) -> Solution:
-    """A search in rounds, told as one."""
-    reason = solution.reason
-    if not solution.converged and not state.stuck:
-        reason = f"max_iter={max_iter} was reached with a gap of {solution.gap:.1e}"
-    return replace(solution, trace=trace, reason=reason)
-
-
-def _near(problem: SoftmaxProblem, start: Array) -> Array:
+def _first_steps(problem: Problem, start: Array) -> Array:
     """A few steps on the rows to start from, in the units of the bound on some of them.
 
     Rows that are few beside the weights would lead astray: too sure, and too little curved.
     """
     data = problem.data
+    if data.framing.n_parameters > MOST_FOR_FACTOR:
+        return start
     some, share = data.start, data.share
     if share == 1.0 and (data.blocks.n_rows or 0) >= FEWEST_TO_SHARE:
         some, share = first_rows(data.blocks, START_SHARE), START_SHARE
@@ -279,29 +244,8 @@ def _near(problem: SoftmaxProblem, start: Array) -> Array:
     return np.asarray(solution.theta)
 
 
-def _plain(solver: Any, problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
-    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
-    return Found(state.theta, solution, None)
-
-
-def _proximal_newton(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
-    return _plain(ProximalNewton(), problem, start, tol, max_iter)
-
-
-def _fista(problem: SoftmaxProblem, start: Array, tol: float, max_iter: int) -> Found:
-    return _plain(FISTA(), problem, start, tol, max_iter)
-
-
-SOLVERS: dict[str, Callable[[SoftmaxProblem, Array, float, int], Found]] = {
-    "newton": _newton,
-    "lbfgs": _lbfgs,
-    "proximal-newton": _proximal_newton,
-    "fista": _fista,
-}
-
-
 def _speak_up(
-    estimator: Any, problem: SoftmaxProblem, found: Found, start: Array, rows: LinearRows
+    estimator: Any, problem: Problem, found: Found, start: Array, rows: LinearRows
 ) -> None:
     """Warnings name columns, not the weights of a column in each class."""
     width = problem.data.framing.n_parameters
@@ -317,7 +261,7 @@ def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(j % width for j in weights))
 
 
-def _divergence(problem: SoftmaxProblem, found: Found, start: Array) -> Divergence | None:
+def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     direction, hessian = found.direction, found.hessian
     if direction is None or hessian is None or not np.isfinite(direction).all():
         return None
@@ -327,14 +271,14 @@ def _divergence(problem: SoftmaxProblem, found: Found, start: Array) -> Divergen
     return diverging(problem.objective.value, found.theta, direction, hessian, at_start)
 
 
-def _in_user_units(problem: SoftmaxProblem, found: Found) -> SoftmaxFit:
+def _in_user_units(problem: Problem, softmax: SoftmaxRows, found: Found) -> SoftmaxFit:
     data, classes = problem.data, problem.objective.classes
     theta = data.framing.to_user(classes.rows(found.theta))
-    free = problem.free_columns
+    free = softmax.free_columns
     theta[:, free] -= theta[:, free].mean(axis=0)
     solution = replace(found.solution, theta=theta.ravel(), passes=float(sum(data.passes)))
-    if problem.reference is not None:
-        theta = np.insert(theta, problem.reference, 0.0, axis=0)
+    if softmax.reference is not None:
+        theta = np.insert(theta, softmax.reference, 0.0, axis=0)
     coef, intercept = parts(theta, data.framing)
     return SoftmaxFit(np.array(coef), np.array(intercept), solution)
 

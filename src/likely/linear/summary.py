@@ -2,9 +2,12 @@
 
 One row per coefficient: the estimate, its standard error, their ratio, its p-value and an interval.
 Above it, how well the model fits; below it, notes that a reader needs to judge the rest.
+
+Coefficients without standard errors are described class by class.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, final
@@ -13,13 +16,24 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.frames import frame_of
-from likely.description import Description, Fact, NamedColumn, NamedTable
+from likely.data.schema import Schema
+from likely.description import (
+    ColumnsRead,
+    Description,
+    Fact,
+    NamedColumn,
+    NamedTable,
+    remark_on_many_values,
+)
 from likely.description_text import html_of, text_of
 from likely.formatting import count, fixed, quoted, short_number
 from likely.linear.inference import Inference
 
 COVARIANCE_NAMES = {"model": "model", "clustered": "by cluster"}
 MORE = "to_frame() has them all"
+
+
+READING = "A coefficient is what one unit of its column adds to the linear predictor."
 
 
 @final
@@ -184,3 +198,47 @@ def _described(fitted: dict[str, Any]) -> str:
 def _amount(value: float) -> str:
     """A sum of weights, or a trace, need not be whole."""
     return fixed(value, 0 if float(value).is_integer() else 2)
+
+
+def describe_coefficients(
+    title: str,
+    terms: Sequence[str],
+    coef: Array,
+    constants: Sequence[tuple[str, Sequence[float]]],
+    groups: Sequence[str],
+    n_iter: int | None,
+) -> Description:
+    """Coefficients (K, d) of K predictors, which are called ``groups``, the largest first.
+
+    ``constants`` are an intercept, or thresholds, with a value for each predictor.
+    """
+    rows: list[tuple[Any, ...]] = [
+        (str(term), *values) for term, values in zip(terms, coef.T.tolist(), strict=True)
+    ]
+    rows += [(name, *values) for name, values in constants]
+    size = np.abs(coef.T)
+    table = NamedTable(
+        "terms",
+        (
+            NamedColumn("term", "term"),
+            *(NamedColumn("coef", group, "signed", group) for group in groups),
+        ),
+        tuple(rows),
+        noun="coefficient",
+        weights=(*map(tuple, size.tolist()), *((0.0,) * len(groups) for _ in constants)),
+        last=len(constants),
+    )
+    return Description(
+        title,
+        groups=tuple(groups),
+        tables=(table,),
+        notes=(READING,),
+        n_iter=n_iter,
+    )
+
+
+def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> ColumnsRead:
+    """Numbers have one coefficient each, categories one for every value."""
+    kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
+    coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
+    return ColumnsRead(dict(kinds), remark_on_many_values(schema.sizes, coded, n_rows))

@@ -1,6 +1,9 @@
-"""What every fitted linear model answers: its predictor, its coefficients by name, its summary."""
+"""What fitted linear models answer: predictors, coefficients by name, summaries, classes.
 
-from abc import ABC
+η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
+"""
+
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,15 +13,16 @@ from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
+from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.inputs.estimators import feature_names
+from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
+from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
-from likely.linear.coefficients import columns_coded, describe_coefficients
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.offsets import check_exposure
-from likely.linear.summary import Summary, summarise
+from likely.linear.summary import Summary, columns_coded, describe_coefficients, summarise
 from likely.solvers.minimise import Solution
 
 
@@ -137,3 +141,58 @@ class FittedLinear(ABC):
     def _inference(self) -> Inference:
         check_is_fitted(self)
         return inference_of(self)
+
+
+def check_exposure(link: str, exposure: Any) -> None:
+    if exposure is not None and link != "log":
+        raise InvalidInput(
+            f"exposure multiplies a mean, which only the log link turns into an offset; the link "
+            f"is {link!r}. Use link='log', or give an offset."
+        )
+
+
+def mean_within(likelihood: Likelihood, eta: Array) -> Array:
+    """E[y | η]; nan, with a warning, where the link has no mean for a predictor."""
+    low, high = likelihood.link.etas
+    outside = ~((eta > low) & (eta < high))
+    if not outside.any():
+        return likelihood.mean(eta)
+    row = int(outside.argmax())
+    warn_user(
+        f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has a "
+        f"mean only between {low:g} and {high:g}, so it is nan for {int(outside.sum())} rows. "
+        "Use the log link, which has one everywhere.",
+        OutsideLink,
+    )
+    return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
+
+
+class ClassProbabilities(ABC):
+    """Classes with a normalised score."""
+
+    classes_: Array
+    solution_: Solution
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of the search."""
+        return max(1, self.solution_.n_iter)
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        most_probable = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
+
+    def log_likelihood(self, X: Any, y: Any) -> float:
+        """Σ_i log p(y_i | x_i)."""
+        log_proba = self.predict_log_proba(X)
+        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
+        return float(log_proba[np.arange(len(codes)), codes].sum())

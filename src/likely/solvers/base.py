@@ -12,6 +12,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 
 ROUNDING = 1e-13  # relative: sums of a million terms, merged pairwise
+UNDERFLOW = 1e-150  # slopes below it have squares of 0, and so may curvatures in a tail
 
 
 @final
@@ -53,6 +54,11 @@ class FirstOrderObjective(ABC):
 def rounding(value: float) -> float:
     """How far two evaluations of the same sum may differ: a line search must allow for it."""
     return ROUNDING * max(1.0, abs(value))
+
+
+def without_curvature(parameter: int) -> str:
+    """Why a search cannot go on where a parameter wants to move and nothing tells how far."""
+    return f"the curvature of parameter {parameter} has vanished, but not its gradient"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,8 @@
        its best throughout; nothing is formed but the model's slopes r + d ∘ (change of η)
     4  conjugate gradients lower it further on the signs so found; a coefficient that would turn
        ends at 0
-    5  a step t ∈ {1, ½, ¼, …} along the change, and then the best b, by Newton's method
+    5  a step t ∈ {1, ½, ¼, …} along the change, the first that lowers F and carries no example so
+       far that its curvature is gone and its slope is not; then the best b, by Newton's method
 
 The best b makes Σr = 0, so r can be scaled to a dual point: s ≤ 1 is the largest number that
 brings every |s(x_jᵀr + κ_jβ_j)| with λ_j > 0 within λ_j, and
@@ -16,7 +17,8 @@ brings every |s(x_jᵀr + κ_jβ_j)| with λ_j > 0 within λ_j, and
     D = −Σ_i f_i*(s r_i) − Σ_j max(|s x_jᵀr| − λ_j, 0)² / 2κ_j        gap = F − D ≥ F − min F
 
 relative to max(1, |F|).  Where f* is not known, or a column besides the intercept is free of both
-penalties, the gap is the fall that the model promises: an estimate, as in proximal Newton.
+penalties, the gap is the fall that the model promises: an estimate, as in proximal Newton.  It is
+infinite where a free column with a pull cannot move for want of curvature.
 
 References
 ----------
@@ -34,8 +36,8 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.solvers.base import Solver, State
-from likely.solvers.line_search import armijo
+from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
+from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
 from likely.solvers.proximal_newton import working_set
 
 SMALLEST_SET = 10_000  # columns that a working set may always have
@@ -47,6 +49,7 @@ CG_SHARE = 0.1  # of the first residual: the model itself is no closer than that
 INTERCEPT_STEPS = 50
 BALANCED = 1e-14  # |Σr| relative to Σ|r|
 LONGEST = 4.0  # a step of b, where curvature all but vanishes
+GONE = 1e-6  # of an example's curvature before the step; the logit's after a move of 14 in η
 
 
 class Slopes(NamedTuple):
@@ -142,13 +145,14 @@ class CoordinateDescent(Solver[ColumnObjective, ColumnState]):
         if way.decrease <= 0.0:
             return replace(state, stuck="no column of the working set can move")
         start = state.here
-        there = armijo(
+        trials = armijo_trials(
             lambda t: _at(objective, start.theta + t * way.d, start.eta + t * way.d_eta),
             state.value,
             way.decrease,
         )
+        there = next((trial for trial in trials if not _too_far(start.slopes, trial.slopes)), None)
         if there is None:
-            return replace(state, stuck="the line search found no lower value")
+            return replace(state, stuck=NO_LOWER_VALUE)
         there = _with_best_intercept(objective, there)
         limit = max(SMALLEST_SET, 2 * int(np.count_nonzero(there.theta)))
         return _complete(objective, there, limit)
@@ -162,6 +166,12 @@ def _at(objective: ColumnObjective, theta: Array, eta: Array) -> _Evaluated:
     slopes = objective.slopes(eta)
     value = slopes.value + objective.penalty(_beta(objective, theta))
     return _Evaluated(theta, eta, slopes, value)
+
+
+def _too_far(before: Slopes, after: Slopes) -> bool:
+    """Whether an example lost its curvature and not its slope: it lies far on the wrong side."""
+    gone = after.curvature < GONE * before.curvature
+    return bool((gone & (np.abs(after.slope) >= np.abs(before.slope))).any())
 
 
 def _beta(objective: ColumnObjective, theta: Array) -> Array:
@@ -204,7 +214,19 @@ def _complete(objective: ColumnObjective, here: _Evaluated, limit: int) -> Colum
     if state.certified or state.stuck:
         return state
     way = _direction(objective, state)
+    if (column := _immovable(objective, state, way)) is not None:
+        return replace(state, gap=inf, stuck=without_curvature(column))
     return replace(state, direction=way, gap=way.fall / scale if way.whole else inf)
+
+
+def _immovable(objective: ColumnObjective, state: ColumnState, way: Direction) -> int | None:
+    """A free column that does not move though it has a pull, for the curvature of its rows is 0."""
+    free = (objective.l1 == 0) & (objective.l2 == 0) & (_beta(objective, way.d) == 0)
+    columns = np.flatnonzero(free & (np.abs(state.pulls) > UNDERFLOW))
+    if not columns.size:
+        return None
+    flat = objective.curvatures(columns, state.here.slopes.curvature) == 0
+    return int(columns[flat][0]) if flat.any() else None
 
 
 def dual_value(objective: ColumnObjective, theta: Array, r: Array, pulls: Array) -> float | None:

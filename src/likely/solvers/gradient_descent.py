@@ -23,7 +23,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective, Solver, State
-from likely.solvers.line_search import Point, along, armijo_with_slope
+from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
 
 SHARE = 0.3  # c₁: a laxer search settles for steps of nearly 2/L, which hardly descend
 MEMORY = 20  # curvatures that are remembered
@@ -58,7 +58,7 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
         start = Point(0.0, state.theta, state.value, state.gradient, slope)
         point = armijo_with_slope(at, start, first=2 * state.t, share=SHARE)
         if point is None:
-            return replace(state, stuck="the line search found no lower value")
+            return replace(state, stuck=NO_LOWER_VALUE)
         return _moved(state, point, t=point.t)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective, Solver, State
-from likely.solvers.line_search import Point, along, strong_wolfe
+from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, strong_wolfe
 from likely.solvers.preconditioners import Preconditioner, Triangular
 
 LEAST_CURVATURE = 1e-14  # a pair with sᵀy below this part of ‖s‖‖y‖ is rounding
@@ -71,7 +71,7 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
             point = self._search(objective, state)
         if point is None:
             gap = self._estimate(state.gradient, state.value, state.pairs)
-            return replace(state, gap=gap, stuck="the line search found no lower value")
+            return replace(state, gap=gap, stuck=NO_LOWER_VALUE)
         pairs = self._remember(state, point)
         gap = self._gap(point.gradient, point.value, pairs)
         return LBFGSState(

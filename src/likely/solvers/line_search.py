@@ -8,13 +8,19 @@ Near the optimum the promised decrease is less than the rounding of f.  Both sea
 that: a rise within ``rounding(f)`` passes for no rise.  The slope still tells the truth there,
 so the Wolfe search goes by it.
 
+A Newton step s that Armijo accepts may still be too long, for values in a flat tail are low and
+curvature is gone there.  The next step s⁺ shows it: it would lead back past where s began, measured
+in the curvature H that s was made with.
+
+    overshoot       s⁺ᵀH s < −sᵀH s
+
 References
 ----------
 Nocedal & Wright, Numerical Optimization, 2nd ed., §3.1 and algorithms 3.5, 3.6.
 Hager & Zhang, A new conjugate gradient method with guaranteed descent, 2005 (rounding).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Protocol, TypeVar, final
@@ -29,6 +35,8 @@ CURVATURE = 0.9  # c₂: the part of the slope that may be left
 SHORTEST_STEP = 2.0**-40
 MOST_TRIALS = 40  # each is a pass over the data
 EDGE = 0.1  # an interpolated step keeps this part of the bracket from either end
+
+NO_LOWER_VALUE = "the line search found no lower value"
 
 
 class Trial(Protocol):
@@ -74,13 +82,25 @@ def armijo(
 
     ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.
     """
+    return next(armijo_trials(at, value, decrease, first=first), None)
+
+
+def armijo_trials(
+    at: Callable[[float], T], value: float, decrease: float, *, first: float = 1.0
+) -> Iterator[T]:
+    """Those of ``first``, ½ first, … that deliver, each computed when it is asked for."""
     t = first
     while t >= first * SHORTEST_STEP:
         trial = at(t)
         if trial.value <= value - ARMIJO * t * decrease + rounding(value):
-            return trial
+            yield trial
         t /= 2
-    return None
+
+
+def overshoots(hessian: Array, step: Array, following: Array) -> bool:
+    """Whether the step that follows leads back past where this one began."""
+    bent = np.dot(hessian, step)
+    return float(np.dot(bent, following)) < -float(np.dot(bent, step))
 
 
 def armijo_with_slope(

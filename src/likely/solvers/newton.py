@@ -7,6 +7,12 @@ the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f, 
 The units of the columns do not matter, and columns that earlier ones explain are held where they
 start.
 
+A step can lower f and still end in a flat tail, where curvature has all but vanished: the next step
+would lead back past where this one began, or a column is held that could move before.  Such a
+point is not accepted, however low; the step is halved.  That is read from the totals of the trial,
+so an ordinary fit takes no pass more.  And where a held column has a gradient of its own, no search
+may end: the gap is infinite.
+
 References
 ----------
 Boyd & Vandenberghe, Convex Optimization, §9.2 (backtracking), §9.5 (Newton).
@@ -20,11 +26,20 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array
-from likely.cholesky import factorise
-from likely.solvers.base import SmoothObjective, Solver, State, rounding
+from likely.cholesky import LEAST_PIVOT, factorise
+from likely.solvers.base import (
+    SecondOrder,
+    SmoothObjective,
+    Solver,
+    State,
+    rounding,
+    without_curvature,
+)
+from likely.solvers.line_search import NO_LOWER_VALUE, overshoots
 
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30
+FADED = 1e-6  # of the least pivot before the step; for the logit a move of 14 in η does it
 
 
 @final
@@ -34,6 +49,7 @@ class NewtonState(State):
     decrease: float  # gᵀH⁻¹g, promised by a whole step
     hessian: Array  # H, at the current θ
     held: tuple[int, ...] = ()  # the columns that earlier ones explain
+    least_pivot: float  # of the columns that are not held
 
 
 @final
@@ -51,32 +67,67 @@ class Newton(Solver[SmoothObjective, NewtonState]):
     def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
         here = objective.second_order(theta)
         held: tuple[int, ...] = ()
+        least_pivot = 0.0
         try:
             factor = factorise(here.hessian, first=self.intercepts)
             direction, held = -factor.solve(here.gradient), factor.held
-            decrease, stuck = -float(np.dot(here.gradient, direction)), ""
+            decrease, least_pivot = -float(np.dot(here.gradient, direction)), factor.least_pivot
+            unexplained = _unexplained(here, direction, held)
+            stuck = "" if unexplained is None else without_curvature(unexplained)
         except LinAlgError:
             direction, decrease = -here.gradient, inf
             stuck = "the Hessian is not positive definite"
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=decrease / 2 / max(1.0, abs(here.value)) if isfinite(here.value) else inf,
+            gap=inf if stuck or not isfinite(here.value) else decrease / 2 / _size(here),
             stuck=stuck,
             direction=direction,
             decrease=decrease,
             hessian=here.hessian,
             held=held,
+            least_pivot=least_pivot,
         )
 
     def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:
-        t = 1.0
+        t, stuck = 1.0, NO_LOWER_VALUE
         while t >= SHORTEST_STEP:
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
             # only a whole step may hide in rounding: shorter ones would creep on for ever
             slack = rounding(state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
-                return trial
+                if not trial.stuck and not _too_far(state, trial):
+                    return trial
+                stuck = trial.stuck or stuck
             t /= 2
-        return replace(state, stuck="the line search found no lower value")
+        return replace(state, stuck=stuck)
+
+
+def _too_far(state: NewtonState, trial: NewtonState) -> bool:
+    """Whether curvature is gone at the end of a step that lowers f."""
+    newly_held = set(trial.held) - set(state.held)
+    least = LEAST_PIVOT if newly_held else trial.least_pivot
+    if least < FADED * state.least_pivot:  # separation lets it fade too, but step by step
+        return True
+    return overshoots(state.hessian, trial.theta - state.theta, trial.direction)
+
+
+def _size(here: SecondOrder) -> float:
+    return max(1.0, abs(here.value))
+
+
+def _unexplained(here: SecondOrder, direction: Array, held: tuple[int, ...]) -> int | None:
+    """A held column with a gradient that the kept ones do not explain, if there is one.
+
+    (g + Hd)_j is what a whole step leaves of it.  A column that earlier ones explain, be it to six
+    digits, could lower f by (g + Hd)_j² / 2εH_jj at most, where ε, its pivot, is at most the least
+    that counts.  More than |f| cannot be gained, so a larger gradient tells that it is not
+    explained: its curvature has vanished here.
+    """
+    if not held:
+        return None
+    columns = np.array(held)
+    left = (here.gradient + np.dot(here.hessian, direction))[columns]
+    beyond = left**2 > LEAST_PIVOT * np.diag(here.hessian)[columns] * _size(here)
+    return int(columns[beyond][0]) if beyond.any() else None

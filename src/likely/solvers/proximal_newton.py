@@ -5,7 +5,7 @@
     1  total g = ∇f(θ); the working set W: coefficients that are free, not 0, or not at rest there
     2  total H = ∇²f(θ) on W
     3  d = argmin ½ dᵀHd + gᵀd + Σ_W λ_j|θ_j + d_j|, by compiled coordinate descent
-    4  θ ← θ + t d        t ∈ {1, ½, ¼, …}
+    4  θ ← θ + t d        t ∈ {1, ½, ¼, …}, the first that lowers F and does not overshoot
 
 The free coefficients of step 3 are eliminated first, for an intercept next to columns far from 0
 would take coordinate descent thousands of sweeps.
@@ -29,8 +29,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from likely._typing import Array
-from likely.solvers.base import Solver, State
-from likely.solvers.line_search import armijo
+from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
+from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials, overshoots
 from likely.solvers.proximal import CompositeObjective
 
 SMALLEST_SET = 100  # columns that a working set may always have
@@ -68,6 +68,7 @@ class ProximalNewtonState(State):
     direction: Array  # d, from the current θ
     decrease: float  # −(gᵀd + change of the penalty), promised by a whole step
     columns: Array  # W
+    hessian: Array  # of f, on W
     fall: float  # of the model on W, relative to max(1, |F|)
 
 
@@ -95,16 +96,20 @@ class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
         return _complete(objective, _evaluate(objective, theta), limit=SMALLEST_SET)
 
     def step(self, objective: L1Objective, state: ProximalNewtonState) -> ProximalNewtonState:
-        there = armijo(
+        grown = 4 * len(state.columns) if state.fall < NEARLY_THERE else 0
+        W, stuck = state.columns, NO_LOWER_VALUE
+        for there in armijo_trials(
             lambda t: _evaluate(objective, state.theta + t * state.direction),
             state.value,
             state.decrease,
-        )
-        if there is None:
-            return replace(state, stuck="the line search found no lower value")
-        grown = 4 * len(state.columns) if state.fall < NEARLY_THERE else 0
-        limit = max(SMALLEST_SET, 2 * int(np.count_nonzero(there.theta)), grown)
-        return _complete(objective, there, limit=limit)
+        ):
+            limit = max(SMALLEST_SET, 2 * int(np.count_nonzero(there.theta)), grown)
+            trial = _complete(objective, there, limit=limit)
+            step = trial.theta - state.theta
+            if not trial.stuck and not overshoots(state.hessian, step[W], trial.direction[W]):
+                return trial
+            stuck = trial.stuck or stuck
+        return replace(state, stuck=stuck)
 
 
 def working_set(theta: Array, gradient: Array, l1: Array, limit: int) -> tuple[Array, bool]:
@@ -190,13 +195,16 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
     finite = isfinite(here.value) and bool(np.isfinite(here.gradient).all())
     decrease, stuck = 0.0, "" if finite else "the value or its gradient is not finite"
     gap = 0.0 if finite else inf
+    hessian = np.zeros((columns.size, columns.size))
     if columns.size and not stuck:
         hessian = objective.hessian_on(here.theta, columns)
+        flat = columns[(np.diag(hessian) == 0) & (np.abs(here.gradient[columns]) > UNDERFLOW)]
         try:
             found = _direction(hessian, here, objective.l1[columns], columns)
             direction[columns], decrease = found.d, found.decrease
             fall = found.fall / max(1.0, abs(here.value))
-            gap = fall if whole and found.ended else inf
+            gap = fall if whole and found.ended and not flat.size else inf
+            stuck = without_curvature(int(flat[0])) if flat.size else ""
         except LinAlgError:
             gap, stuck = inf, "the Hessian is not positive definite"
     return ProximalNewtonState(
@@ -208,6 +216,7 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
         direction=direction,
         decrease=decrease,
         columns=columns,
+        hessian=hessian,
         fall=fall,
     )
 

@@ -14,9 +14,8 @@ from sklearn.utils import get_tags
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
-from likely.linear.class_surface import ClassProbabilities
-from likely.linear.per_column import is_penalised
-from likely.linear.surface import FittedLinear
+from likely.linear.penalty import is_penalised
+from likely.linear.surface import ClassProbabilities, FittedLinear
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
 from likely.workbench.preparation.cells import (

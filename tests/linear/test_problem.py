@@ -11,17 +11,12 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.errors import InvalidInput, UnknownName, UnsupportedAccess
 from likely.likelihoods import likelihood_of
-from likely.linear import solving
+from likely.linear import problem as problems
 from likely.linear.closed_form import CLOSED_FORMS
 from likely.linear.framing import framed
-from likely.linear.solving import (
-    SOLVERS,
-    LinearProblem,
-    Pulled,
-    choose,
-    start_on_some_rows,
-)
+from likely.linear.problem import linear_problem
 from likely.penalties import L2, ElasticNet, Group, NoPenalty
+from likely.solvers.choice import SOLVERS, Pulled, choose, solve, start_on_some_rows
 
 TIGHT, ROOT = 1e-13, 2e-6  # a gap of TIGHT leaves its root, times a few, of a coefficient
 CORNERS = ["coordinate-descent", "proximal-newton", "fista"]
@@ -135,7 +130,7 @@ def problem(penalty, n=150):
     X, eta, rng = data(n=n)
     blocks = ArrayBlocks(Dense(X), rng.poisson(np.exp(eta)).astype(float))
     names = tuple("abcd")
-    return LinearProblem(
+    return linear_problem(
         likelihood_of("poisson"), penalty, framed(blocks, Serial(), names=lambda: names), Serial()
     )
 
@@ -150,7 +145,7 @@ def problem(penalty, n=150):
     ],
 )
 def test_the_solver_follows_the_penalty_and_the_shape(penalty, most, expected, monkeypatch):
-    monkeypatch.setattr(solving, "MOST_FOR_NEWTON", most)
+    monkeypatch.setattr(problems, "MOST_FOR_NEWTON", most)
     assert choose(problem(penalty)) == expected
 
 
@@ -163,7 +158,7 @@ def test_a_search_says_which_solver_it_was():
 def test_with_very_many_coefficients_the_answer_is_the_same(monkeypatch):
     X, y = count()
     newton = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
-    monkeypatch.setattr(solving, "MOST_FOR_NEWTON", 3)
+    monkeypatch.setattr(problems, "MOST_FOR_NEWTON", 3)
     other = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
     assert other.solution_.solver != newton.solution_.solver
     assert_same_line(other, newton)
@@ -204,7 +199,7 @@ def test_a_start_on_some_rows_is_near_the_optimum_of_all():
     large = problem(NoPenalty(), n=25_000)
     assert large.data.share < 1
     start = start_on_some_rows(large, np.zeros(5))
-    optimum = solving.solve(large, np.zeros(5)).theta
+    optimum = solve(large, np.zeros(5)).theta
     assert np.abs(start - optimum).max() < 0.15 < np.abs(optimum).max()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput
-from likely.linear.separability import separability
+from likely.linear.separation import separability
 
 XOR, LABEL = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 

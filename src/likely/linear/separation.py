@@ -1,4 +1,4 @@
-"""Whether a plane separates two classes, with a certificate either way.
+"""Separation: whether a plane separates two classes, and what a search that diverges shows of it.
 
     complete         s_i (wᵀx_i + b) > 0 for all i
     quasi-complete   s_i (wᵀx_i + b) ≥ 0 for all i, and > 0 for some, but no plane is complete
@@ -20,6 +20,14 @@ Both answers come from linear programs, the planes as solutions and the weights 
 
 At the optimum 0 of the first, λ_i ∝ 1 + the multiplier of example i.
 
+A search shows separation too, for any response: its next Newton step d = −H⁻¹g is still about 1 in
+the linear predictor when the value has stopped falling, because the curvature along d has faded.
+
+    dᵀH(θ̂)d ≪ dᵀH(θ₀)d        f(θ̂ + s d) ≤ f(θ̂), s large
+
+f is convex, so an f that has not risen far out along d rises nowhere on the way, and the estimate
+lies at infinity.
+
 References
 ----------
 Albert & Anderson, On the existence of maximum likelihood estimates in logistic regression models,
@@ -27,7 +35,7 @@ Albert & Anderson, On the existence of maximum likelihood estimates in logistic 
 regression models, 2007, §4.1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
@@ -43,6 +51,20 @@ Bounds = Sequence[tuple[float | None, float | None]]
 LEAST_MARGIN = 1e-6  # of columns scaled to [−1, 1]; ten times what the linear program lets pass
 AGREEMENT = 1e-8  # how far, as part of a column's range, the weighted means may be apart
 TERMS_SHOWN = 6  # of a class, in a printed certificate
+
+
+_HEADLINES = {
+    "complete": "The classes are linearly separable.",
+    "quasi-complete": "The classes touch: a plane has them on either side, some examples on it.",
+    "overlapping": "The classes overlap: no plane separates them.",
+}
+FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
+MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
+FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
+RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
+MOST_NAMED = 5  # columns in a warning
+NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
+SHARE = 0.05  # of the strongest column: weaker ones are not named
 
 
 @final
@@ -124,13 +146,6 @@ class Separability:
         shown = " + ".join(f"{weight[i]:.4g}·row {i}" for i in rows[:TERMS_SHOWN])
         more = f" + {rows.size - TERMS_SHOWN} more" if rows.size > TERMS_SHOWN else ""
         return f"  class {self.classes[k]}: {shown}{more}"
-
-
-_HEADLINES = {
-    "complete": "The classes are linearly separable.",
-    "quasi-complete": "The classes touch: a plane has them on either side, some examples on it.",
-    "overlapping": "The classes overlap: no plane separates them.",
-}
 
 
 def separability(X: Any, y: Any) -> Separability:
@@ -239,3 +254,56 @@ def _normalised(A: Array, weight: Array) -> Array:
     weight, positive = np.maximum(weight, 0.0), A[:, -1] > 0
     totals = np.where(positive, weight[positive].sum(), weight[~positive].sum())
     return np.asarray(weight / totals)
+
+
+class Divergence(NamedTuple):
+    """A direction along which the likelihood never falls."""
+
+    direction: Array
+    columns: tuple[int, ...]  # the entries that make it, the strongest first
+
+
+def diverging(
+    value: Callable[[Array], float],
+    theta: Array,
+    direction: Array,
+    hessian: Array,
+    at_start: Array,
+    *,
+    per_row: float = 1.0,
+) -> Divergence | None:
+    """The direction to infinity, if there is one; costs two or three values where it is suspected.
+
+    ``per_row`` is the curvature in η that an example has at the start.  Where everything is
+    separated no step may be left to compute; θ itself leads on then.
+    """
+    for d, far in ((direction, FAR), (theta, 1.0)):
+        before = float(d @ at_start @ d)
+        if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
+            continue
+        columns = _strongest(d, at_start)
+        # a fit that is very good ends with a tiny step: as far again as it has come is far
+        reach = max(far, abs(float(theta[columns[0]] / d[columns[0]])))
+        here = value(theta)
+        with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
+            there = value(theta + reach * d)
+        if there <= here + RISE * max(1.0, abs(here)):
+            return Divergence(d, columns)
+    return None
+
+
+def wholly_separated(
+    value: Callable[[Array], float], theta: Array, *, n_rows: int, n_columns: int
+) -> Divergence | None:
+    """Without a Hessian: twice θ fits far better where every row is on its side."""
+    here = value(theta)
+    if not theta.any() or not 0 <= here < NOTHING_LEFT * n_rows or value(2 * theta) > here / 2:
+        return None
+    order = np.argsort(-np.abs(theta[:n_columns]), kind="stable")
+    return Divergence(theta, tuple(int(j) for j in order[:MOST_NAMED]))
+
+
+def _strongest(direction: Array, at_start: Array) -> tuple[int, ...]:
+    strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
+    order = np.argsort(-strength, kind="stable")
+    return tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import likely
 from likely.errors import InvalidInput, UnknownName
-from likely.linear.per_column import is_penalised
+from likely.linear.penalty import is_penalised
 
 
 def data():

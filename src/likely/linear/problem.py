@@ -1,0 +1,174 @@
+"""The search problem of every linear model: one objective on framed rows.
+
+Linear, softmax, ordinal and maximum-entropy models differ by the objective that ``on`` makes of
+rows, and by how costly a Hessian is.  What is not a total, columns and rows in memory, is opened
+for one predictor alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.compute.executor import Executor
+from likely.data.block import ArrayBlocks, Blocks
+from likely.data.layouts.intercept import Csr, Dense
+from likely.errors import InvalidInput, UnsupportedAccess
+from likely.likelihoods.bernoulli import BernoulliLogit
+from likely.linear.framing import Framed
+from likely.objectives.columns import Columns as ColumnsInMemory
+from likely.objectives.linear import LinearObjective, Loss
+from likely.objectives.rows import Rows
+from likely.penalties import ElasticNet, Penalty
+from likely.solvers.choice import SearchProblem
+from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
+
+MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem(SearchProblem):
+    """What is minimised, on which rows."""
+
+    on: Callable[[Blocks, float, Executor], Any]  # the objective of a share of the rows
+    penalty: Penalty  # one strength per parameter of the framed design
+    data: Framed
+    executor: Executor
+    start_executor: Executor | None = None  # for the rows to start from, where they are few
+    loss: Loss | None = None  # of one predictor, whose columns and rows can be opened
+    newton_limit: bool | None = None  # whether a Hessian is affordable; None is by its size
+    most_for_working_sets: float = np.inf  # parameters
+    first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
+    units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
+    steps_between_units: int | None = None
+
+    @property
+    def objective(self) -> Any:
+        return self.on(self.data.blocks, 1.0, self.executor)
+
+    @property
+    def on_start_rows(self) -> Any:
+        executor = self.executor if self.start_executor is None else self.start_executor
+        return self.on(self.data.start, self.share, executor)
+
+    @property
+    def share(self) -> float:
+        return self.data.share
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.objective.size)
+
+    @property
+    def intercepts(self) -> int:
+        return int(self.data.framing.intercept and self.loss is not None)
+
+    @property
+    def rough(self) -> bool:
+        return self.penalty.rough().value(np.ones(self.n_parameters)) > 0
+
+    @property
+    def corners(self) -> bool:
+        return bool(self.penalty.corners(self.n_parameters).any())
+
+    @property
+    def newton_is_affordable(self) -> bool:
+        if self.newton_limit is not None:
+            return self.newton_limit
+        return self.n_parameters <= MOST_FOR_NEWTON
+
+    @property
+    def has_working_sets(self) -> bool:
+        return self.n_parameters <= self.most_for_working_sets
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the data are in memory, as numbers, and the intercept is free."""
+        rows = self.data.rows
+        plain = isinstance(rows, ArrayBlocks) and isinstance(rows.X, Dense | Csr)
+        free = not self.data.framing.intercept or self._last_is_free()
+        return self.loss is not None and plain and free
+
+    @property
+    def has_dual(self) -> bool:
+        """Whether this is logistic regression with one ridge for all, on sparse rows in memory."""
+        rows = self.data.rows
+        sparse = isinstance(rows, ArrayBlocks) and isinstance(rows.X, Csr)
+        return sparse and self._is_ridge_logit()
+
+    def columns(self) -> ColumnsInMemory:
+        if not self.has_columns or self.loss is None:
+            raise UnsupportedAccess(
+                "Coordinate descent reads columns of numbers in memory, and leaves the intercept "
+                "free; categories, a file, several predictors or a penalised intercept cannot give "
+                "that. Use solver='proximal-newton', which needs only sums."
+            )
+        if not isinstance(self.penalty, ElasticNet):
+            raise InvalidInput("Coordinate descent needs an elastic net; use solver='fista'.")
+        n = self.data.framing.n_coefficients
+        return ColumnsInMemory.of(
+            self.loss,  # type: ignore[arg-type]  # estimators pass likelihoods
+            self.data.rows,
+            l1=np.asarray(self.penalty.l1)[:n],
+            l2=np.asarray(self.penalty.l2)[:n],
+            intercept=self.data.framing.intercept,
+        )
+
+    def dual(self) -> Rows:
+        if not self._is_ridge_logit():
+            raise UnsupportedAccess(
+                "Dual coordinate descent needs rows in memory, the logit link, one l2 > 0 for all "
+                "coefficients and a free intercept. Use solver='newton' or 'lbfgs'."
+            )
+        ridge = self._ridge()
+        assert ridge is not None, "a ridge logit has one"
+        return Rows.of(self.data.rows, ridge=ridge, intercept=self.data.framing.intercept)
+
+    def from_data(self, theta: Array) -> Array:
+        return self.data.framing.from_user(theta)
+
+    def to_data(self, theta: Array) -> Array:
+        return self.data.framing.to_user(theta)
+
+    def count_passes(self, passes: float) -> None:
+        self.data.passes.append(passes)
+
+    def near(self, start: Array) -> Array:
+        return start if self.first_steps is None else self.first_steps(self, start)
+
+    def units(self, theta: Array) -> Preconditioner | None:
+        if self.units_at is not None:
+            return self.units_at(self, theta)
+        if self.n_parameters > MOST_FOR_NEWTON:
+            return None
+        return Triangular(
+            robust_factor(self.on_start_rows.second_order(theta).hessian / self.share)
+        )
+
+    def _is_ridge_logit(self) -> bool:
+        logit = isinstance(self.loss, BernoulliLogit)
+        return logit and self.has_columns and self._ridge() is not None
+
+    def _last_is_free(self) -> bool:
+        last = np.zeros(self.n_parameters)
+        last[-1] = 1.0
+        return self.penalty.value(last) == 0
+
+    def _ridge(self) -> float | None:
+        """The strength that all coefficients share, if they do and it is above 0."""
+        n = self.data.framing.n_coefficients
+        strengths = self.penalty.curvature(np.zeros(self.n_parameters))[:n]
+        shared = strengths.size > 0 and strengths[0] > 0 and bool((strengths == strengths[0]).all())
+        return float(strengths[0]) if shared else None
+
+
+def linear_problem(loss: Loss, penalty: Penalty, data: Framed, executor: Executor) -> Problem:
+    """The problem of one likelihood and one predictor."""
+
+    def on(blocks: Blocks, share: float, executor: Executor) -> LinearObjective:
+        return LinearObjective(loss, penalty.scaled(share), blocks, executor)
+
+    return Problem(on, penalty, data, executor, loss=loss)

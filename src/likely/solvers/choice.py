@@ -1,0 +1,325 @@
+"""Which solver an objective gets, and how each is run: ``SOLVERS``, and the rules of "auto".
+
+    smooth, a Hessian is affordable      newton: one pass a step, standard errors for free
+    smooth, otherwise                    lbfgs; sparse logistic rows in memory: the dual
+    corners (l1 > 0)                     proximal-newton: totals on a working set
+    corners, many columns in memory      coordinate-descent
+    corners, too many for a working set  fista
+    any other penalty                    fista
+
+A search on many rows starts from the optimum of some of them: the Newton steps that remain are
+quadratic, so two or three passes over all rows end it.
+
+To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.cholesky import factorise
+from likely.errors import InvalidInput
+from likely.names import lookup
+from likely.solvers.base import SecondOrder, SmoothObjective, State
+from likely.solvers.coordinate_descent import CoordinateDescent
+from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
+from likely.solvers.gradient_descent import GradientDescent
+from likely.solvers.lbfgs import LBFGS
+from likely.solvers.minimise import Solution, search
+from likely.solvers.newton import Newton
+from likely.solvers.preconditioners import Preconditioner
+from likely.solvers.proximal import FISTA
+from likely.solvers.proximal_newton import ProximalNewton
+
+MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
+START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
+START_STEPS = 20
+START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
+
+
+class Found(NamedTuple):
+    """Where a search ended, in the units of the objective."""
+
+    theta: Array
+    solution: Solution
+    hessian: Array | None  # of the smooth part there, if the solver knows it
+    held: tuple[int, ...] = ()  # columns that earlier ones explain
+    direction: Array | None = None  # the next Newton step, if the solver knows it
+
+
+class SearchProblem(ABC):
+    """An objective with what the choice of a solver asks about it.
+
+    ``columns`` and ``dual`` open the data beyond totals (decision 7); a problem that cannot
+    raises ``UnsupportedAccess`` there, and says so by ``has_columns`` and ``has_dual``.
+    """
+
+    @property
+    @abstractmethod
+    def objective(self) -> Any:
+        """f on all rows, as ``PenalisedSum`` has it."""
+
+    @property
+    @abstractmethod
+    def on_start_rows(self) -> Any:
+        """f on the rows to start from, with the penalty that is their share."""
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The share of the rows to start from; 1 where a search starts on all."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def intercepts(self) -> int:
+        """How many of the last parameters are held last, being intercepts."""
+
+    @property
+    @abstractmethod
+    def rough(self) -> bool:
+        """Whether the penalty is not smooth."""
+
+    @property
+    @abstractmethod
+    def corners(self) -> bool:
+        """Whether the penalty has corners at 0, as l1 has."""
+
+    @property
+    @abstractmethod
+    def newton_is_affordable(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def has_columns(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def has_working_sets(self) -> bool:
+        """Whether proximal Newton can hold a Hessian on the columns that matter."""
+
+    @property
+    @abstractmethod
+    def has_dual(self) -> bool: ...
+
+    @abstractmethod
+    def columns(self) -> Any:
+        """The column door: the objective on data in memory, column by column."""
+
+    @abstractmethod
+    def dual(self) -> Any:
+        """The row door: logistic regression with one ridge, on rows in memory."""
+
+    @abstractmethod
+    def from_data(self, theta: Array) -> Array:
+        """Parameters of the objective from those of the data as they are."""
+
+    @abstractmethod
+    def to_data(self, theta: Array) -> Array: ...
+
+    @abstractmethod
+    def count_passes(self, passes: float) -> None:
+        """Passes of a solver that reads the data itself."""
+
+    @abstractmethod
+    def near(self, start: Array) -> Array:
+        """A better start for a solver that sees only gradients; ``start`` where there is none."""
+
+    @abstractmethod
+    def units(self, theta: Array) -> Preconditioner | None:
+        """Units in which the Hessian near θ is about the identity."""
+
+    @property
+    @abstractmethod
+    def steps_between_units(self) -> int | None:
+        """After how many steps the units are measured again; None is never."""
+
+
+Search = Callable[[SearchProblem, Array, float, int], Found]
+
+
+def solve(
+    problem: SearchProblem,
+    start: Array,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    last: Array | None = None,
+) -> Found:
+    """Minimise from ``start`` by the solver of that name, or by the one that suits.
+
+    ``last``, where another search ended, is near the optimum, so that no rows need be tried first.
+    """
+    check_search(tol, max_iter)
+    name = choose(problem) if solver == "auto" else solver
+    run = lookup("solver", name, SOLVERS)
+    if problem.rough and name in SMOOTH_ONLY:
+        raise InvalidInput(
+            f"solver={name!r} needs a smooth objective; l1 > 0 has a corner at 0. "
+            "Use solver='proximal-newton', or leave it at 'auto'."
+        )
+    begin = start if last is None else last
+    with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
+        if last is None and name in FROM_SOME_ROWS:
+            begin = start_on_some_rows(problem, start)
+        found = run(problem, begin, tol, max_iter)
+        # some rows, or those of the last fit, may lead to where the curvature of all has vanished
+        stuck = not found.solution.converged and found.solution.n_iter < max_iter
+        if begin is not start and stuck:
+            found = run(problem, start, tol, max_iter)
+    return found._replace(held=held_from_the_start(problem, start, found.held))
+
+
+def choose(problem: SearchProblem) -> str:
+    """The name of the solver that suits the penalty and the shape."""
+    if problem.rough:
+        if not problem.corners:
+            return "fista"
+        if not problem.newton_is_affordable and problem.has_columns:
+            return "coordinate-descent"
+        return "proximal-newton" if problem.has_working_sets else "fista"
+    if problem.newton_is_affordable:
+        return "newton"
+    return "dual-coordinate-descent" if problem.has_dual else "lbfgs"
+
+
+def check_search(tol: float, max_iter: int) -> None:
+    """Refuse a tolerance or a number of steps with which no search could end."""
+    if not (isinstance(tol, float | int) and tol > 0):
+        raise InvalidInput(f"tol is {tol!r}; it must be a number above 0. Use 1e-8.")
+    if not (isinstance(max_iter, int | np.integer) and max_iter >= 1):
+        raise InvalidInput(
+            f"max_iter is {max_iter!r}; it must be a whole number from 1 up. Use 1000."
+        )
+
+
+def held_from_the_start(
+    problem: SearchProblem, start: Array, held: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Of the columns held at the end those that were at the start: separation fades others."""
+    if not held:
+        return held
+    hessian = problem.on_start_rows.second_order(start).hessian
+    return tuple(sorted(set(held) & set(factorise(hessian, first=problem.intercepts).held)))
+
+
+def hessian_at(problem: SearchProblem, found: Found) -> Array:
+    """∇² of the smooth part at the end of a search: known, or one more pass."""
+    if found.hessian is not None:
+        return found.hessian
+    return np.asarray(problem.objective.second_order(found.theta).hessian)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pulled(SmoothObjective):
+    """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: some rows may be separated though all are not."""
+
+    objective: Any
+    start: Array
+    strength: Array
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        here, move = self.objective.second_order(theta), theta - self.start
+        pull = self.strength * move
+        return SecondOrder(
+            here.value + float(np.dot(pull, move)) / 2,
+            here.gradient + pull,
+            here.hessian + np.diag(self.strength),
+        )
+
+
+def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
+    """The optimum of the rows to start from, or ``start`` where they have none."""
+    if problem.share == 1.0:
+        return start
+    some = problem.on_start_rows
+    curvature = np.diag(some.second_order(start).hessian)
+    if not np.isfinite(curvature).all():
+        return start
+    pulled = Pulled(some, start, START_PULL * curvature)
+    solution, state = search(Newton(), pulled, start, tol=START_TOL / 10, max_iter=START_STEPS)
+    usable = solution.converged and isfinite(state.value) and np.isfinite(state.theta).all()
+    return state.theta if usable else start
+
+
+def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+    n = problem.n_parameters
+    if n > MOST_AT_ALL:
+        raise InvalidInput(
+            f"solver='newton' was given for {n:,} coefficients, whose Hessian would take "
+            f"{8e-9 * n**2:.0f} GB. Leave solver at 'auto', or use 'lbfgs'."
+        )
+    solver = Newton(problem.intercepts)
+    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
+    # the step from the point that converged is known already, and as good as free
+    theta = state.theta + state.direction if solution.converged else state.theta
+    return Found(theta, solution, state.hessian, state.held, state.direction)
+
+
+def _lbfgs(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+    """In rounds, each in units measured where it begins; most problems have one round."""
+    theta, trace = problem.near(start), tuple[float, ...]()
+    while True:
+        solver = LBFGS(preconditioner=problem.units(theta))
+        left = max_iter - max(len(trace) - 1, 0)
+        steps = min(problem.steps_between_units or left, left)
+        solution, state = search(solver, problem.objective, theta, tol=tol, max_iter=steps)
+        theta, trace = state.theta, trace[:-1] + solution.trace
+        if solution.converged or state.stuck or len(trace) > max_iter:
+            return Found(theta, _whole(solution, state, trace, max_iter), None)
+
+
+def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter: int) -> Solution:
+    """A search in rounds as one solution."""
+    reason = solution.reason
+    if not solution.converged and not state.stuck:
+        reason = f"max_iter={max_iter} was reached with a gap of {solution.gap:.1e}"
+    return replace(solution, trace=trace, reason=reason)
+
+
+def _on_totals(
+    solver: Any, problem: SearchProblem, start: Array, tol: float, max_iter: int
+) -> Found:
+    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
+    return Found(state.theta, solution, None)
+
+
+def _on_data(
+    solver: Any,
+    door: Callable[[SearchProblem], Any],
+    problem: SearchProblem,
+    start: Array,
+    tol: float,
+    max_iter: int,
+) -> Found:
+    """A solver that reads rows or columns as they came: θ goes there and back."""
+    objective = door(problem)
+    solution, state = search(solver, objective, problem.to_data(start), tol=tol, max_iter=max_iter)
+    problem.count_passes(float(solution.n_iter + 1))
+    return Found(problem.from_data(state.theta), solution, None)
+
+
+SOLVERS: dict[str, Search] = {
+    "newton": _newton,
+    "lbfgs": _lbfgs,
+    "gradient-descent": partial(_on_totals, GradientDescent()),
+    "proximal-newton": partial(_on_totals, ProximalNewton()),
+    "fista": partial(_on_totals, FISTA()),
+    "coordinate-descent": partial(_on_data, CoordinateDescent(), lambda problem: problem.columns()),
+    "dual-coordinate-descent": partial(
+        _on_data, DualCoordinateDescent(), lambda problem: problem.dual()
+    ),
+}
+SMOOTH_ONLY = {"newton", "lbfgs", "gradient-descent", "dual-coordinate-descent"}
+FROM_SOME_ROWS = {"newton"}  # whose steps are worth more the nearer they start
