@@ -41,7 +41,7 @@ bench: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks.run $(NAME)
 
 docs: $(DOCS_INSTALLED)
-	$(BIN)/python -m sphinx -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 clean:
 	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache

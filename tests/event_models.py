@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,46 @@ MODELS = {
     "family-categorical": EventModel(categorical_family(3), values_0_to_2),
 }
 DENSITIES = [name for name, model in MODELS.items() if model.density]
+
+
+def grid(low, high, n=20_001):
+    x = np.linspace(low, high, n)
+    return x[:, None], (x[1] - x[0]) * np.ones(n)
+
+
+def support(*values):
+    X = np.array(list(product(*values)), dtype=float)
+    return X, np.ones(len(X))
+
+
+def codes_of(*sizes):
+    X, volume = support(*map(range, sizes))
+    return X.astype(np.int32), volume
+
+
+def throws(total, n_sides):
+    X, volume = support(*[range(total + 1)] * n_sides)
+    kept = X.sum(axis=1) == total
+    return X[kept], volume[kept]
+
+
+SUPPORT = {  # every value of all features, with its volume
+    "bernoulli": support(*[[0, 1]] * 4),
+    "multinomial": throws(6, 4),
+    "categorical": codes_of(*SIZES),
+    "joint-table": codes_of(*SIZES),
+    "family-bernoulli": support(*[[0, 1]] * 4),
+    "family-categorical": support(*[range(3)] * 2),
+}
+ONE_FEATURE = {  # values of the first feature that hold all of its probability but 1e-6
+    "poisson": support(range(200)),
+    "family-poisson": support(range(200)),
+    "exponential": grid(5e-4, 40, 40_000),  # midpoints
+    "family-exponential": grid(5e-4, 40, 40_000),
+    **{name: grid(-30, 40) for name in ("gaussian", "spherical", "full", "tied")},
+    "family-gaussian": grid(-30, 40),
+    "laplace": grid(-60, 70, 400_001),
+}
 
 
 def data(name, seed, n=40, *, gaps=False):

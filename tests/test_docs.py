@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import likely
 from likely.cli.main import VERBS
@@ -16,6 +17,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.rst"))
 ALL_PAGES = [*PAGES, *sorted((ROOT / "docs").glob("*.rst"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+SOURCE = ROOT / "src" / "likely"
 MADE = {"benchmarks/RESULTS.md"}  # by `make bench`
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -113,9 +116,14 @@ def test_every_model_page_is_in_the_contents_and_shows_its_picture():
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
 def test_equations_are_written_as_the_builder_reads_them(page):
-    r"""It takes \tfrac12 for 12 over nothing, and stops at \dots and \texttt."""
+    r"""It takes \tfrac12 for 12 over nothing, and stops at commands that it does not know."""
     text = page.read_text(encoding="utf-8")
-    assert not re.findall(r"\\[td]?frac[^{]|\\dots\b|\\texttt\b", text)
+    assert not re.findall(r"\\[td]?frac[^{]", text)
+    inline = re.findall(r":math:`([^`]+)`|\.\. math:: (.+)", text)
+    blocks = re.findall(r"^( *)\.\. math::\n\n((?:\1   .*\n|\n)+)", text, flags=re.MULTILINE)
+    assert len(inline) + len(blocks) == text.count(":math:`") + text.count(".. math::")
+    for equation in [*("".join(pair) for pair in inline), *(body for _, body in blocks)]:
+        tex2mathml(equation)  # an unknown command raises MathError
 
 
 def test_every_link_between_pages_leads_somewhere():
@@ -130,6 +138,35 @@ def test_the_tree_in_the_architecture_is_that_of_the_source():
     drawn = runpy.run_path(str(ROOT / "docs" / "tree.py"))["page"]()
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert text == drawn, "run `python docs/tree.py`"
+
+
+def test_every_file_that_the_architecture_names_exists():
+    """In the map by folder and name, elsewhere by path."""
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    named = [SOURCE / name for name in re.findall(r"`((?!tests|base)[\w/]+\.py)`", text)]
+    named += [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)`", text)]
+    for folder, files in re.findall(r"^\| `([\w/]+)/` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE):
+        home = SOURCE if folder == "likely" else SOURCE / folder
+        assert (home / "__init__.py").exists(), folder
+        files = re.sub(r"\([^)]*\)", "", files)  # what a file is for
+        named += [home / f"{name}.py" for name in re.findall(r"`(\w+)`", files)]
+    assert len(named) > 200
+    assert [path for path in named if not path.exists()] == []
+
+
+def test_every_contract_of_the_architecture_is_defined():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    tables = text[text.index("### Contracts of the library") : text.index("### Why these cuts")]
+    names = [n for row in re.findall(r"^\| (`[^|]*) \|", tables, re.MULTILINE) for n in words(row)]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    defined = set(re.findall(r"^(?:class|def) (\w+)|^(\w+) = ", source, re.MULTILINE))
+    assert len(names) > 50
+    assert set(names) <= {name for pair in defined for name in pair}
+
+
+def words(cell):
+    """`Solver[Objective, State]` is Solver."""
+    return [re.split(r"\W", name)[0] for name in re.findall(r"`([^`]+)`", cell)]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,7 +2,6 @@
 
 import pickle
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +16,8 @@ from tests.event_models import (
     DENSITIES,
     MODELS,
     N_COMPONENTS,
-    SIZES,
+    ONE_FEATURE,
+    SUPPORT,
     assert_same,
     data,
     fitted,
@@ -146,46 +146,6 @@ def test_a_block_that_takes_the_fast_path_gives_the_same_statistics(name, gaps):
     known = labels.codes >= 0
     soft = labels.dense()[known]
     assert_same(family.statistics(X, labels), family.statistics(rows(X, known), soft))
-
-
-def grid(low, high, n=20_001):
-    x = np.linspace(low, high, n)
-    return x[:, None], (x[1] - x[0]) * np.ones(n)
-
-
-def support(*values):
-    X = np.array(list(product(*values)), dtype=float)
-    return X, np.ones(len(X))
-
-
-def codes_of(*sizes):
-    X, volume = support(*map(range, sizes))
-    return X.astype(np.int32), volume
-
-
-def throws(total, n_sides):
-    X, volume = support(*[range(total + 1)] * n_sides)
-    kept = X.sum(axis=1) == total
-    return X[kept], volume[kept]
-
-
-SUPPORT = {
-    "bernoulli": support(*[[0, 1]] * 4),
-    "multinomial": throws(6, 4),
-    "categorical": codes_of(*SIZES),
-    "joint-table": codes_of(*SIZES),
-    "family-bernoulli": support(*[[0, 1]] * 4),
-    "family-categorical": support(*[range(3)] * 2),
-}
-ONE_FEATURE = {
-    "poisson": support(range(200)),
-    "family-poisson": support(range(200)),
-    "exponential": grid(5e-4, 40, 40_000),  # midpoints
-    "family-exponential": grid(5e-4, 40, 40_000),
-    **{name: grid(-30, 40) for name in ("gaussian", "spherical", "full", "tied")},
-    "family-gaussian": grid(-30, 40),
-    "laplace": grid(-60, 70, 400_001),
-}
 
 
 @pytest.mark.parametrize("name", [n for n in DENSITIES if n != "product"])

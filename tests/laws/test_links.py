@@ -25,7 +25,7 @@ def an_eta(link, t):
 def test_links_are_listed_by_their_names():
     assert {name: link.name for name, link in EVERY.items()} == {name: name for name in EVERY}
     assert set(LINKS) >= {"identity", "inverse", "log", "sqrt"}
-    assert set(UNIT) == {"loglog", "cloglog", "logit", "probit", "cauchit"}
+    assert set(UNIT) >= {"loglog", "cloglog", "logit", "probit", "cauchit"}
 
 
 @every_link

@@ -95,8 +95,10 @@ def coefficients(model):
     return np.append(np.ravel(model.coef_), model.intercept_)
 
 
-def test_every_link_here_is_met_with_statsmodels():
-    assert set(THEIR_LINKS) == set(LINKS)
+def test_every_link_that_statsmodels_has_too_is_compared_with_it():
+    """A link that is new here may have no partner; the laws of links are its tests."""
+    assert set(THEIR_LINKS) <= set(LINKS)
+    assert len(THEIR_LINKS) >= 10
     assert len(FITTED) >= 17
 
 

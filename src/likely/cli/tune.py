@@ -23,14 +23,13 @@ from likely.cli.kinds import about_task
 from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.workbench.model_entry import ModelEntry
+from likely.workbench.search.strategies import SEARCHES
 
 if TYPE_CHECKING:
     from likely.cli.fits import Trained
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
-
-SEARCHES = ("grid", "random", "halving", "bayes", "refine")
 
 
 class Wanted(NamedTuple):
@@ -50,7 +49,9 @@ class Wanted(NamedTuple):
 @click.argument("data")
 @click.argument("model")
 @data_options("target", "kind", "order", "group", "by_time", "drop", "category")
-@click.option("--search", type=click.Choice(SEARCHES), default="random", help="How to search.")
+@click.option(
+    "--search", type=click.Choice(list(SEARCHES)), default="random", help="How to search."
+)
 @click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
 @click.option(
     "--minutes",
