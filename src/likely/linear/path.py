@@ -30,8 +30,8 @@ from likely.inputs.estimators import check_folds, take_columns
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.linear.path_fitting import Grid, Walked, fitted_at, walk, warn_of_unfinished
-from likely.linear.path_models import Rows, given, path_model
+from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
+from likely.linear.path_models import PathRows, given, path_model
 from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
@@ -149,7 +149,7 @@ class PenaltyPath(BaseEstimator):
         moved, grid = moved_along(self.along, self.model), self._grid()
         beside = (y, sample_weight, offset, exposure)
         self.beside_ = tuple(name for name in beside if isinstance(name, str))
-        rows = self._rows(Rows(X, *beside))
+        rows = self._rows(PathRows(X, *beside))
         walked = walk(self.model, moved, grid, rows)
         warn_of_unfinished(f"PenaltyPath of {type(self.model).__name__}", walked)
         self.penalties_, self.coefs_, self.intercepts_ = walked[:3]
@@ -160,7 +160,7 @@ class PenaltyPath(BaseEstimator):
             self._choose(moved, walked, rows)
         return self
 
-    def _choose(self, moved: Moved, walked: Walked, rows: Rows) -> None:
+    def _choose(self, moved: Moved, walked: Walked, rows: PathRows) -> None:
         """Walk the path without each fold, and take the penalty by the rule."""
         folds = path_folds(
             self.cv,
@@ -175,7 +175,7 @@ class PenaltyPath(BaseEstimator):
         columns = []
         for learn, held in parts:
             share = _weight_of(learn) / total
-            grid = Grid(share * self.penalties_, len(self.penalties_), SMALLEST)
+            grid = PenaltyGrid(share * self.penalties_, len(self.penalties_), SMALLEST)
             columns.append(walk(self.model, moved, grid, learn, held).deviance)
         self.deviance_ = np.column_stack(columns)
         fold_weight = np.array([_weight_of(held) for _, held in parts])
@@ -188,7 +188,7 @@ class PenaltyPath(BaseEstimator):
         if is_classifier(self.model):
             self.classes_ = self.model_.classes_
 
-    def _grid(self) -> Grid:
+    def _grid(self) -> PenaltyGrid:
         smallest = self.smallest
         if smallest is None:
             smallest = SMALLEST_RIDGE if self.along == "l2" else SMALLEST
@@ -201,9 +201,9 @@ class PenaltyPath(BaseEstimator):
             raise InvalidInput(
                 f"n_penalties is {self.n_penalties!r}; expected a whole number from 1 up. Use 100."
             )
-        return Grid(_given(self.penalties), int(self.n_penalties), float(smallest))
+        return PenaltyGrid(_given(self.penalties), int(self.n_penalties), float(smallest))
 
-    def _rows(self, rows: Rows) -> Rows:
+    def _rows(self, rows: PathRows) -> PathRows:
         """Rows in memory, in a form whose rows can be taken; a file as it is."""
         if is_file(rows.X):
             if self.cv is not None:
@@ -212,7 +212,7 @@ class PenaltyPath(BaseEstimator):
                     "Read it into a frame, or use cv=None for the path alone."
                 )
             return rows
-        rows = Rows(*own_columns(*rows))
+        rows = PathRows(*own_columns(*rows))
         if rows.weight is None and self.cv is None:
             return rows
         path_model(self.model).open(clone(self.model), *rows)  # every check, before rows are taken
@@ -221,7 +221,7 @@ class PenaltyPath(BaseEstimator):
         moved = {
             name: check_numbers(values, name, n_rows=n_rows) for name, values in rows.moved.items()
         }
-        return Rows(X, y, check_weight(rows.weight, n_rows=n_rows), **moved)
+        return PathRows(X, y, check_weight(rows.weight, n_rows=n_rows), **moved)
 
     def path_frame(self) -> Any:
         """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
@@ -313,17 +313,17 @@ def _given(penalties: Any) -> Array | None:
     return np.asarray(np.sort(values)[::-1])
 
 
-def _at(rows: Rows, index: Array) -> Rows:
+def _at(rows: PathRows, index: Array) -> PathRows:
     beside = (None if values is None else values[index] for values in rows[2:])
-    return Rows(rows_at(rows.X, index), rows_at(rows.y, index), *beside)
+    return PathRows(rows_at(rows.X, index), rows_at(rows.y, index), *beside)
 
 
-def _present(rows: Rows) -> Array:
+def _present(rows: PathRows) -> Array:
     """The rows that count: weight 0 is the row absent."""
     return np.ones(n_rows_of(rows.X), dtype=bool) if rows.weight is None else rows.weight > 0
 
 
-def _weight_of(rows: Rows) -> float:
+def _weight_of(rows: PathRows) -> float:
     return float(n_rows_of(rows.X) if rows.weight is None else rows.weight.sum())
 
 

@@ -20,7 +20,7 @@ from likely.errors import LikelyWarning, warn_user
 from likely.inputs.numbers import check_offset, check_response
 from likely.linear.coding import LinearRows, new_rows, refuse_gaps
 from likely.linear.framing import Framing, refuse_too_large
-from likely.linear.path_models import Rows, held_block, path_model
+from likely.linear.path_models import PathRows, held_block, path_model
 from likely.linear.path_penalties import Moved, first_penalty, null_model
 from likely.linear.penalty import elastic_net
 from likely.linear.regression import LinearRegression
@@ -33,7 +33,7 @@ FAR = 100  # standard deviations of a mean from 0: squares then lose four digits
 ROWS_TO_LOOK_AT = 200
 
 
-class Grid(NamedTuple):
+class PenaltyGrid(NamedTuple):
     """Which penalties: given, or so many from the first down to a part of it."""
 
     penalties: Array | None
@@ -56,7 +56,9 @@ class Walked(NamedTuple):
     deviance: Array  # (n_penalties,) mean over held-out rows; empty where there are none
 
 
-def walk(model: Any, moved: Moved, grid: Grid, rows: Rows, held: Rows | None = None) -> Walked:
+def walk(
+    model: Any, moved: Moved, grid: PenaltyGrid, rows: PathRows, held: PathRows | None = None
+) -> Walked:
     """Fit at every penalty; ``held`` are rows to be predicted on the way."""
     probe = without_errors(model).set_params(**moved.at(1.0))
     opened = path_model(model).open(probe, *rows)
@@ -74,7 +76,12 @@ def without_errors(model: Any) -> Any:
 
 
 def step_by_step(
-    walker: Any, moved: Moved, grid: Grid, rows: Rows, opened: LinearRows, held: Rows | None
+    walker: Any,
+    moved: Moved,
+    grid: PenaltyGrid,
+    rows: PathRows,
+    opened: LinearRows,
+    held: PathRows | None,
 ) -> Walked:
     """One fit after another; ``walker`` knows the columns."""
     kind = path_model(walker)
@@ -101,7 +108,7 @@ def step_by_step(
     )
 
 
-def _mean(deviance: Array, rows: Rows | None) -> float:
+def _mean(deviance: Array, rows: PathRows | None) -> float:
     return float(np.average(deviance, weights=None if rows is None else rows.weight))
 
 
@@ -133,7 +140,9 @@ def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
     return Net(l1 + l2, ratio)
 
 
-def all_at_once(probe: Any, net: Net, grid: Grid, opened: LinearRows, held: Rows | None) -> Walked:
+def all_at_once(
+    probe: Any, net: Net, grid: PenaltyGrid, opened: LinearRows, held: PathRows | None
+) -> Walked:
     """Least squares at all penalties; ``probe`` knows the columns."""
     objective = LeastSquaresColumns.of(opened.blocks)
     centre = objective.pulls(np.ones((len(objective.y), 1)))[:, 0] / objective.weight.sum()
@@ -177,7 +186,7 @@ def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> Least
     return LeastSquaresColumns(DenseColumns(moved), objective.y, objective.weight)
 
 
-def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: Rows) -> Array:
+def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: PathRows) -> Array:
     """The mean over held-out rows, at each penalty."""
     with silently():
         design = new_rows(probe, opened.coding, held.X)
@@ -217,7 +226,7 @@ def warn_of_unfinished(name: str, walked: Walked) -> None:
         )
 
 
-def fitted_at(model: Any, moved: Moved, walked: Walked, index: int, rows: Rows) -> Any:
+def fitted_at(model: Any, moved: Moved, walked: Walked, index: int, rows: PathRows) -> Any:
     """The model at one penalty, with its own settings, from where the path was."""
     chosen = clone(model).set_params(**moved.at(float(walked.penalties[index])))
     known = chosen.get_params(deep=False)

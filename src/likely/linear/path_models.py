@@ -28,14 +28,14 @@ from likely.linear.surface import mean_within
 from likely.special import log_softmax
 
 
-class Slopes(NamedTuple):
+class PathSlopes(NamedTuple):
     """Of the rows of a block, one column per predictor that the penalty reaches."""
 
     slope: Array  # (n, K)
     curvature: Array  # (n,), the mean over predictors
 
 
-class Rows(NamedTuple):
+class PathRows(NamedTuple):
     """Data as the caller gave them; what is beside X and y is an array, a name, or None."""
 
     X: Any
@@ -58,8 +58,8 @@ class Rows(NamedTuple):
 class PathModel:
     """How one model is read; every function takes the model first."""
 
-    open: Callable[[Any, Any, Any, Any, Any, Any], LinearRows]  # the fields of Rows
-    slopes: Callable[[Any, Block], Slopes]  # of a fitted model
+    open: Callable[[Any, Any, Any, Any, Any, Any], LinearRows]  # the fields of PathRows
+    slopes: Callable[[Any, Block], PathSlopes]  # of a fitted model
     deviance: Callable[[Any, Block], Array]  # of a fitted model, one number a row
     intercepts: Callable[[Any], Array]  # what is beside coef_
     takes: tuple[str, ...] = ()  # of "offset" and "exposure"
@@ -74,7 +74,7 @@ class PathModel:
                 )
 
 
-def held_block(model: Any, opened: LinearRows, rows: Rows) -> Block:
+def held_block(model: Any, opened: LinearRows, rows: PathRows) -> Block:
     """Rows that are held out, read once as the model reads the others."""
     X = new_rows(model, opened.coding, rows.X)
     if len(opened.classes):
@@ -136,30 +136,30 @@ def _class_predictors(model: Any, block: Block) -> Array:
     return np.column_stack([np.zeros(len(eta)), eta]) if len(model.classes_) == 2 else eta
 
 
-def _gaussian_slopes(model: Any, block: Block) -> Slopes:
+def _gaussian_slopes(model: Any, block: Block) -> PathSlopes:
     residual = _predictor(model, block) - block.target
-    return Slopes(residual[:, None], np.ones(block.n_rows))
+    return PathSlopes(residual[:, None], np.ones(block.n_rows))
 
 
-def _likelihood_slopes(model: Any, block: Block) -> Slopes:
+def _likelihood_slopes(model: Any, block: Block) -> PathSlopes:
     eta = np.reshape(_predictor(model, block), -1)
     _, slope, curvature = model.likelihood_.derivatives(block.target, eta)
-    return Slopes(slope[:, None], curvature)
+    return PathSlopes(slope[:, None], curvature)
 
 
-def _softmax_slopes(model: Any, block: Block) -> Slopes:
+def _softmax_slopes(model: Any, block: Block) -> PathSlopes:
     """p_k − 1[y = k]; a reference class has no weights to pull on."""
     probability = np.exp(log_softmax(_class_predictors(model, block), axis=1))
     slope = probability - np.eye(len(model.classes_))[block.target]
     if model.reference is not None:
         slope = slope[:, model.classes_ != model.reference]
-    return Slopes(slope, (probability * (1 - probability)).mean(axis=1))
+    return PathSlopes(slope, (probability * (1 - probability)).mean(axis=1))
 
 
-def _ordinal_slopes(model: Any, block: Block) -> Slopes:
+def _ordinal_slopes(model: Any, block: Block) -> PathSlopes:
     eta, thresholds = _predictor(model, block), model.thresholds_
     slope = model.likelihood_.derivatives(block.target, eta, thresholds).slope
-    return Slopes(slope[:, None], model.likelihood_.information(eta, thresholds).eta)
+    return PathSlopes(slope[:, None], model.likelihood_.information(eta, thresholds).eta)
 
 
 def _squared_errors(model: Any, block: Block) -> Array:

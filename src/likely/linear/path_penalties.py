@@ -39,7 +39,7 @@ from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_singl
 from likely.inputs.labels import classes_of, label_array
 from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing
-from likely.linear.path_models import PathModel, Rows
+from likely.linear.path_models import PathModel, PathRows
 from likely.linear.penalty import elastic_net, is_penalised
 from likely.names import lookup
 from likely.objectives.linear import weighted
@@ -157,7 +157,7 @@ def _squares(block: Block, d: Array) -> Array:
     return np.concatenate([np.diag(block.X.sandwich(d, part)) for part in parts])
 
 
-def null_model(model: Any, moved: Moved, rows: Rows) -> Any:
+def null_model(model: Any, moved: Moved, rows: PathRows) -> Any:
     """The model with every penalised coefficient at 0."""
     return rows.fit(clone(model).set_params(**moved.held(), tol=NULL_TOL))
 
@@ -205,7 +205,7 @@ def _first_ridge(total: Pulls, factors: Array, free: bool) -> float:
     return float(np.mean(curvature[moving] / factors[moving])) / MOST_FREEDOM
 
 
-class Choice(NamedTuple):
+class PenaltyChoice(NamedTuple):
     """The curve and what it says."""
 
     mean: Array  # (n_penalties,)
@@ -214,14 +214,14 @@ class Choice(NamedTuple):
     chosen: int
 
 
-def choose(deviance: Array, fold_weight: Array, rule: str) -> Choice:
+def choose(deviance: Array, fold_weight: Array, rule: str) -> PenaltyChoice:
     """From deviances, (n_penalties, n_folds), penalties falling."""
     mean = np.average(deviance, axis=1, weights=fold_weight)
     spread = np.average((deviance - mean[:, None]) ** 2, axis=1, weights=fold_weight)
     error = np.sqrt(spread / (deviance.shape[1] - 1))
     best = int(np.argmin(mean))
     within = int(np.argmax(mean <= mean[best] + error[best]))
-    return Choice(mean, error, best, best if rule == "best" else within)
+    return PenaltyChoice(mean, error, best, best if rule == "best" else within)
 
 
 def check_rule(rule: str) -> None:

@@ -105,7 +105,7 @@ class ColumnObjective(ABC):
         return float(np.dot(self.l1, np.abs(beta))) + ridge
 
 
-class Direction(NamedTuple):
+class ColumnStep(NamedTuple):
     d: Array  # in θ
     d_eta: Array
     decrease: float  # promised by a whole step, to first order
@@ -113,7 +113,7 @@ class Direction(NamedTuple):
     whole: bool  # whether W had every column that wants to move
 
 
-class _Evaluated(NamedTuple):
+class _ColumnPoint(NamedTuple):
     theta: Array
     eta: Array
     slopes: Slopes
@@ -123,11 +123,11 @@ class _Evaluated(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnState(State):
-    here: _Evaluated
+    here: _ColumnPoint
     pulls: Array  # Xᵀr
     certified: bool
     limit: int  # on the size of W
-    direction: Direction | None = None  # known already where it served for the gap
+    direction: ColumnStep | None = None  # known already where it served for the gap
 
 
 @final
@@ -158,14 +158,14 @@ class CoordinateDescent(Solver[ColumnObjective, ColumnState]):
         return _complete(objective, there, limit)
 
 
-def _evaluate(objective: ColumnObjective, theta: Array) -> _Evaluated:
+def _evaluate(objective: ColumnObjective, theta: Array) -> _ColumnPoint:
     return _with_best_intercept(objective, _at(objective, theta, objective.predictor(theta)))
 
 
-def _at(objective: ColumnObjective, theta: Array, eta: Array) -> _Evaluated:
+def _at(objective: ColumnObjective, theta: Array, eta: Array) -> _ColumnPoint:
     slopes = objective.slopes(eta)
     value = slopes.value + objective.penalty(_beta(objective, theta))
-    return _Evaluated(theta, eta, slopes, value)
+    return _ColumnPoint(theta, eta, slopes, value)
 
 
 def _too_far(before: Slopes, after: Slopes) -> bool:
@@ -178,7 +178,7 @@ def _beta(objective: ColumnObjective, theta: Array) -> Array:
     return theta[:-1] if objective.intercept else theta
 
 
-def _with_best_intercept(objective: ColumnObjective, here: _Evaluated) -> _Evaluated:
+def _with_best_intercept(objective: ColumnObjective, here: _ColumnPoint) -> _ColumnPoint:
     """b moved until Σr = 0, as long as F falls; η moves as a whole, so X is not read."""
     if not objective.intercept:
         return here
@@ -196,7 +196,7 @@ def _with_best_intercept(objective: ColumnObjective, here: _Evaluated) -> _Evalu
     return here
 
 
-def _complete(objective: ColumnObjective, here: _Evaluated, limit: int) -> ColumnState:
+def _complete(objective: ColumnObjective, here: _ColumnPoint, limit: int) -> ColumnState:
     pulls = objective.pulls(here.slopes.slope)
     dual = dual_value(objective, here.theta, here.slopes.slope, pulls)
     scale = max(1.0, abs(here.value))
@@ -219,7 +219,7 @@ def _complete(objective: ColumnObjective, here: _Evaluated, limit: int) -> Colum
     return replace(state, direction=way, gap=way.fall / scale if way.whole else inf)
 
 
-def _immovable(objective: ColumnObjective, state: ColumnState, way: Direction) -> int | None:
+def _immovable(objective: ColumnObjective, state: ColumnState, way: ColumnStep) -> int | None:
     """A free column that does not move though it has a pull, for the curvature of its rows is 0."""
     free = (objective.l1 == 0) & (objective.l2 == 0) & (_beta(objective, way.d) == 0)
     columns = np.flatnonzero(free & (np.abs(state.pulls) > UNDERFLOW))
@@ -246,7 +246,7 @@ def dual_value(objective: ColumnObjective, theta: Array, r: Array, pulls: Array)
     return max(values)
 
 
-def _direction(objective: ColumnObjective, state: ColumnState) -> Direction:
+def _direction(objective: ColumnObjective, state: ColumnState) -> ColumnStep:
     """The model's minimiser on the working set, as a change of θ and of η."""
     l1, l2, theta = objective.l1, objective.l2, state.here.theta
     beta, slopes = _beta(objective, theta), state.here.slopes
@@ -268,7 +268,7 @@ def _promise(
     moves: Array,
     change: Array,
     shift: float,
-) -> Direction:
+) -> ColumnStep:
     """The direction of these moves, with what the model says of it."""
     theta, slopes = state.here.theta, state.here.slopes
     d = np.zeros_like(theta)
@@ -283,12 +283,12 @@ def _promise(
     d_eta = change + shift
     bend = float(np.dot(slopes.curvature, d_eta**2) + np.dot(l2, moves**2))
     fall = max(decrease - 0.5 * bend, 0.0)
-    return Direction(d, d_eta, max(decrease, 0.0), fall, False)
+    return ColumnStep(d, d_eta, max(decrease, 0.0), fall, False)
 
 
 def _on_face(
-    objective: ColumnObjective, state: ColumnState, support: Array, swept: Direction
-) -> Direction:
+    objective: ColumnObjective, state: ColumnState, support: Array, swept: ColumnStep
+) -> ColumnStep:
     """Conjugate gradients on the signs that the sweeps found; those that would turn end at 0."""
     slopes, beta = state.here.slopes, _beta(objective, state.here.theta)
     found = beta[support] + _beta(objective, swept.d)[support]

@@ -39,14 +39,14 @@ EDGE = 0.1  # an interpolated step keeps this part of the bracket from either en
 NO_LOWER_VALUE = "the line search found no lower value"
 
 
-class Trial(Protocol):
+class HasValue(Protocol):
     """Whatever was computed at a step; the search reads its value alone."""
 
     @property
     def value(self) -> float: ...
 
 
-T = TypeVar("T", bound=Trial)
+T = TypeVar("T", bound=HasValue)
 
 
 @final

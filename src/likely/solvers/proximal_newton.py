@@ -72,7 +72,7 @@ class ProximalNewtonState(State):
     fall: float  # of the model on W, relative to max(1, |F|)
 
 
-class Direction(NamedTuple):
+class WorkingSetStep(NamedTuple):
     d: Array  # on W
     decrease: float
     fall: float  # of the model
@@ -221,7 +221,7 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
     )
 
 
-def _direction(hessian: Array, here: _Evaluated, l1: Array, columns: Array) -> Direction:
+def _direction(hessian: Array, here: _Evaluated, l1: Array, columns: Array) -> WorkingSetStep:
     theta, g = here.theta[columns], here.gradient[columns]
     tol = MODEL_TOL * max(1.0, abs(here.value))
     target, ended = minimise_model(hessian, hessian @ theta - g, l1, theta, tol)
@@ -231,7 +231,7 @@ def _direction(hessian: Array, here: _Evaluated, l1: Array, columns: Array) -> D
     change = float(np.dot(l1, np.abs(target) - np.abs(theta)))
     decrease = -(float(np.dot(g, d)) + change)
     fall = decrease - 0.5 * float(np.dot(d, hessian @ d))
-    return Direction(d, max(decrease, 0.0), max(fall, 0.0), ended)
+    return WorkingSetStep(d, max(decrease, 0.0), max(fall, 0.0), ended)
 
 
 def _scaled_factor(Q: Array) -> tuple[Array, tuple[Array, bool]]:

@@ -34,7 +34,7 @@ class Progress(NamedTuple):
         return len(self.trace) - 1
 
 
-class Verdict(NamedTuple):
+class Stop(NamedTuple):
     """Why a search should stop, and whether that certifies the answer."""
 
     reason: str
@@ -45,7 +45,7 @@ class StoppingRule(ABC):
     """The contract of a rule."""
 
     @abstractmethod
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         """None to go on."""
 
     def __or__(self, other: "StoppingRule") -> "StoppingRule":
@@ -62,10 +62,10 @@ class Tolerance(StoppingRule):
 
     tol: float = 1e-8
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         if not progress.gap <= self.tol:
             return None
-        return Verdict(f"the gap {progress.gap:.1e} is within tol={self.tol:g}", converged=True)
+        return Stop(f"the gap {progress.gap:.1e} is within tol={self.tol:g}", converged=True)
 
 
 @final
@@ -73,10 +73,10 @@ class Tolerance(StoppingRule):
 class Stuck(StoppingRule):
     """The solver can take no further step and says why, or its gap is not a number."""
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         if progress.stuck:
-            return Verdict(progress.stuck, converged=False)
-        return Verdict("the gap is not a number", False) if isnan(progress.gap) else None
+            return Stop(progress.stuck, converged=False)
+        return Stop("the gap is not a number", False) if isnan(progress.gap) else None
 
 
 @final
@@ -84,12 +84,12 @@ class Stuck(StoppingRule):
 class Iterations(StoppingRule):
     max_iter: int = 100
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         if progress.n_iter < self.max_iter:
             return None
         gap = f"{progress.gap:.1e}" if isfinite(progress.gap) else "unknown size"
         reason = f"max_iter={self.max_iter} was reached with a gap of {gap}"
-        return Verdict(reason, converged=False)
+        return Stop(reason, converged=False)
 
 
 @final
@@ -99,11 +99,11 @@ class Seconds(StoppingRule):
 
     limit: float
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         if progress.seconds < self.limit:
             return None
         reason = f"{self.limit:g} seconds had passed, with a gap of {progress.gap:.1e}"
-        return Verdict(reason, converged=False)
+        return Stop(reason, converged=False)
 
 
 @final
@@ -114,13 +114,13 @@ class Patience(StoppingRule):
     steps: int = 10
     least: float = 0.0
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         best, since = progress.trace[0], 0
         for value in progress.trace[1:]:
             best, since = (value, 0) if value < best - self.least else (best, since + 1)
         if since < self.steps:
             return None
-        return Verdict(f"the objective has not fallen for {since} steps", converged=False)
+        return Stop(f"the objective has not fallen for {since} steps", converged=False)
 
 
 @final
@@ -130,11 +130,11 @@ class SmallChange(StoppingRule):
 
     least: float = 1e-10
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         change = abs(progress.trace[-1] - progress.trace[-2]) if progress.n_iter else inf
         if not change < self.least:
             return None
-        return Verdict(f"the objective changed by {change:.1e}, less than {self.least:g}", False)
+        return Stop(f"the objective changed by {change:.1e}, less than {self.least:g}", False)
 
 
 @final
@@ -144,14 +144,14 @@ class SmallStep(StoppingRule):
 
     least: float = 1e-10
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         if progress.last_step is None:
             return None
         before, after = progress.last_step
         moved = float(np.abs(np.subtract(after, before)).max(initial=0.0))
         if not moved < self.least:
             return None
-        return Verdict(f"the parameters moved by {moved:.1e}, less than {self.least:g}", False)
+        return Stop(f"the parameters moved by {moved:.1e}, less than {self.least:g}", False)
 
 
 @final
@@ -161,7 +161,7 @@ class FirstOf(StoppingRule):
 
     rules: tuple[StoppingRule, ...]
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         verdicts = (rule.verdict(progress) for rule in self.rules)
         return next((verdict for verdict in verdicts if verdict is not None), None)
 
@@ -173,7 +173,7 @@ class AllOf(StoppingRule):
 
     rules: tuple[StoppingRule, ...]
 
-    def verdict(self, progress: Progress) -> Verdict | None:
+    def verdict(self, progress: Progress) -> Stop | None:
         verdicts = []
         for rule in self.rules:
             verdict = rule.verdict(progress)
@@ -181,4 +181,4 @@ class AllOf(StoppingRule):
                 return None
             verdicts.append(verdict)
         reason = " and ".join(verdict.reason for verdict in verdicts)
-        return Verdict(reason, any(verdict.converged for verdict in verdicts))
+        return Stop(reason, any(verdict.converged for verdict in verdicts))
