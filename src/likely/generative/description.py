@@ -30,7 +30,7 @@ MOST_FEATURES = 10
 DECIMALS = 3  # nats are added up, so that all parts have the same last digit
 
 
-class Described(NamedTuple):
+class ComponentFacts(NamedTuple):
     """What a fitted model of components has learned, and what its columns are called."""
 
     member: Distribution
@@ -42,7 +42,7 @@ class Described(NamedTuple):
 
 
 def describe_components(
-    about: Described, *, name: str, component: tuple[str, str], n_iter: int | None
+    about: ComponentFacts, *, name: str, component: tuple[str, str], n_iter: int | None
 ) -> Description:
     """The most informative columns first; ``component`` is what a component is called."""
     evidence = about.member.evidence(about.log_mixing, np.random.default_rng(0))
@@ -90,7 +90,7 @@ def columns_read(
     return ColumnsRead(dict(kinds), remarks)
 
 
-def _columns(about: Described) -> tuple[NamedColumn, ...]:
+def _columns(about: ComponentFacts) -> tuple[NamedColumn, ...]:
     return (
         NamedColumn("column", "column"),
         NamedColumn("event", "event model"),
@@ -98,7 +98,7 @@ def _columns(about: Described) -> tuple[NamedColumn, ...]:
     )
 
 
-def _weights(about: Described) -> tuple[NamedTable, ...]:
+def _weights(about: ComponentFacts) -> tuple[NamedTable, ...]:
     """The weights of a posterior that is linear in x, where there are any."""
     if about.weights is None:
         return ()
@@ -114,7 +114,7 @@ def _weights(about: Described) -> tuple[NamedTable, ...]:
     return (table,)
 
 
-def _rows(about: Described) -> list[tuple[object, ...]]:
+def _rows(about: ComponentFacts) -> list[tuple[object, ...]]:
     """A row for each column of the table, in its order."""
     rows: list[tuple[object, ...]] = [()] * len(about.names)
     for part, features in about.member.by_part():
