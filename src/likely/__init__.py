@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from likely.calibrate.temperature import TemperatureScaling
     from likely.compiling import warmup
     from likely.data.formats.registry import read
-    from likely.features.basis import BasisFunctions
+    from likely.features.basis_functions import BasisFunctions
     from likely.features.discretize import Discretizer
     from likely.features.polynomial import PolynomialFeatures
     from likely.generative.discriminant import DiscriminantAnalysis
@@ -136,7 +136,7 @@ _MODULES = {
 }
 
 _HOME = {  # public name: the module that defines it
-    "BasisFunctions": "likely.features.basis",
+    "BasisFunctions": "likely.features.basis_functions",
     "Comparison": "likely.workbench.comparison",
     "Curve": "likely.workbench.curves",
     "Discretizer": "likely.features.discretize",

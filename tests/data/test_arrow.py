@@ -1,5 +1,4 @@
-"""Tables of any library with a target beside them, in types that can be computed with.
-Infinite numbers are named by the row of the whole table."""
+"""Tables of any library with a target beside them, in plain types; infinities are named."""
 
 from decimal import Decimal
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from likely.linear.logistic import LogisticRegression
 from likely.linear.path import PenaltyPath
-from likely.linear.path_fitting import PenaltyGrid, Rows, step_by_step, walk
+from likely.linear.path_fitting import PathRows, PenaltyGrid, step_by_step, walk
 from likely.linear.path_models import path_model
 from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
@@ -21,7 +21,7 @@ def table(n=60):
 
 def test_one_path_and_one_fit_after_another_are_the_same():
     X, y = table()
-    model, rows = LinearRegression(tol=1e-13), Rows(X, y)
+    model, rows = LinearRegression(tol=1e-13), PathRows(X, y)
     moved, grid = moved_along("l1", model), PenaltyGrid(None, 8, 1e-2)
     at_once = walk(model, moved, grid, rows)
     assert at_once.solutions[0].solver == "lasso path"
@@ -37,7 +37,7 @@ def test_starting_from_the_last_fit_saves_steps():
     y = y > y.mean()
     model = LogisticRegression(l2=0.0, covariance=None)
     moved, grid = moved_along("l1", model), PenaltyGrid(None, 20, 1e-2)
-    walked = walk(model, moved, grid, Rows(X, y))
+    walked = walk(model, moved, grid, PathRows(X, y))
     warm = sum(solution.n_iter for solution in walked.solutions)
     cold = sum(clone(model).set_params(l1=l1).fit(X, y).n_iter_ for l1 in walked.penalties)
     assert warm < 0.7 * cold

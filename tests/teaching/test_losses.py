@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely.differences import check_gradient
 from likely.errors import InvalidInput, UnknownName
-from likely.features.basis import BasisFunctions
+from likely.features.basis_functions import BasisFunctions
 from likely.features.polynomial import PolynomialFeatures
 from likely.linear.separation import separability
 from likely.solvers import LBFGS, Newton, minimise

@@ -36,14 +36,14 @@ from likely.errors import InvalidInput
 from likely.kinds import ColumnKind
 
 
-class Encoded(NamedTuple):
+class EncodedTable(NamedTuple):
     """A design, and the first value of each column that the schema had not seen."""
 
     design: Design
     unseen: tuple[tuple[str, object], ...]  # (the column, the value); their code is −1
 
 
-class Learned(NamedTuple):
+class LearnedSchema(NamedTuple):
     """A table's own schema and its design by it."""
 
     schema: "Schema"
@@ -72,18 +72,18 @@ class Schema(Additive):
         return cls(read.names, read.kinds, flags, tuple(found))
 
     @classmethod
-    def learn(cls, table: object, as_codes: Sequence[bool]) -> Learned:
+    def learn(cls, table: object, as_codes: Sequence[bool]) -> LearnedSchema:
         """The schema of a table and its design by it; each column is made codes once."""
         read = as_table(table)
         flags = _check_columns(read, as_codes)
         X = read.integers() if flags and all(flags) else None
         if X is not None:
             schema = cls._of_integers(read, X)
-            return Learned(schema, schema._design_of_integers(X))
+            return LearnedSchema(schema, schema._design_of_integers(X))
         columns = range(len(flags))
         if not any(flags):
             schema = cls(read.names, read.kinds, flags, (None,) * len(flags))
-            return Learned(schema, schema._design_of_numbers(read, columns))
+            return LearnedSchema(schema, schema._design_of_numbers(read, columns))
         found: list[Array | None] = []
         coded: list[Codes] = []
         for values, factor in _described(read, flags):
@@ -92,7 +92,7 @@ class Schema(Additive):
                 coded.append(codes_of_factor(factor, values))
         schema = cls(read.names, read.kinds, flags, tuple(found))
         schema._refuse_text(read, columns)
-        return Learned(schema, schema._mixed(read, columns, coded))
+        return LearnedSchema(schema, schema._mixed(read, columns, coded))
 
     @classmethod
     def _of_integers(cls, read: InMemoryTable, X: Array) -> "Schema":
@@ -119,16 +119,16 @@ class Schema(Additive):
         """How many categories each column of codes has."""
         return tuple(int(values.size) for values in self._known_categories())
 
-    def encode(self, table: object) -> Encoded:
+    def encode(self, table: object) -> EncodedTable:
         """The table as a design; a category that is not in the schema has code −1."""
         read = as_table(table)
         columns = self._columns_of(read)
         if not any(self.as_codes):
-            return Encoded(self._design_of_numbers(read, columns), ())
+            return EncodedTable(self._design_of_numbers(read, columns), ())
         in_order = list(columns) == list(range(len(read.kinds)))
         X = read.integers() if self._codes_are_values() and in_order else None
         if X is not None and _within(X, self.sizes):
-            return Encoded(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
+            return EncodedTable(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
         return self._encode_by_column(read, columns)
 
     def recoding(self, wider: "Schema") -> tuple[Codes, ...]:
@@ -194,7 +194,7 @@ class Schema(Additive):
                     "Convert it, drop it, or use a model that reads categories."
                 )
 
-    def _encode_by_column(self, read: InMemoryTable, columns: Sequence[int]) -> Encoded:
+    def _encode_by_column(self, read: InMemoryTable, columns: Sequence[int]) -> EncodedTable:
         self._refuse_text(read, columns)
         coded: list[Codes] = []
         unseen: list[tuple[str, object]] = []
@@ -210,7 +210,7 @@ class Schema(Additive):
                     _refuse_infinity(factor.values, self.names, position)
                 name = f"column {position}" if self.names is None else self.names[position]
                 unseen.append((name, factor.values[factor.codes[new.argmax()]]))
-        return Encoded(self._mixed(read, columns, coded), tuple(unseen))
+        return EncodedTable(self._mixed(read, columns, coded), tuple(unseen))
 
     def _design_of_integers(self, X: Array) -> Mixed:
         """An array of integers that the schema was learned from: as it is, if they are codes."""

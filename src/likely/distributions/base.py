@@ -251,7 +251,8 @@ class Family(Protocol):
     def check(self, X: Matrix) -> None:
         """Refuse values the family gives no probability to."""
 
-    def statistics(self, X: Matrix, responsibility: Responsibility) -> Any: ...
+    def statistics(self, X: Matrix, responsibility: Responsibility) -> Any:
+        """Sufficient statistics of each component, a ``Statistics``."""
 
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> Any: ...
 

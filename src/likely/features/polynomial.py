@@ -85,7 +85,11 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         X = self._numbers(X, reset=True)
         check_weight(sample_weight, n_rows=len(X))
         names = self._names_in(None).tolist()
-        found = self._all_monomials(len(names)) if self.monomials is None else self._given(names)
+        found = (
+            self._all_monomials(len(names))
+            if self.monomials is None
+            else self._given_monomials(names)
+        )
         if self.include_bias and () not in found:
             found = [(), *found]
         self.powers_ = np.zeros((len(found), len(names)), dtype=np.int64)
@@ -147,7 +151,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
                 "lower the degree."
             )
 
-    def _given(self, names: list[str]) -> list[Monomial]:
+    def _given_monomials(self, names: list[str]) -> list[Monomial]:
         found = [_monomial(given, names) for given in self.monomials or ()]
         if not found:
             raise InvalidInput(

@@ -25,7 +25,7 @@ from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, F
 from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
-from likely.generative.explanation import Explanation, explanation
+from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
 from likely.inputs.estimators import (

@@ -37,7 +37,7 @@ from likely.generative.bins import (
     joined_numbers,
 )
 from likely.generative.dependence import Dependence, dependence
-from likely.generative.description import columns_read
+from likely.generative.description import Explanation, columns_read, explanation
 from likely.generative.events import (
     Event,
     EventPlan,
@@ -49,7 +49,6 @@ from likely.generative.events import (
     recoded,
     with_input_tags,
 )
-from likely.generative.explanation import Explanation, explanation
 from likely.generative.priors import class_prior, smoothing_per_column
 from likely.generative.surface import FittedClassifier, log_score
 from likely.inputs.estimators import (

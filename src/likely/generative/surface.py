@@ -21,7 +21,7 @@ from likely.description import ColumnsRead, Description
 from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
-from likely.generative.description import Described, describe_components
+from likely.generative.description import ComponentFacts, describe_components
 from likely.inputs.estimators import feature_names, generator, naming_columns
 from likely.inputs.labels import codes_among
 from likely.objectives.components import (
@@ -101,7 +101,7 @@ class FittedComponents(ABC):
     def describe(self) -> Description:
         """What separates the classes or components: the most informative columns first."""
         check_is_fitted(self)
-        about = Described(
+        about = ComponentFacts(
             self.distribution_,
             self.components_.log_mixing,
             feature_names(self),

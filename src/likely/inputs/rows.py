@@ -21,7 +21,7 @@ from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.formats.registry import read
 from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
-from likely.data.schema import Encoded, Schema
+from likely.data.schema import EncodedTable, Schema
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, UnseenCategories, warn_user
@@ -247,7 +247,7 @@ def recode_rows(rows: EncodedRows[Schema], wider: Schema) -> EncodedRows[Schema]
     return rows._replace(blocks=replace(blocks, schema=wider), coding=wider)
 
 
-def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> Encoded:
+def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> EncodedTable:
     """New rows by the schema of the fit; categories it has not seen carry no evidence."""
     advice = "Read it into a frame, or stream it with the command `likely predict`."
     refuse_file(X, "a prediction", advice)

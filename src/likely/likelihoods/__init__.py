@@ -11,19 +11,17 @@ from likely.likelihoods.ordinal import (
     Ordinal,
     OrdinalDerivatives,
     OrdinalInformation,
+    SurvivalDifferences,
+    cumulative_of_survival,
     free_of,
+    survival_differences,
+    survival_of_classes,
+    survival_of_cumulative,
     thresholds_jacobian,
     thresholds_of,
 )
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.responses import RESPONSES, fits, fitting_links, likelihood_of
-from likely.likelihoods.survival import (
-    SurvivalDifferences,
-    cumulative_of_survival,
-    survival_differences,
-    survival_of_classes,
-    survival_of_cumulative,
-)
 from likely.likelihoods.tweedie import Tweedie
 
 __all__ = [

@@ -19,6 +19,13 @@ With the logit the ends come apart, and one exponential for each is all that is 
 
 Where ln G′ is concave (every link here but the cauchit) nll is convex in η and b together.
 
+Any model of ordered classes has survival probabilities γ_j = P(Y > j), which fall with j:
+
+    P(Y = 0) = 1 − γ_0      P(Y = j) = γ_{j−1} − γ_j      P(Y = K − 1) = γ_{K−2}
+
+K − 1 models that were fitted apart need not agree to that, and the examples where they do not are
+reported.
+
 References
 ----------
 McCullagh (1980), Regression models for ordinal data, §2 and §5.
@@ -33,7 +40,6 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 from likely.likelihoods.categorical import check_codes
-from likely.likelihoods.survival import survival_of_classes
 from likely.links import Logit, UnitLink
 from likely.special import exp, expm1, log, log1p
 
@@ -220,7 +226,7 @@ def ordinal_curvature(
 
 
 def _logit_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) -> OrdinalCurvature:
-    padded = np.concatenate([[np.inf], thresholds, [-np.inf]])
+    padded = _padded(thresholds)
     gap = padded[:-1] - padded[1:]  # u − v of each class, inf for the first and the last
     log_width, q = log(-expm1(-gap)), 1 / expm1(gap)
     u, v = padded[:-1][y] + eta, padded[1:][y] + eta
@@ -240,7 +246,7 @@ def _logit_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) ->
 
 def _general_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) -> OrdinalCurvature:
     found = likelihood.derivatives(y, eta, thresholds)
-    padded = np.concatenate([[np.inf], thresholds, [-np.inf]])
+    padded = _padded(thresholds)
     a, c = -found.upper, found.lower
     with np.errstate(invalid="ignore"):  # 0 · inf at an infinite end, where a or c is 0
         bend_u = likelihood.link.log_slope_derivative(padded[:-1][y] + eta)
@@ -248,3 +254,48 @@ def _general_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) 
         upper_eta = np.where(a > 0, a * (a - c - bend_u), 0.0)
         lower_eta = np.where(c > 0, c * (c - a + bend_v), 0.0)
     return OrdinalCurvature(found.nll, found.upper, found.lower, upper_eta, lower_eta, -a * c)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SurvivalDifferences:
+    """The differences of survival probabilities, and where they are not a distribution."""
+
+    difference: Array  # (n, M); rows total 1, entries may be negative
+    non_monotone: Array  # the examples whose γ rises somewhere
+    largest_rise: float  # max_j γ_j − γ_{j−1} over all examples, or 0
+
+    def probability(self) -> Array:
+        """The differences with negative ones set to 0 and their rows made to total 1 again."""
+        clipped = np.maximum(self.difference, 0.0)
+        return clipped / clipped.sum(axis=-1, keepdims=True)
+
+
+def survival_differences(survival: Array) -> SurvivalDifferences:
+    """Classes from γ, shape (n, M − 1) or (M − 1,)."""
+    survival = np.asarray(survival, dtype=float)
+    ends = (*survival.shape[:-1], 1)
+    padded = np.concatenate([np.ones(ends), survival, np.zeros(ends)], axis=-1)
+    difference = padded[..., :-1] - padded[..., 1:]
+    lowest = difference.min(axis=-1)
+    return SurvivalDifferences(
+        difference=difference,
+        non_monotone=np.flatnonzero(lowest < 0),
+        largest_rise=float(max(0.0, -lowest.min(initial=0.0))),
+    )
+
+
+def survival_of_classes(probability: Array) -> Array:
+    """γ_j = Σ_{k > j} P(Y = k), summed from the last class, where γ is smallest."""
+    probability = np.asarray(probability, dtype=float)
+    return np.cumsum(probability[..., ::-1], axis=-1)[..., -2::-1]
+
+
+def cumulative_of_survival(survival: Array) -> Array:
+    """P(Y ≤ j) = 1 − γ_j."""
+    return np.subtract(1.0, survival)
+
+
+def survival_of_cumulative(cumulative: Array) -> Array:
+    """γ_j = 1 − P(Y ≤ j)."""
+    return np.subtract(1.0, cumulative)

@@ -16,7 +16,7 @@ from scipy import sparse
 from likely._typing import Array, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
-from likely.data.schema import Encoded, Schema
+from likely.data.schema import EncodedTable, Schema
 from likely.data.source import TableKinds
 from likely.errors import BadCell, InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
@@ -56,7 +56,7 @@ class Coding:
         """Encoded rows to learn from, as the model reads them: a missing category is refused."""
         if not isinstance(blocks, ArrayBlocks):
             return redesigned(checked(blocks, self.check), self.design, self.n_coefficients)
-        _refuse_missing_categories(self.schema, Encoded(blocks.X, ()))
+        _refuse_missing_categories(self.schema, EncodedTable(blocks.X, ()))
         design = self.design(blocks.X)
         cells = design.n_rows * design.n_features
         few = design.n_features <= MOST_TO_EXPAND and cells <= CELLS_TO_EXPAND
@@ -67,7 +67,7 @@ class Coding:
     def check(self, block: Block) -> None:
         """Refuse a missing category in a row of a file; a row of weight 0 is absent."""
         present = None if block.weight is None else block.weight > 0
-        _refuse_missing_categories(self.schema, Encoded(block.X, ()), present)
+        _refuse_missing_categories(self.schema, EncodedTable(block.X, ()), present)
 
     def names(self) -> tuple[str, ...]:
         """One name per coefficient: the column's, or column[category]."""
@@ -197,7 +197,7 @@ def _refuse_cell(row: int, name: str, value: float) -> None:
 
 
 def _refuse_missing_categories(
-    schema: Schema, encoded: Encoded, present: Array | None = None
+    schema: Schema, encoded: EncodedTable, present: Array | None = None
 ) -> None:
     """A code of −1 in a column where nothing was unseen is a missing cell."""
     if not isinstance(encoded.design, Mixed):

@@ -28,7 +28,7 @@ from likely.inputs.estimators import countable, fitted_copy, take_columns
 from likely.inputs.labels import check_labels, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file
-from likely.likelihoods.survival import SurvivalDifferences, survival_differences
+from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
 
 

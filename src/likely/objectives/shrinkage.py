@@ -23,7 +23,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 
 
-class Shrunk(NamedTuple):
+class ShrunkCovariance(NamedTuple):
     """The shrunk covariance and how much it was shrunk."""
 
     covariance: Array  # (d, d)
@@ -36,7 +36,7 @@ def unit_scale(covariance: Array) -> Array:
     return np.where(scale > 0, scale, 1.0)
 
 
-def ledoit_wolf(covariance: Array, quartic: float, n: float) -> Shrunk:
+def ledoit_wolf(covariance: Array, quartic: float, n: float) -> ShrunkCovariance:
     """Shrink Σ, given Σ_i ‖z_i‖⁴ of the centred rows in units of their standard deviation."""
     d = len(covariance)
     units = np.multiply.outer(unit_scale(covariance), unit_scale(covariance))
@@ -46,7 +46,7 @@ def ledoit_wolf(covariance: Array, quartic: float, n: float) -> Shrunk:
     delta = (squares - 2 * average * float(np.trace(S)) + d * average**2) / d
     beta = min((quartic / n - squares) / (d * n), delta)
     s = 0.0 if beta <= 0 else beta / delta
-    return Shrunk(((1 - s) * S + s * average * np.eye(d)) * units, s)
+    return ShrunkCovariance(((1 - s) * S + s * average * np.eye(d)) * units, s)
 
 
 @final

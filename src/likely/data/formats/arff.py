@@ -118,7 +118,7 @@ def looks_like_arff(path: Path) -> bool:
     )
 
 
-def _said(file: TextFile) -> Iterator[tuple[int, str]]:
+def _content_lines(file: TextFile) -> Iterator[tuple[int, str]]:
     """The lines that are neither blank nor comments."""
     for number, line in file.lines():
         text = line.strip()
@@ -128,7 +128,7 @@ def _said(file: TextFile) -> Iterator[tuple[int, str]]:
 
 def _header(file: TextFile) -> tuple[Attribute, ...]:
     attributes: dict[str, Attribute] = {}
-    for line, text in _said(file):
+    for line, text in _content_lines(file):
         word = text.split(None, 1)[0].lower()
         if word == "@data":
             if not attributes:
@@ -185,7 +185,7 @@ def _pieces(file: TextFile, attributes: Sequence[Attribute]) -> Iterator[list[Ro
 
 
 def _rows(file: TextFile, width: int) -> Iterator[Row]:
-    lines = _said(file)
+    lines = _content_lines(file)
     next(None for _, text in lines if text.lower().startswith("@data"))
     for line, text in lines:
         if text[0] == "{":

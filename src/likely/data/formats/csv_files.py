@@ -117,7 +117,7 @@ class _QuoteCount:
 
 
 @final
-class _Counted:
+class _QuoteCountingStream:
     """A stream that counts the quotes that pass."""
 
     def __init__(self, stream: IO[bytes], quotes: _QuoteCount) -> None:
@@ -163,7 +163,7 @@ def _batches(
         strings_can_be_null=True,
     )
     with file.open() as stream, file.named_errors():
-        counted = _Counted(stream, quotes or _QuoteCount())
+        counted = _QuoteCountingStream(stream, quotes or _QuoteCount())
         try:
             with arrow_csv.open_csv(counted, read, parse, convert) as reader:
                 yield from reader

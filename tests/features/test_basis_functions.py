@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from likely.errors import InvalidInput, UnknownName
 from likely.features.bases import BASES
-from likely.features.basis import BasisFunctions
+from likely.features.basis_functions import BasisFunctions
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 DIFFERENT = np.array([0, 1, 1, 0])

@@ -2,7 +2,7 @@
 
     Φ(x) = (φ_1(x), …, φ_m(x))        E[y | x] = wᵀΦ(x) + b
 
-The named bases are in ``bases.py``; where they sit is found in ``centres.py``.
+The named bases, and how their centres and widths are found, are in ``bases.py``.
 
 References
 ----------
@@ -63,7 +63,7 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
     --------
     Distances to two corners take XOR apart:
 
-    >>> from likely.features.basis import BasisFunctions
+    >>> from likely.features.basis_functions import BasisFunctions
     >>> corners = BasisFunctions("distance", centres=[[0, 0], [1, 1]])
     >>> corners.fit_transform([[0, 0], [0, 1], [1, 0], [1, 1]]).round(3)
     array([[0.   , 1.414],
