@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from likely._typing import Columns
+from likely._typing import NumbersAndCodes
 from likely.distributions import (
     DISTRIBUTIONS,
     EXPONENTIAL_FAMILIES,
@@ -15,9 +15,9 @@ from likely.distributions import (
     DiagonalFamily,
     FullFamily,
     JointTableFamily,
-    Part,
     Poisson,
     ProductFamily,
+    ProductPart,
     Selection,
     categorical_family,
 )
@@ -48,7 +48,9 @@ def codes(rng, n):
 
 
 def several(rng, n):
-    return Columns(np.column_stack([numbers(rng, n)[:, :2], counts(rng, n)[:, 0]]), codes(rng, n))
+    return NumbersAndCodes(
+        np.column_stack([numbers(rng, n)[:, :2], counts(rng, n)[:, 0]]), codes(rng, n)
+    )
 
 
 def values_0_to_2(rng, n):
@@ -57,9 +59,11 @@ def values_0_to_2(rng, n):
 
 PRODUCT = ProductFamily(
     (
-        Part(DiagonalFamily(), Selection(False, (0, 1), (4, 1))),
-        Part(Poisson, Selection(False, (2,), (0,))),
-        Part(CategoricalFamily(SIZES), Selection(True, (0, 1, 2), (2, 3, 5), everything=True)),
+        ProductPart(DiagonalFamily(), Selection(False, (0, 1), (4, 1))),
+        ProductPart(Poisson, Selection(False, (2,), (0,))),
+        ProductPart(
+            CategoricalFamily(SIZES), Selection(True, (0, 1, 2), (2, 3, 5), everything=True)
+        ),
     )
 )
 
@@ -149,14 +153,14 @@ def data(name, seed, n=40, *, gaps=False):
 
 
 def with_gaps(X, rng):
-    if isinstance(X, Columns):
-        return Columns(with_gaps(X.numeric, rng), with_gaps(X.codes, rng))
+    if isinstance(X, NumbersAndCodes):
+        return NumbersAndCodes(with_gaps(X.numeric, rng), with_gaps(X.codes, rng))
     return np.where(rng.random(X.shape) < 0.2, -1 if X.dtype.kind == "i" else np.nan, X)
 
 
 def rows(X, index):
-    if isinstance(X, Columns):
-        return Columns(X.numeric[index], X.codes[index])
+    if isinstance(X, NumbersAndCodes):
+        return NumbersAndCodes(X.numeric[index], X.codes[index])
     return X[index]
 
 

@@ -23,10 +23,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from likely import NaiveBayes
 from likely.calibrate.isotonic import IsotonicScaling
 from likely.calibrate.platt import PlattObjective, PlattScaling, fit_platt, platt_targets
-from likely.calibrate.scores import SURELY_NOT, scores_of
+from likely.calibrate.scaling import scores_of
 from likely.calibrate.temperature import TemperatureScaling
 from likely.differences import check_gradient, check_hessian
-from likely.inputs.folds import folds_of
+from likely.inputs.estimators import folds_of
+from likely.special import LOG_FLOOR
 from tests.scalings import CANCER, SCALINGS, every_scaling, halves, noisy, score_alone
 
 
@@ -229,7 +230,7 @@ def test_an_impossible_class_stays_the_least_probable_of_its_row():
     X, y = load_iris(return_X_y=True)
     values = scores_of(Sure().fit(X, y), X[:2]).values
     assert_allclose(values[0], [0, -100, -100])
-    assert_allclose(values[1, 2], SURELY_NOT)
+    assert_allclose(values[1, 2], LOG_FLOOR)
 
 
 def test_one_against_the_rest_is_the_log_odds_of_a_probability():

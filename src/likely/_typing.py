@@ -17,7 +17,7 @@ class Interval(NamedTuple):
     high: float
 
 
-class Columns(NamedTuple):
+class NumbersAndCodes(NamedTuple):
     """Numeric columns and columns of category codes, side by side."""
 
     numeric: Matrix  # (n, p); NaN is missing

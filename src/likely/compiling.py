@@ -4,11 +4,11 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
-from likely.data.layouts.compiled import FAST_CELLS as FAST_DESIGN_CELLS
+from likely.data.layouts.base import FAST_CELLS as FAST_DESIGN_CELLS
 from likely.data.layouts.intercept import Centred, Csr, Dense, Design, Mixed
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullGaussian, Labels
+from likely.distributions.full_moments import whitened_sums
 from likely.distributions.responsibility import FAST_CELLS, weighted_sums
-from likely.distributions.whitened import whitened_sums
 from likely.likelihoods.responses import likelihood_of
 from likely.objectives.columns import Columns, LeastSquaresColumns
 from likely.objectives.rows import Rows

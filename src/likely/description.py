@@ -147,7 +147,7 @@ class Description:
     def also(
         self, *, tables: Sequence[NamedTable] = (), notes: Sequence[str] = (), title: str = ""
     ) -> "Description":
-        """With more tables and notes: those of a model around this one."""
+        """The description with more tables and notes: those of a model around this one."""
         return replace(
             self,
             title=title or self.title,
@@ -207,7 +207,10 @@ def describe(model: Any) -> Description:
 def settings_of(model: Any) -> Description:
     """An estimator that cannot describe itself: the settings it was made with."""
     name = type(model).__name__
-    rows = tuple((key, _setting(value)) for key, value in sorted(model.get_params().items()))
+    rows = tuple(
+        (key, value if isinstance(value, str | int | float | bool) else repr(value))
+        for key, value in sorted(model.get_params().items())
+    )
     return Description(
         f"{name}: {len(rows)} settings",
         tables=(
@@ -220,10 +223,6 @@ def settings_of(model: Any) -> Description:
         ),
         notes=(f"{name} does not describe what it has learned, so these are its settings.",),
     )
-
-
-def _setting(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool) else repr(value)
 
 
 def remark_on_many_values(

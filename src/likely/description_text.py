@@ -1,6 +1,6 @@
 """A description of a model as text, and as HTML for a notebook.
 
-A table of classes that is too wide for the page is told class by class, with the rows that matter
+A table of classes that is too wide for the page is shown class by class, with the rows that matter
 most to each.
 """
 
@@ -31,7 +31,7 @@ RULE = "─"
 
 
 def text_of(
-    told: Description, *, top: int | None = None, width: int = WIDEST, more: str = ""
+    description: Description, *, top: int | None = None, width: int = WIDEST, more: str = ""
 ) -> str:
     """The description as lines of at most ``width`` columns.
 
@@ -39,37 +39,37 @@ def text_of(
     how to see the others, and may name their number as ``{}``.
     """
     shown = MOST_ROWS if top is None else top
-    first, *others = [_lines(table, shown, width, more) for table in told.tables] or [[]]
-    blocks = [[shortened(told.title, width)]]
-    if told.fit:
-        blocks.append(_between_rules(told, first))
+    first, *others = [_lines(table, shown, width, more) for table in description.tables] or [[]]
+    blocks = [[shortened(description.title, width)]]
+    if description.fit:
+        blocks.append(_between_rules(description, first))
     else:
-        blocks += [["", *paragraph(_shares(told), width)]] if told.shares else []
+        blocks += [["", *paragraph(_shares(description), width)]] if description.shares else []
         blocks += [["", *first]] if first else []
     wide = max(NARROWEST, *(len(line) for block in blocks for line in block))
-    notes = [paragraph(f"Note: {note}", min(wide, width)) for note in told.notes]
-    blocks += [[""], *notes] if notes and not told.fit else notes
+    notes = [paragraph(f"Note: {note}", min(wide, width)) for note in description.notes]
+    blocks += [[""], *notes] if notes and not description.fit else notes
     blocks += [["", *table] for table in others]
-    for part in told.parts:
+    for part in description.parts:
         blocks.append(["", *text_of(part, top=top, width=width, more=more).splitlines()])
     return "\n".join(line for block in blocks for line in block)
 
 
-def html_of(told: Description, *, top: int = MOST_ROWS, more: str = "") -> str:
+def html_of(description: Description, *, top: int = MOST_ROWS, more: str = "") -> str:
     """The description for a notebook."""
     facts = [
         [cell for fact in row for cell in (fact.name, fact.written)]
-        for row in zip_longest(*_in_columns(told.fit), fillvalue=Fact("", "", "", " "))
+        for row in zip_longest(*_in_columns(description.fit), fillvalue=Fact("", "", "", " "))
     ]
-    parts = [html_paragraph(told.title, bold=True)]
-    parts += [html_paragraph(_shares(told))] if told.shares else []
+    parts = [html_paragraph(description.title, bold=True)]
+    parts += [html_paragraph(_shares(description))] if description.shares else []
     parts += [html_table((), facts, words=(0, 2, 4))] if facts else []
-    for table in told.tables:
+    for table in description.tables:
         head, rows = cells_of(table, [*table.chosen(top), *table.always()])
         parts.append(html_table(head, rows, words=words_of(table)))
         parts += [html_paragraph(line) for line in _left_out(table, top, more)]
-    parts += [html_paragraph(f"Note: {note}") for note in told.notes]
-    return html_block(*parts, *(html_of(part, top=top, more=more) for part in told.parts))
+    parts += [html_paragraph(f"Note: {note}") for note in description.notes]
+    return html_block(*parts, *(html_of(part, top=top, more=more) for part in description.parts))
 
 
 def cells_of(table: NamedTable, rows: Sequence[int]) -> tuple[list[str], list[list[str]]]:
@@ -103,24 +103,24 @@ def by_group(table: NamedTable, most: int) -> list[tuple[str, str]]:
     for k, group in enumerate(table.groups):
         own = [j for j, each in enumerate(table.columns) if each.group == group]
         weight = table.importance(k)
-        told = []
+        rows = []
         for i in table.chosen(most, k):
             cells = table.written(i)
-            said = " ".join([cells[0], *(cells[j] for j in own)])
-            told.append(f"{said} ({number(weight[i])})" if table.weights_are else said)
-        found.append((group, "; ".join(told)))
+            words = " ".join([cells[0], *(cells[j] for j in own)])
+            rows.append(f"{words} ({number(weight[i])})" if table.weights_are else words)
+        found.append((group, "; ".join(rows)))
     return found
 
 
-def _between_rules(told: Description, table: list[str]) -> list[str]:
+def _between_rules(description: Description, table: list[str]) -> list[str]:
     """Facts and the first table, as statisticians know them."""
-    facts = _paired(_in_columns(told.fit))
-    rule = RULE * min(max(len(line) for line in [told.title, *facts, *table]), WIDEST)
+    facts = _paired(_in_columns(description.fit))
+    rule = RULE * min(max(len(line) for line in [description.title, *facts, *table]), WIDEST)
     return [rule, *facts, rule, *([*table, rule] if table else [])]
 
 
-def _shares(told: Description) -> str:
-    pairs = zip(told.groups, told.shares, strict=True)
+def _shares(description: Description) -> str:
+    pairs = zip(description.groups, description.shares, strict=True)
     return f"Shares: {', '.join(f'{group} {share:.2f}' for group, share in pairs)}."
 
 
@@ -130,8 +130,8 @@ def _lines(table: NamedTable, top: int, width: int, more: str) -> list[str]:
     title = [table.title] if table.title else []
     if drawn is None:
         wide = max(map(len, table.groups))
-        for group, told in by_group(table, min(top, MOST_PER_GROUP)):
-            first, *rest = paragraph(told, width - wide - 4)
+        for group, words in by_group(table, min(top, MOST_PER_GROUP)):
+            first, *rest = paragraph(words, width - wide - 4)
             title += [f"  {group:<{wide}}  {first}", *(f"{'':{wide + 4}}{line}" for line in rest)]
         return title
     return [*title, *drawn, *_left_out(table, top, more)]
@@ -188,7 +188,7 @@ def _short(text: str, group: str | None) -> str:
 
 
 def _in_columns(facts: Sequence[Fact]) -> list[list[Fact]]:
-    """From top to bottom, then from left to right."""
+    """Facts in two columns, from top to bottom, then from left to right."""
     n = -(-len(facts) // FACT_COLUMNS) or 1
     return [list(facts[start : start + n]) for start in range(0, len(facts), n)]
 

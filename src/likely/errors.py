@@ -94,7 +94,7 @@ class BadCell(InvalidInput):
         self.problem, self.row, self.column = problem, row, column
 
     def moved(self, *, row: int | None = None, column: int | None = None) -> "BadCell":
-        """The same, at its place in a larger table."""
+        """The error with the cell's place in a larger table."""
         return type(self)(
             self.problem,
             row=self.row if row is None else row,
@@ -102,7 +102,7 @@ class BadCell(InvalidInput):
         )
 
     def named(self, names: Sequence[str]) -> InvalidInput:
-        """With the name of the column, for the user."""
+        """The error with the name of the column in place of its number."""
         return InvalidInput(f"Row {self.row}, column {names[self.column]!r}: {self.problem}")
 
 
@@ -152,7 +152,7 @@ class SealedData(LikelyError):
 
 
 class HonestyRefusal(LikelyError):
-    """It could be done, and the score would not be what it says."""
+    """Refused because the score would mislead, although it could be computed."""
 
 
 class SealedRows(HonestyRefusal):
@@ -164,7 +164,7 @@ class SealedRows(HonestyRefusal):
 
 
 class BrokenLedger(LikelyError):
-    """A seal is not as it was written: what it says cannot be relied on."""
+    """A seal is not as it was written, so that its record cannot be relied on."""
 
     def __init__(self, path: object, problem: str) -> None:
         super().__init__(f"{path}: {problem}")

@@ -115,7 +115,7 @@ def lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """The only process, and thread, in the block: another is told who is there, and refused.
+    """The only process, and thread, in the block: another is refused, with the name of the first.
 
     A killed process lets go.  In a folder that nobody can write to, nobody needs to be alone.
     """

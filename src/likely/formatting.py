@@ -125,7 +125,9 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
         written = [number(each) for each in (value, low, high, *beside)]
     else:
         written = [_to_place(each, half) for each in (value, low, high, *beside)]
-    return [written[0], _range(*written[1:3]), *written[3:]]
+    first, low_text, high_text, *others = written
+    ends = DASH if low_text == high_text == DASH else f"{low_text} to {high_text}"
+    return [first, ends, *others]
 
 
 def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
@@ -150,11 +152,11 @@ def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str
     >>> estimate(0.41234, 0.38888, 0.43612, level=0.95)
     '0.412 (95 % interval 0.389 to 0.436)'
     """
-    told, ends = estimate_cells(value, low, high)
+    written, ends = estimate_cells(value, low, high)
     if ends == DASH:
-        return told
+        return written
     name = "" if level is None else f"{percent_level(level)} interval "
-    return f"{told} ({name}{ends})"
+    return f"{written} ({name}{ends})"
 
 
 def p_value(p: float | None) -> str:
@@ -217,7 +219,7 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
 
 
 def quoted(names: Sequence[Any], most: int = 5) -> str:
-    """As ``listed``, each name in quotes."""
+    """Names in quotes, as a list of limited length."""
     return listed([repr(name) for name in names[: most + 1]] + list(names[most + 1 :]), most)
 
 
@@ -233,7 +235,7 @@ def one_line(text: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """With a capital first letter, and the others as they were."""
+    """The text with a capital first letter, and the others as they were."""
     return text[:1].upper() + text[1:]
 
 
@@ -354,10 +356,6 @@ def _to_place(value: Any, half_width: float) -> str:
         digits = place + floor(log10(size)) if size >= ROUNDING else -1
         return "0" if digits < 0 else f"{value:.{min(digits, MOST_DECIMALS)}e}"
     return fixed(value, min(max(place, 0), MOST_DECIMALS))
-
-
-def _range(low: str, high: str) -> str:
-    return DASH if low == high == DASH else f"{low} to {high}"
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -50,7 +50,7 @@ def student_quantile(level: float, degrees: float) -> float:
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> Ends:
-    """Of a proportion ``share`` among ``n`` trials; (0, 1) when there were none."""
+    """Wilson's interval of a proportion ``share`` among ``n`` trials; (0, 1) without trials."""
     if n <= 0:
         return 0.0, 1.0
     z2 = normal_quantile(level) ** 2 / n
@@ -68,7 +68,7 @@ def about_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> En
 
 
 def mean_of_independent(values: Array, low: Array, high: Array) -> Ends:
-    """Of the mean of independent estimates, from the ends of each."""
+    """The interval of the mean of independent estimates, from the ends of each."""
     centre = float(values.mean())
     below = sqrt(float(np.square(values - low).sum())) / len(values)
     above = sqrt(float(np.square(high - values).sum())) / len(values)
@@ -121,7 +121,7 @@ def mean_interval(
     lowest: float = -inf,
     highest: float = inf,
 ) -> Ends:
-    """Of the mean of rows, in groups or not; of one row, or of one group, the whole range."""
+    """The interval of a mean of rows; for one row, or one group, the whole range."""
     mean = float(np.mean(values))
     if groups is None:
         ends = about_mean(mean, float(np.square(values - mean).sum()), len(values), level)
@@ -132,7 +132,7 @@ def mean_interval(
 
 
 def matched_interval(differences: Array, level: float = 0.95, groups: Codes | None = None) -> Ends:
-    """Of the mean of differences of 0 and 1: few rows that all agree are no certainty."""
+    """The interval of a mean of differences of 0 and 1; a few rows that agree are no proof."""
     mean = float(differences.mean())
     n = float(len(differences)) if groups is None else effective_rows(differences, groups, level)
     if n <= 0:

@@ -30,13 +30,13 @@ def plain(value: Any) -> Any:
 
 
 def write_json(path: Path, value: Any) -> Path:
-    """All of it under the name, or what was there before; the name again."""
+    """Write the value as JSON, all of it or nothing; returns the path."""
     write_atomically(path, (as_json(value) + "\n").encode())
     return path
 
 
 def read_json(path: Path) -> Any:
-    """What the file holds; None where there is no file."""
+    """The content of a JSON file; None where there is no file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

@@ -9,7 +9,7 @@ TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 CLASS_KINDS: frozenset[TargetKind] = frozenset({"binary", "classes", "ordinal"})
 NUMBER_KINDS: frozenset[TargetKind] = frozenset({"count", "positive", "real"})
 
-# told by a column's type, never by its values, so that all blocks of a table agree
+# decided by a column's type, never by its values, so that all blocks of a table agree
 ColumnKind = Literal["number", "boolean", "category", "date", "other"]
 FEATURE_KINDS: frozenset[ColumnKind] = frozenset({"number", "boolean", "category"})  # as they are
 

@@ -72,6 +72,9 @@ class UnitLink(Link):
     means = Interval(0, 1)
     log_concave: ClassVar[bool] = True  # whether ln dμ/dη is concave in η
 
+    def slope(self, eta: Array) -> Array:
+        return exp(self.log_slope(eta))
+
     @abstractmethod
     def log_mean(self, eta: Array) -> Array:
         """ln μ."""
@@ -262,9 +265,6 @@ class Probit(UnitLink):
     def inverse(self, eta: Array) -> Array:
         return ndtr(eta)
 
-    def slope(self, eta: Array) -> Array:
-        return exp(self.log_slope(eta))
-
     def log_mean(self, eta: Array) -> Array:
         return log_ndtr(eta)
 
@@ -299,9 +299,6 @@ class CLogLog(UnitLink):
 
     def inverse(self, eta: Array) -> Array:
         return -expm1(-bounded_exp(eta))
-
-    def slope(self, eta: Array) -> Array:
-        return exp(self.log_slope(eta))
 
     def log_mean(self, eta: Array) -> Array:
         u = bounded_exp(eta)
@@ -341,9 +338,6 @@ class LogLog(UnitLink):
     def inverse(self, eta: Array) -> Array:
         return exp(self.log_mean(eta))
 
-    def slope(self, eta: Array) -> Array:
-        return exp(self.log_slope(eta))
-
     def log_mean(self, eta: Array) -> Array:
         return CLogLog().log_complement(np.negative(eta))
 
@@ -377,9 +371,6 @@ class Cauchit(UnitLink):
     def inverse(self, eta: Array) -> Array:
         return np.arctan2(1.0, np.negative(eta)) / pi  # ½ + arctan(η)/π would cancel
 
-    def slope(self, eta: Array) -> Array:
-        return exp(self.log_slope(eta))
-
     def log_mean(self, eta: Array) -> Array:
         return log(self.inverse(eta))
 
@@ -398,18 +389,5 @@ class Cauchit(UnitLink):
         return -2 / length * np.divide(eta, length)
 
 
-LINKS: dict[str, Link] = {
-    link.name: link
-    for link in (
-        Identity(),
-        Inverse(),
-        InverseSquared(),
-        Log(),
-        LogLog(),
-        CLogLog(),
-        Logit(),
-        Probit(),
-        Cauchit(),
-        Sqrt(),
-    )
-}
+_KINDS = (Identity, Inverse, InverseSquared, Log, LogLog, CLogLog, Logit, Probit, Cauchit, Sqrt)
+LINKS: dict[str, Link] = {link.name: link for link in (kind() for kind in _KINDS)}

@@ -23,7 +23,7 @@ from likely.intervals import Ends, about_mean, clustered_scatter, n_groups_of
 @final
 @dataclass(frozen=True, eq=False)
 class Moments(Additive):
-    """Of p values per row."""
+    """Weight, mean and scatter of p values per row."""
 
     n: float  # Σ w
     mean: Array  # (p,)
@@ -31,7 +31,7 @@ class Moments(Additive):
 
     @classmethod
     def of(cls, values: Array, weight: Array) -> "Moments":
-        """Of rows ``values``, (n,) or (n, p)."""
+        """The moments of rows ``values``, (n,) or (n, p)."""
         values = values[:, None] if values.ndim == 1 else values
         p, n = values.shape[1], float(weight.sum())
         if n == 0:
@@ -44,7 +44,7 @@ class Moments(Additive):
 
     @classmethod
     def of_groups(cls, values: Array, weight: Array, groups: Codes) -> "Moments":
-        """As of one value per group, so that ``ends`` are cluster-robust; only the mean adds."""
+        """Moments as of one value per group: ``ends`` are cluster-robust; only the mean adds."""
         rows = cls.of(values, weight)
         if not np.isfinite(rows.mean).all():
             return rows

@@ -51,7 +51,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def gradient(self, theta: Array) -> Array:
-        """Of the smooth part, ``value − rough().value``."""
+        """The gradient of the smooth part, ``value − rough().value``."""
 
     @abstractmethod
     def curvature(self, theta: Array) -> Array:
@@ -71,7 +71,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def prox(self, theta: Array, step: float) -> Array:
-        """Of the whole penalty."""
+        """The proximal operator of the whole penalty."""
 
     @abstractmethod
     def log_prior(self, theta: Array) -> float: ...

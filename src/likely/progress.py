@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 
-class Progress(NamedTuple):
+class ProgressStep(NamedTuple):
     """One step of ``what`` is done; ``detail`` is the state it reached, in words."""
 
     what: str  # "rows read", "EM step"
@@ -18,11 +18,11 @@ class Progress(NamedTuple):
     detail: str = ""
 
 
-_listener: ContextVar[Callable[[Progress], None] | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Callable[[ProgressStep], None] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
+def listening(listener: Callable[[ProgressStep], None]) -> Iterator[None]:
     """Call ``listener`` with every step reported inside the block."""
     token = _listener.set(listener)
     try:
@@ -34,4 +34,4 @@ def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
 def report(what: str, amount: int, detail: str = "") -> None:
     listener = _listener.get()
     if listener is not None:
-        listener(Progress(what, amount, detail))
+        listener(ProgressStep(what, amount, detail))

@@ -2,17 +2,43 @@
 
 ``likely.tune(..., search="grid")`` names a search; ``search=Grid(points=5)`` also configures it.
 The settings that it may try are declared with ``likely.spaces``.
+
+A function of settings is the trainer of a network, a simulation, a test function.  It returns a
+validation loss, or the like; never the loss of a test set:
+
+    minimise (or maximise) f(settings)        settings in a declared space
+
+References
+----------
+Goodfellow, Bengio & Courville, Deep Learning, §11.4.3 (a grid in the log, then refined).
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, final
+
+import numpy as np
+
+from likely.compute.executor import Executor
+from likely.data.frames import frame_of
+from likely.errors import InvalidInput
+from likely.metrics.base import Better
+from likely.spaces import Parameters, Real, Space, space_from
 from likely.workbench.models import space_of
 from likely.workbench.search.bayes import Bayes
-from likely.workbench.search.functions import (
-    FunctionSearch,
-    RateSearch,
-    search_function,
-    search_learning_rate,
+from likely.workbench.search.exploration import explore, known_best
+from likely.workbench.search.question import check_budget
+from likely.workbench.search.strategies import (
+    Grid,
+    Halving,
+    Plan,
+    Random,
+    Refine,
+    Search,
+    search_named,
 )
-from likely.workbench.search.strategies import Grid, Halving, Random, Refine, Search
+from likely.workbench.search.trials import Trial, TrialScore, column_of
 
 __all__ = [
     "Bayes",
@@ -27,3 +53,177 @@ __all__ = [
     "search_learning_rate",
     "space_of",
 ]
+
+RATE = "rate"
+LEAST_RATE, LARGEST_RATE = 1e-8, 1.0  # eight decades: one grid point each, and one more
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FunctionSearch:
+    """The trials of a search and the best settings.
+
+    Attributes
+    ----------
+    trials : tuple of Trial
+        In order, with ``parameters`` and ``mean``, the value of the function.
+    stopped : {"finished", "out of time", "interrupted"}
+    better : {"lower", "higher"}
+    """
+
+    trials: tuple[Trial, ...]
+    stopped: str
+    better: Better = "lower"
+
+    @property
+    def best_trial_(self) -> Trial:
+        return known_best(self.trials, self.better)
+
+    @property
+    def best_parameters_(self) -> Parameters:
+        return dict(self.best_trial_.parameters)
+
+    @property
+    def best_score_(self) -> float:
+        return self.best_trial_.mean
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per trial, with a column per setting, in pandas, polars or Arrow."""
+        names = dict.fromkeys(name for trial in self.trials for name in trial.parameters)
+        columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
+        for name in names:
+            columns[name] = column_of([trial.parameters.get(name) for trial in self.trials])
+        columns["value"] = np.array([trial.mean for trial in self.trials])
+        columns["problem"] = np.array([trial.problem for trial in self.trials], dtype=object)
+        return frame_of(columns, library)
+
+
+def search_function(
+    function: Callable[[Parameters], float],
+    space: Space | Mapping[str, Any],
+    *,
+    search: str | Search = "random",
+    trials: int | None = None,
+    minutes: float | None = None,
+    better: Better = "lower",
+    by_hand: Sequence[Mapping[str, Any]] = (),
+    earlier: Sequence[Trial] = (),
+    seed: int = 0,
+    executor: str | Executor = "serial",
+) -> FunctionSearch:
+    """Search the settings at which a function is least, or largest.
+
+    Parameters
+    ----------
+    function : callable
+        From a dictionary of settings to a number.  A ValueError is a trial without a value.
+    space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
+    search : {"random", "grid", "bayes", "refine"} or Search
+    trials : int
+        How many new ones, 50 where no time is given.
+    minutes : float
+        No trial begins later than this.
+    better : {"lower", "higher"}
+    by_hand : sequence of mappings
+        Settings to be tried first.
+    earlier : sequence of Trial
+        Those of another search of the same function, which random and bayes go on from.
+    executor : str or Executor
+        Where trials run.
+
+    Examples
+    --------
+    >>> from likely.searches import search_function
+    >>> from likely.spaces import Real
+    >>> found = search_function(lambda p: (p["x"] - 2) ** 2, {"x": Real(0, 8)}, search="refine")
+    >>> found.best_parameters_, len(found.trials)
+    ({'x': 2.0}, 17)
+    """
+    by, space = search_named(search), space_from(space)
+    _check_search(by, earlier)
+    if trials is None and (minutes is None or not by.endless):
+        trials = by.usual_trials()
+    check_budget(trials=trials, minutes=minutes, nested=None)
+    total = None if trials is None else trials + len(earlier)
+    tried = tuple(trial.parameters for trial in earlier)
+    plan = Plan(seed, total, better, (*tried, *(dict(each) for each in by_hand)))
+    explored = explore(
+        FunctionObjective(function),
+        space,
+        search=by,
+        plan=plan,
+        minutes=minutes,
+        executor=executor,
+        earlier=_renumbered(earlier),
+    )
+    return FunctionSearch(explored.trials, explored.stopped, better)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RateSearch:
+    """The rate that was chosen, its loss, and every trial."""
+
+    rate: float
+    loss: float
+    trials: tuple[Trial, ...]
+
+
+def search_learning_rate(
+    loss: Callable[[float], float],
+    *,
+    low: float = LEAST_RATE,
+    high: float = LARGEST_RATE,
+    points: int = 9,
+    rounds: int = 2,
+) -> RateSearch:
+    """The learning rate of least validation loss: a grid even in the log, then finer around it.
+
+    ``loss`` trains at a rate and returns the loss on validation rows; inf or nan where training
+    diverged.  Each of the ``rounds`` tries thirds of the last step on either side of the best, so
+    that two of them end within a ninth of a grid step, 10^(1/9) = 1.3 of eight decades in nine
+    points.
+
+    >>> from likely.searches import search_learning_rate
+    >>> found = search_learning_rate(lambda rate: (1 - 50 * rate) ** 2)
+    >>> 0.5 < 50 * found.rate < 2
+    True
+    """
+    space = Space({RATE: Real(low, high, log=True)})
+    found = search_function(
+        lambda parameters: loss(parameters[RATE]), space, search=Refine(points, rounds)
+    )
+    return RateSearch(found.best_parameters_[RATE], found.best_score_, found.trials)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FunctionObjective:
+    """A plain function as an objective; it has no rows to take a share of."""
+
+    function: Callable[[Parameters], float]
+
+    def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
+        start = monotonic()
+        value = float(self.function(dict(parameters)))
+        return TrialScore(value, (value,), monotonic() - start, value, value)
+
+
+def _check_search(search: Search, earlier: Sequence[Trial]) -> None:
+    if search.in_rounds:
+        raise InvalidInput(
+            f"{search.name} begins with a share of the rows; a plain function has none to share. "
+            "Choose one of random, grid, bayes, refine."
+        )
+    if earlier and not search.endless:
+        raise InvalidInput(
+            f"{len(earlier)} earlier trials were given to {search.name}, which plans its trials "
+            "from the start; random or bayes was expected. Choose one, or leave earlier out."
+        )
+
+
+def _renumbered(trials: Sequence[Trial]) -> list[Trial]:
+    return [
+        Trial(number, trial.parameters, trial.share, trial.score, trial.problem)
+        for number, trial in enumerate(trials)
+    ]

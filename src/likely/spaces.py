@@ -296,21 +296,18 @@ class Space:
         for name, dimension in self.dimensions.items():
             values = dimension.grid(counts.get(name, 1))
             found = [
-                more for chosen in found for more in _extended(chosen, name, values, dimension)
+                more
+                for chosen in found
+                for more in (
+                    [{**chosen, name: value} for value in values]
+                    if dimension.active(chosen)
+                    else [chosen]
+                )
             ]
         return found
 
     def to_json(self) -> dict[str, Any]:
         return {name: dimension.to_json() for name, dimension in self.dimensions.items()}
-
-
-def _extended(
-    chosen: Parameters, name: str, values: tuple[Any, ...], dimension: Dimension
-) -> list[Parameters]:
-    """The settings with each value added, or as they are where the dimension is idle."""
-    if not dimension.active(chosen):
-        return [chosen]
-    return [{**chosen, name: value} for value in values]
 
 
 def dimension_of(name: str, declared: Any) -> Dimension:
@@ -340,9 +337,9 @@ def _check_range(given: Dimension, low: float, high: float, *, log_scale: bool) 
     finite = _is_number(low) and _is_number(high) and isfinite(low) and isfinite(high)
     lowest = 0.0 if log_scale else -inf
     if not (finite and lowest < low <= high):
-        wanted = "0 < low ≤ high" if log_scale else "low ≤ high"
+        rule = "0 < low ≤ high" if log_scale else "low ≤ high"
         raise InvalidInput(
-            f"{given!r} is no range; expected finite numbers with {wanted}. "
+            f"{given!r} is no range; expected finite numbers with {rule}. "
             "Swap the ends, or drop log=True for a range that holds 0."
         )
 

@@ -14,6 +14,7 @@ import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, final
 
 import numpy as np
@@ -273,20 +274,10 @@ def identity(a: Array) -> Array:
     return a
 
 
-def one_minus_square(h: Array) -> Array:
-    """tanh′ from h = tanh a."""
-    return (1 - h) * (1 + h)
-
-
-def times_complement(h: Array) -> Array:
-    """σ′ from h = σ(a)."""
-    return h * (1 - h)
-
-
-# Elementwise ones; softmax couples its inputs, so it has a Jacobian instead.
+# Elementwise; softmax couples its inputs, so it has a Jacobian instead.
 ACTIVATIONS: Mapping[str, Activation] = {
-    "tanh": Activation(tanh, tanh_derivative, one_minus_square),
-    "sigmoid": Activation(expit, expit_derivative, times_complement),
+    "tanh": Activation(tanh, tanh_derivative, lambda h: (1 - h) * (1 + h)),
+    "sigmoid": Activation(expit, expit_derivative, lambda h: h * (1 - h)),
     "identity": Activation(identity, ones_like, ones_like),
     "relu": Activation(relu, relu_derivative, relu_derivative),
 }
@@ -312,21 +303,17 @@ def one_hot(labels: Array | Sequence[Any], classes: Array | Sequence[Any] | None
             "List each class once."
         )
     code = np.array([index.get(value, -1) for value in values.tolist()], dtype=np.intp)
-    _refuse_unseen(labels, code[position], columns)
-    T = np.zeros((labels.size, len(columns)))
-    T[np.arange(labels.size), code[position]] = 1.0
-    return T
-
-
-def _refuse_unseen(labels: Array, code: Array, classes: list[Any]) -> None:
-    unseen = np.flatnonzero(code < 0)
+    unseen = np.flatnonzero(code[position] < 0)
     if unseen.size:
         i = int(unseen[0])
-        shown = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
+        shown = ", ".join(map(repr, columns[:10])) + (", …" if len(columns) > 10 else "")
         raise InvalidInput(
             f"Label {labels[i].item()!r} of example {i} is not a class; expected one of {shown}. "
             "Add it to classes, or leave the example out."
         )
+    T = np.zeros((labels.size, len(columns)))
+    T[np.arange(labels.size), code[position]] = 1.0
+    return T
 
 
 def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Array:
@@ -352,17 +339,9 @@ def multinomial_coefficient(counts: Matrix) -> int | Array:
     An int for a vector of counts; for a matrix, an array of ints, one per row.
     """
     dense = _counts(counts.toarray() if _is_sparse(counts) else counts)
-    if dense.ndim == 1:
-        return _exact_coefficient(dense.tolist())
-    return np.array([_exact_coefficient(row) for row in dense.tolist()], dtype=object)
-
-
-def _exact_coefficient(counts: list[float]) -> int:
-    product, total = 1, 0
-    for count in counts:
-        total += int(count)
-        product *= math.comb(total, int(count))
-    return product
+    rows = [[int(count) for count in row] for row in np.atleast_2d(dense).tolist()]
+    exact = [math.prod(map(math.comb, accumulate(row), row)) for row in rows]
+    return exact[0] if dense.ndim == 1 else np.array(exact, dtype=object)
 
 
 def log_multinomial_coefficient(counts: Matrix) -> Array:

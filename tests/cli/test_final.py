@@ -44,7 +44,7 @@ def test_json_and_the_run_have_the_same_score(likely, run):
     kept = json.loads((run / "final.json").read_text())
     promised = json.loads((run / "run.json").read_text())["scores"]["value"]
     assert said["result"]["value"] == kept["value"]
-    assert said["result"]["promised"] == pytest.approx(promised)
+    assert said["result"]["cv_estimate"] == pytest.approx(promised)
     assert said["result"]["look"] == 1
     assert said["files"] == ["runs/001-logistic/final.json"]
     verified = likely("ledger", "verify", "patients.seal", "--json").json
@@ -84,7 +84,7 @@ def test_a_look_beyond_the_budget_exits_3_unless_there_is_a_reason(likely, run):
     likely("train", "patients.seal", "naive-bayes")
     outcome = likely("final", "@last")
     assert outcome.exit == 3
-    assert "allows 1 look, and 1 was used" in " ".join(outcome.err.split())
+    assert "allows 1 evaluation, and 1 was used" in " ".join(outcome.err.split())
     assert events(run)[-1] == "refused"
     outcome = likely("final", "@last", "--again", "the first model was the wrong one")
     assert outcome.exit == 0
@@ -166,7 +166,7 @@ def test_numbers_are_scored_by_their_density(likely, model):
     told = likely("final", "@last", "--json").json["result"]
     assert told["metric"] == "negative log-likelihood"
     assert told["high"] < told["constant"]
-    assert abs(told["value"] - told["promised"]) < 0.3
+    assert abs(told["value"] - told["cv_estimate"]) < 0.3
     assert {"rmse", "r2"} <= set(told["extras"]["measures"])
 
 

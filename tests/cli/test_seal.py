@@ -62,7 +62,7 @@ REFUSED = {
     "unknown-group": ("seal patients.csv --target ill --group ward", 2, "no column 'ward'"),
     "judge": ("seal patients.csv --target ill --judge harsh", 1, "harsh"),
     "share": ("seal patients.csv --target ill --test 1.5", 2, "between 0 and 1"),
-    "budget": ("seal patients.csv --target ill --budget 0", 2, "at least 1 look"),
+    "budget": ("seal patients.csv --target ill --budget 0", 2, "evaluations from 1 up"),
     "no-file": ("seal nothing.csv --target ill", 2, "nothing.csv"),
 }
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_sealed_is_refused_with_the_next_command(likely, table, c
 def test_a_seal_is_made_once(likely, sealed):
     outcome = likely("seal", "patients.csv", "--target", "ill")
     assert outcome.exit == 2
-    assert "exists already (0 looks of 1 used)" in " ".join(outcome.err.split())
+    assert "exists already (0 of 1 evaluation used)" in " ".join(outcome.err.split())
 
 
 def test_a_seal_is_not_sealed_again(likely, sealed):
@@ -91,7 +91,7 @@ def test_sealing_the_same_rows_again_names_the_earlier_seal_and_its_looks(likely
     outcome = likely("seal", "patients.csv", "--target", "ill", "-o", "second.seal")
     assert outcome.exit == 0
     said = " ".join(outcome.out.split())
-    assert "The same rows were sealed before: patients.seal, 0 looks of 1 used." in said
+    assert "The same rows were sealed before: patients.seal, 0 of 1 evaluation used." in said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
     best = min(study["trials"], key=lambda trial: trial["mean"])
     assert study["best"]["parameters"] == best["parameters"]
     assert all(facts["parameters"][name] == value for name, value in best["parameters"].items())
-    assert facts["scores"]["promised"] == pytest.approx(best["mean"])
+    assert facts["scores"]["cv_estimate"] == pytest.approx(best["mean"])
     assert likely("predict", "@last", "wine", "-o", "out.csv").exit == 0
 
 
@@ -65,7 +65,7 @@ def test_nested_gives_the_honest_score_and_promises_it(likely):
     words = ("tune", "iris", "discriminant", "--trials", "3", "--nested", "3", "--json")
     result = likely(*words).json["result"]
     assert len(result["study"]["outer"]) == 3
-    assert result["scores"]["promised"] == pytest.approx(result["study"]["nested"]["value"])
+    assert result["scores"]["cv_estimate"] == pytest.approx(result["study"]["nested"]["value"])
 
 
 def test_on_a_seal_it_leads_to_final(likely, table):
@@ -76,7 +76,7 @@ def test_on_a_seal_it_leads_to_final(likely, table):
     assert run["seal"]["name"] == "patients.seal"
     assert run["seal"]["count"] == 1
     told = likely("final", "@last", "--json").json["result"]
-    assert told["promised"] == pytest.approx(run["scores"]["promised"])
+    assert told["cv_estimate"] == pytest.approx(run["scores"]["cv_estimate"])
 
 
 def test_ctrl_c_keeps_what_it_has_and_the_next_command_goes_on(
@@ -139,7 +139,7 @@ def test_groups_stay_together_and_are_no_feature(likely, tmp_path, how):
     assert facts["columns"] == ["day", "x"]
     assert json.loads((run / "study/study.json").read_text())["group"] == "person"
     result = outcome.json["result"]
-    assert facts["scores"]["promised"] == pytest.approx(result["study"]["nested"]["value"])
+    assert facts["scores"]["cv_estimate"] == pytest.approx(result["study"]["nested"]["value"])
     folds = pq.read_table(run / "validation.parquet")
     place = {}
     for row, fold in zip(folds["row"].to_pylist(), folds["fold"].to_pylist(), strict=True):

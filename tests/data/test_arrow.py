@@ -1,4 +1,5 @@
-"""Tables of any library with a target beside them, in types that can be computed with."""
+"""Tables of any library with a target beside them, in types that can be computed with.
+Infinite numbers are named by the row of the whole table."""
 
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ import pytest
 from pyarrow.parquet import write_table
 
 import likely as lk
-from likely.data.arrow import plain_types, values_of, with_target
+from likely.data.arrow import plain_types, refuse_infinities, values_of, with_target
 from likely.data.formats.registry import read
 from likely.errors import InvalidInput
 
@@ -142,3 +143,14 @@ def test_a_parquet_file_gives_plain_types_in_every_batch(tmp_path):
 )
 def test_labels_are_arrays_of_values(column):
     assert values_of(pa.chunked_array([column])).tolist() == column.to_pylist()
+
+
+def test_the_row_is_counted_over_all_batches():
+    batches = [pa.record_batch({"x": [1.0, None], "c": ["a", "b"]})] * 2
+    bad = pa.record_batch({"x": [float("nan"), float("-inf")], "c": ["a", "b"]})
+    with pytest.raises(InvalidInput, match=r"Row 5, column 'x': found -inf.*Remove the row"):
+        refuse_infinities([*batches, bad])
+
+
+def test_gaps_and_other_types_are_no_infinities():
+    refuse_infinities([pa.record_batch({"x": [float("nan"), None], "n": [1, 2], "c": ["inf", ""]})])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likely._typing import Columns
+from likely._typing import NumbersAndCodes
 from likely.distributions.bernoulli import Bernoulli
 from likely.distributions.categorical import CategoricalFamily
 from likely.distributions.gaussian import DiagonalFamily
 from likely.distributions.poisson import Poisson
-from likely.distributions.product import Part, ProductFamily, Selection
+from likely.distributions.product import ProductFamily, ProductPart, Selection
 from likely.distributions.responsibility import Labels
 from likely.errors import InvalidInput
 from tests.event_models import PRODUCT, data, fitted
@@ -18,7 +18,10 @@ RNG = np.random.default_rng(0)
 NUMERIC = np.column_stack([RNG.integers(0, 2, 30), RNG.poisson(2.0, 30)]).astype(float)
 LABELS = Labels(np.arange(30) % 2, 2)
 COUNTS = ProductFamily(
-    (Part(Bernoulli, Selection(False, (0,), (1,))), Part(Poisson, Selection(False, (1,), (0,))))
+    (
+        ProductPart(Bernoulli, Selection(False, (0,), (1,))),
+        ProductPart(Poisson, Selection(False, (1,), (0,))),
+    )
 )
 
 
@@ -76,7 +79,7 @@ def test_what_is_not_linear_is_refused_by_name():
 
 def test_samples_are_columns_of_both_kinds():
     draws = fitted("product", 0).sample(np.array([0, 1, 2, 1]), np.random.default_rng(0))
-    assert isinstance(draws, Columns)
+    assert isinstance(draws, NumbersAndCodes)
     assert draws.numeric.shape == (4, 3)
     assert draws.codes.shape == (4, 3)
     PRODUCT.check(draws)
@@ -85,10 +88,10 @@ def test_samples_are_columns_of_both_kinds():
 def test_each_part_checks_its_own_columns():
     family = ProductFamily(
         (
-            Part(DiagonalFamily(), Selection(False, (0,), (0,))),
-            Part(CategoricalFamily((2,)), Selection(True, (0,), (1,))),
+            ProductPart(DiagonalFamily(), Selection(False, (0,), (0,))),
+            ProductPart(CategoricalFamily((2,)), Selection(True, (0,), (1,))),
         )
     )
-    family.check(Columns(np.array([[-5.0]]), np.array([[1]])))
+    family.check(NumbersAndCodes(np.array([[-5.0]]), np.array([[1]])))
     with pytest.raises(InvalidInput, match="categories 0 to 1; found 2"):
-        family.check(Columns(np.array([[-5.0]]), np.array([[2]])))
+        family.check(NumbersAndCodes(np.array([[-5.0]]), np.array([[2]])))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.data.layouts import compiled as loops
+from likely.data.layouts import base as loops
 from likely.data.layouts.intercept import Centred
 from likely.fast.dense import centre_and_scale, centred_matvec, centred_rmatvec
 

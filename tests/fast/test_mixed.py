@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likely.data.layouts import compiled as loops
+from likely.data.layouts import base as loops
 from likely.data.layouts.intercept import Mixed
 
 SIZES = (5, 40, 1)  # 40: the copy across the diagonal takes more than one tile

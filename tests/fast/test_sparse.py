@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data.layouts import compiled as loops
+from likely.data.layouts import base as loops
 from likely.data.layouts.intercept import Csr
 from likely.fast.sparse import add_transpose
 

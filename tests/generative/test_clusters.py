@@ -10,7 +10,6 @@ from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.distributions import CategoricalFamily, DiagonalFamily, FullFamily
-from likely.errors import InvalidInput
 from likely.generative.clusters import (
     MixtureProblem,
     _best,
@@ -20,8 +19,6 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
 )
-from likely.generative.collapse import collapsed
-from likely.generative.mixture_prior import prior_statistics
 from likely.generative.starts import draw_subset
 
 
@@ -61,15 +58,17 @@ def test_starts_that_end_in_the_same_place_are_a_tie_that_the_first_wins():
 def test_the_prior_has_the_units_of_the_data():
     X = some_rows() * [1.0, 1000.0]
     pooled = pooled_totals(DiagonalFamily(), ArrayBlocks(Dense(X)), Serial()).statistics
-    prior = prior_statistics(DiagonalFamily(), pooled, 3, 0.0, 6.0, strong=False)
+    prior = pooled.component_prior(DiagonalFamily(), 3, 0.0, 6.0, strong=False)
     assert_allclose(prior.scatter / 6.0, np.tile(X.var(axis=0), (3, 1)))
-    strong = prior_statistics(DiagonalFamily(), pooled, 3, 0.0, 6.0, strong=True)
+    strong = pooled.component_prior(DiagonalFamily(), 3, 0.0, 6.0, strong=True)
     assert_allclose(strong.scatter, 4.0 * X.var(axis=0) / 3 + np.zeros((3, 1)))
 
 
-def test_a_family_without_a_scale_is_refused():
-    with pytest.raises(InvalidInput, match="CategoricalFamily has no scale"):
-        prior_statistics(CategoricalFamily((2,)), None, 2, 1.0, 1.0, strong=False)
+def test_a_family_of_counts_has_imagined_counts_for_a_prior():
+    family, alpha = CategoricalFamily((2,)), np.array([1.5])
+    pooled = family.statistics(np.zeros((3, 1), dtype=int), np.ones((3, 1)))
+    prior = pooled.component_prior(family, 2, alpha, 6.0, strong=True)
+    assert_allclose(prior.counts, family.pseudo_statistics(alpha, (2, 1)).counts)
 
 
 def test_collapsed_components_are_named():
@@ -78,9 +77,9 @@ def test_collapsed_components_are_named():
     family, prior = given.family, given.prior(2)
     r = np.zeros((70, 2))
     r[:60, 0], r[60:, 1] = 1.0, 1.0
-    assert collapsed(family, family.statistics(X, r), prior) == (1,)
+    assert family.statistics(X, r).collapsed(family, prior) == (1,)
     r[:, :] = 0.5
-    assert collapsed(family, family.statistics(X, r), prior) == ()
+    assert family.statistics(X, r).collapsed(family, prior) == ()
 
 
 @pytest.mark.parametrize("family", [FullFamily(), DiagonalFamily()], ids=["full", "diagonal"])
@@ -89,10 +88,10 @@ def test_a_column_of_few_values_collapses_a_component_along_it(family):
     X = np.c_[X[:, 0], np.arange(60) % 2]
     r = np.eye(2)[np.arange(60) % 2]
     pooled = DiagonalFamily().statistics(X, np.ones((60, 1)))
-    prior = prior_statistics(family, pooled, 2, 0.0, 1e-6 * 60, strong=False)
-    assert collapsed(family, family.statistics(X, r), prior) == (0, 1)
-    strong = prior_statistics(family, pooled, 2, 0.0, 0.01 * 60, strong=False)
-    assert collapsed(family, family.statistics(X, r), strong) == ()
+    prior = pooled.component_prior(family, 2, 0.0, 1e-6 * 60, strong=False)
+    assert family.statistics(X, r).collapsed(family, prior) == (0, 1)
+    strong = pooled.component_prior(family, 2, 0.0, 0.01 * 60, strong=False)
+    assert family.statistics(X, r).collapsed(family, strong) == ()
 
 
 def test_a_repeated_column_is_no_collapse():
@@ -100,8 +99,8 @@ def test_a_repeated_column_is_no_collapse():
     X = np.c_[X, X[:, 0]]
     family, r = FullFamily(), np.eye(2)[np.arange(60) // 30]
     pooled = DiagonalFamily().statistics(X, np.ones((60, 1)))
-    prior = prior_statistics(family, pooled, 2, 0.0, 1e-6 * 60, strong=False)
-    assert collapsed(family, family.statistics(X, r), prior) == ()
+    prior = pooled.component_prior(family, 2, 0.0, 1e-6 * 60, strong=False)
+    assert family.statistics(X, r).collapsed(family, prior) == ()
 
 
 def test_collapse_in_every_start_ends_in_a_stronger_prior():

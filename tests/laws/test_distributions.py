@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely._typing import Columns
+from likely._typing import NumbersAndCodes
 from likely.distributions import Labels
 from likely.errors import InvalidInput
 from tests.event_models import (
@@ -83,7 +83,7 @@ def test_sampling_repeats_with_the_seed(name):
     member = fitted(name, 0)
     one, same, other = (member.sample(component, np.random.default_rng(s)) for s in (1, 1, 2))
     assert_same(one, same, rtol=0, atol=0)
-    numbers = (lambda X: X.numeric) if isinstance(one, Columns) else np.asarray
+    numbers = (lambda X: X.numeric) if isinstance(one, NumbersAndCodes) else np.asarray
     assert (numbers(one) != numbers(other)).any()
 
 
@@ -119,7 +119,7 @@ def test_a_row_with_nothing_observed_carries_no_evidence(name):
     def emptied(part):
         return np.full_like(part, -1 if part.dtype.kind == "i" else np.nan)
 
-    nothing = Columns(*map(emptied, X)) if isinstance(X, Columns) else emptied(X)
+    nothing = NumbersAndCodes(*map(emptied, X)) if isinstance(X, NumbersAndCodes) else emptied(X)
     assert_allclose(fitted(name, 1).log_prob(nothing), 0.0, atol=1e-12)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data.layouts import compiled as loops
-from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed, Standardised
+from likely.data.layouts import base as loops
+from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed
 
 
 @pytest.fixture(params=[10**12, 0], ids=["readable", "compiled"], scope="module", autouse=True)
@@ -107,23 +107,9 @@ def with_intercept(make):
     return made
 
 
-def standardised(make):
-    def made(rng, n):
-        design, X = make(rng, n)
-        centre, scale = rng.normal(size=X.shape[1]), rng.uniform(0.5, 2, size=X.shape[1])
-        return Standardised(design, centre, scale), (X - centre) / scale
-
-    return made
-
-
 LAYOUTS = {
     **{make.__name__: make for make in PLAIN},
     **{f"{make.__name__} with intercept": with_intercept(make) for make in PLAIN},
-    **{f"{make.__name__} standardised": standardised(make) for make in PLAIN},
-    **{
-        f"{make.__name__} standardised with intercept": with_intercept(standardised(make))
-        for make in PLAIN
-    },
 }
 
 every_layout = pytest.mark.parametrize("make", LAYOUTS.values(), ids=LAYOUTS.keys())
@@ -309,7 +295,7 @@ def test_columns_far_from_zero_keep_their_digits(make, seed):
 def test_stored_is_what_was_given(make):
     design, _ = make(np.random.default_rng(0), 7)
     inner = design
-    while isinstance(inner, Intercept | Standardised):
+    while isinstance(inner, Intercept):
         inner = inner.inner
     stored = design.stored()
     if isinstance(inner, Mixed):

@@ -135,7 +135,7 @@ def whole_run(folder):
     seal = likely.seal(churn(), "churn", name="churn", folder=folder)
     table = pa.table(seal.train)
     model = likely.LogisticRegression(l2=1.0)
-    score = seal.final(Prepared(model), promised=0.57)
+    score = seal.final(Prepared(model), cv_estimate=0.57)
     fields = {
         f.name: getattr(score, f.name) for f in dataclasses.fields(score) if f.name != "model"
     }

@@ -1,11 +1,19 @@
 """The names of the files of a RUN are spelled in one place."""
 
+import json
 import re
+import shutil
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import likely
+from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
-from likely.runs import folder, records
+from likely.report import report_of
+from likely.runs import folder, read_run, records
+from tests.report.runs_by_hand import rewritten
 
 SOURCE = Path(likely.__file__).parent
 NAMES = {
@@ -22,7 +30,7 @@ NAMES = {
 }
 ELSEWHERE = {
     ("persist/model_file.py", MODEL_FILE),  # save and load know it, and no RUN
-    ("workbench/search/study_folder.py", folder.STUDY),  # a study, of a RUN or not, has its own
+    ("workbench/search/trials.py", folder.STUDY),  # a study, of a RUN or not, has its own
 }
 LITERAL = re.compile(r"""["']([^"'\n]*)["']""")
 
@@ -46,3 +54,82 @@ def test_no_other_module_spells_the_name_of_a_file_of_a_run():
 def test_each_name_is_spelled_once_inside():
     found = [name for path in (SOURCE / "runs").glob("*.py") for name in spelled(path)]
     assert sorted(found) == sorted(NAMES - {MODEL_FILE})
+
+
+def test_what_is_absent_is_none(whole, tmp_path):
+    shutil.copy(whole / "run.json", tmp_path)
+    facts = read_run(tmp_path)
+    assert (facts.look, facts.study, facts.final) == (None,) * 3
+    assert facts.comparisons == ()
+    assert facts.validation is None
+    assert facts.curves == ()
+
+
+def test_a_folder_without_run_json_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"has no run\.json.*likely train"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["look.json", "final.json", "validation.json"])
+def test_a_broken_file_is_named(copied, file):
+    (copied / file).write_text("{")
+    with pytest.raises(InvalidFile, match=r"Remove it, or"):
+        read_run(copied)
+
+
+def test_a_cut_parquet_file_is_named(copied):
+    path = copied / "validation.parquet"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InvalidFile, match=r"validation\.parquet"):
+        read_run(copied)
+
+
+def test_the_ledger_is_read_where_the_seal_is(whole):
+    facts = read_run(whole)
+    assert facts.ledger.sound
+    assert facts.ledger.looks == 1
+    assert [entry["event"] for entry in facts.ledger.entries] == ["sealed", "commit", "score"]
+
+
+def test_a_ledger_with_a_flipped_byte_is_reported_broken(whole, tmp_path):
+    folder = shutil.copytree(whole.parent.parent, tmp_path / "all")
+    run = folder / "runs" / whole.name
+    rewritten(run, "run.json", lambda f: f["seal"].update(path=str(folder / "churn.seal")))
+    ledger = folder / "churn.seal" / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b'"look":1', b'"look":2', 1))
+    html = report_of([read_run(run)]).html
+    assert "the chain holds" not in html
+    assert "unknown: the ledger is broken" in html
+
+
+def test_a_ledger_that_is_not_the_one_the_run_saw_shows(copied, whole):
+    rewritten(copied, "run.json", lambda f: f["seal"].update(count=9))
+    assert "The run has seen 9 lines, and the ledger has 3." in report_of([read_run(copied)]).html
+    rewritten(copied, "run.json", lambda f: f["seal"].update(count=2, head="0" * 64))
+    assert "is not the one that the run has seen" in report_of([read_run(copied)]).html
+
+
+def test_a_seal_that_is_gone_leaves_the_head(copied):
+    rewritten(copied, "run.json", lambda f: f["seal"].update(path="elsewhere.seal"))
+    head = json.loads((copied / "final.json").read_text())["head"]
+    html = report_of([read_run(copied)]).html
+    assert head in html
+    assert "elsewhere.seal is not here" in html
+    assert "no rows were sealed" not in html
+    assert "1 of 1, as this run last saw them" in html
+
+
+def test_looks_beyond_the_budget_are_said(copied):
+    rewritten(copied, "run.json", lambda f: f.pop("seal"))
+    rewritten(copied, "final.json", lambda f: f.update(look=3))
+    html = report_of([read_run(copied)]).html
+    assert "3 of 1 – more than were meant" in html
+    assert "evaluation 3, beyond the budget of 1" in html
+
+
+def test_validation_comes_back_as_it_was_written(whole):
+    held = read_run(whole).validation
+    assert held.labels == ("no", "yes")
+    assert np.array_equal(held.row, np.arange(560))
+    assert set(held.fold.tolist()) == set(range(5))
+    np.testing.assert_allclose(np.exp(held.prediction.log_p).sum(axis=1), 1, atol=1e-12)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 from hashlib import sha256
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import likely
 from likely.errors import CannotWrite, InvalidInput, UnknownName
+from likely.sealing.create import check_target
 from likely.sealing.manifest import Manifest, canonical
 from tests.sealing.conftest import some_table
 
@@ -26,6 +28,8 @@ FILES = {
     "head.json",
     "fingerprints.bin",
 }
+
+NAMES = [f"name {i}" for i in range(30)]
 
 
 @pytest.fixture
@@ -95,7 +99,7 @@ def test_a_source_is_a_table(churn):
 def test_sealing_the_same_data_again_names_the_earlier_seal_and_its_looks(churn):
     likely.seal(churn, "y").final(likely.NaiveBayes())
     again = likely.seal(churn, "y", name="second", seed=1)
-    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 look of 1 used."
+    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 of 1 evaluation used."
     assert again.manifest.earlier == again.notes[:1]
 
 
@@ -103,7 +107,7 @@ def test_sealing_most_of_the_same_rows_names_the_earlier_seal(churn, table):
     likely.seal(churn, "y")
     some = pa.csv.read_csv(churn).slice(0, 100)
     later = likely.seal(some, "y", name="part")
-    assert "churn.seal, 0 looks of 1 used" in later.notes[0]
+    assert "churn.seal, 0 of 1 evaluation used" in later.notes[0]
     other = likely.seal(some_table(100, seed=9), "y", name="other")
     assert not other.notes
 
@@ -129,11 +133,11 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"test": 0.01}, InvalidInput, "leaves 0 rows to seal"),
         ({"test": "a fifth"}, InvalidInput, "test is 'a fifth'; expected a share"),
         ({"test": [1, 2], "group": "x"}, InvalidInput, "test names the rows, and 'x' is a column"),
-        ({"budget": 0}, InvalidInput, "budget is 0.*at least 1"),
+        ({"budget": 0}, InvalidInput, "budget is 0.*from 1 up"),
         (
             {"budget": 1.5},
             InvalidInput,
-            "budget is 1.5; expected at least 1 look, and a whole number",
+            "budget is 1.5; expected a whole number of evaluations",
         ),
         ({"budget": True}, InvalidInput, "budget is True"),
         ({"judge": "ladders"}, UnknownName, "judge 'ladders'.*Did you mean 'ladder'"),
@@ -166,7 +170,9 @@ def test_a_missing_target_is_refused_with_its_row(tmp_path):
 
 
 def test_a_seal_is_made_once(sealed, table, tmp_path):
-    with pytest.raises(InvalidInput, match=r"exists already \(0 looks of 1 used\).*another name"):
+    with pytest.raises(
+        InvalidInput, match=r"exists already \(0 of 1 evaluation used\).*another name"
+    ):
         likely.seal(table, "y", name="toy", folder=tmp_path)
     (tmp_path / "kept").touch()
     with pytest.raises(InvalidInput, match=r"escrow file .* exists already"):
@@ -185,3 +191,34 @@ def test_a_seal_of_a_later_format_is_not_misread(sealed):
     path.write_text(re.sub(r'"format":\d+', '"format":99', path.read_text()))
     with pytest.raises(likely.errors.BrokenLedger, match=r"format 99.*Install a newer likely"):
         likely.open_seal(sealed.path)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pa.array([], pa.string()), r"no value in 0 rows"),
+        (pa.array([None, None], pa.null()), r"no value in 2 rows.*Choose another column"),
+        (pa.array(["a", None, "b"]), r"missing in 1 rows, the first of them row 1.*Drop"),
+        (pa.array([1.0, float("nan")]), r"missing in 1 rows, the first of them row 1"),
+        (pa.array([1.0, 2.0, float("-inf")]), r"is -inf in row 2; finite numbers"),
+        (pa.array(["a", "a"]), r"one value in all 2 rows"),
+        (pa.array([date(2024, 1, 1), date(2024, 1, 2)]), r"date32.*days since the first"),
+        (pa.array(NAMES), r"holds names \(30 different"),
+        (pa.array(NAMES).dictionary_encode(), r"holds names \(30 different"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused(column, message):
+    with pytest.raises(InvalidInput, match=message):
+        check_target(pa.chunked_array([column]), "y")
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [1.5, 2.5], [True, False], NAMES[:20], NAMES * 5])
+def test_what_can_be_predicted_passes(values):
+    check_target(pa.chunked_array([pa.array(values)]), "y")
+
+
+def test_an_infinity_among_the_features_is_refused_while_it_can_be_fixed(tmp_path):
+    rows = pa.table({"x": [0.0, float("inf"), 1.0] * 10, "y": ["a", "b", "a"] * 10})
+    with pytest.raises(InvalidInput, match="Row 1, column 'x': found inf"):
+        likely.seal(rows, "y", folder=tmp_path)
+    assert not list(tmp_path.iterdir())

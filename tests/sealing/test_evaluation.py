@@ -86,7 +86,9 @@ def test_commit_comes_before_score_and_both_before_the_answer(sealed):
 
 def test_a_look_beyond_the_budget_is_refused_and_logged(sealed):
     sealed.final(likely.NaiveBayes())
-    with pytest.raises(HonestyRefusal, match=r"allows 1 look, and 1 was used.*again=") as refusal:
+    with pytest.raises(
+        HonestyRefusal, match=r"allows 1 evaluation, and 1 was used.*again="
+    ) as refusal:
         sealed.final(likely.NaiveBayes(smoothing=2.0))
     assert "log loss" in str(refusal.value)
     assert events(sealed) == ["sealed", "commit", "score", "refused"]
@@ -170,7 +172,7 @@ class Failing(Scorer):
 
 
 def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
-    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*no other look") as caught:
+    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*no other evaluation") as caught:
         sealed.final(likely.NaiveBayes(), scorer=Failing())
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -208,7 +210,7 @@ class NotANumber(Failing):
 
 
 def test_predictions_that_are_no_numbers_cost_no_look(sealed):
-    with pytest.raises(InvalidInput, match=r"predicts NaN.*No look was used"):
+    with pytest.raises(InvalidInput, match=r"predicts NaN.*No evaluation was used"):
         sealed.final(likely.NaiveBayes(), scorer=NotANumber())
     assert sealed.looks == 0
 

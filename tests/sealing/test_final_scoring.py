@@ -20,7 +20,7 @@ from tests.sealing.conftest import counts, labels_of, numbers_only
 def test_the_score_is_that_of_a_fresh_fit_on_the_sealed_rows(tmp_path):
     frame = numbers_only()
     sealed = likely.seal(frame, "y", folder=tmp_path)
-    found = sealed.final(LogisticRegression(), promised=0.5)
+    found = sealed.final(LogisticRegression(), cv_estimate=0.5)
     X, y = labels_of(frame, sealed)
     model = LogisticRegression().fit(sealed.train.drop(columns="y"), sealed.train["y"])
     assert_allclose(found.value, log_loss(y, model.predict_proba(X)), rtol=1e-9)
@@ -35,7 +35,7 @@ def test_the_score_is_that_of_a_fresh_fit_on_the_sealed_rows(tmp_path):
 
 
 def test_the_answer_is_a_sentence(tmp_path):
-    found = likely.seal(numbers_only(), "y", folder=tmp_path).final(GaussianNB(), promised=0.5)
+    found = likely.seal(numbers_only(), "y", folder=tmp_path).final(GaussianNB(), cv_estimate=0.5)
     digits = 3 if found.high - found.low < 0.2 else 2
     ends = f"{found.low:.{digits}f} to {found.high:.{digits}f}"
     assert str(found) == (

@@ -11,7 +11,7 @@ ALONE = """
     import numpy as np
     import pyarrow as pa
 
-    from likely.sealing.create import Origin, Terms, create_seal
+    from likely.sealing.create import Origin, SealTerms, create_seal
     from likely.sealing.evaluation import Submission, final_look
     from likely.sealing.folder import TRAIN
     from likely.sealing.scorer import Scorer
@@ -43,7 +43,7 @@ ALONE = """
 
     x = np.arange(50.0)
     origin = Origin(pa.table({"x": x, "y": 2 * x + np.sin(x)}), "a table", "0" * 64)
-    terms = Terms(target="y", test=0.2, group=None, by_time=None, budget=1, judge="plain",
+    terms = SealTerms(target="y", test=0.2, group=None, by_time=None, budget=1, judge="plain",
                   escrow=None, seed=0)
     sealed = Sealed(create_seal(origin, terms, Path(sys.argv[1]) / "line.seal"), final)
     print(sealed.final(lambda x: 2 * x).value < 1, sealed.looks)

@@ -36,10 +36,10 @@ ARGUMENT = {"FrankHall": LogisticRegression(), "PenaltyPath": likely.LogisticReg
 
 def test_it_says_rows_looks_and_budget(sealed):
     assert repr(sealed) == (
-        "<Sealed toy.seal: 96 rows to train on, 24 sealed, target 'y'; 0 looks of 1 used>"
+        "<Sealed toy.seal: 96 rows to train on, 24 sealed, target 'y'; 0 of 1 evaluation used>"
     )
     sealed.final(likely.NaiveBayes())
-    assert "1 look of 1 used" in str(sealed)
+    assert "1 of 1 evaluation used" in str(sealed)
     assert "toy.seal" in sealed._repr_html_()
     assert (sealed.looks, sealed.budget, sealed.target, sealed.name) == (1, 1, "y", "toy")
 
@@ -192,6 +192,7 @@ ASKS_FOR_ANOTHER_KIND = {  # and Python says so before anything is looked at
     "distributions.best_smoothing": "not callable",
     "errors.warn_user": "Warning subclass",
     "likelihood_ratio_test": "__dict__",
+    "searches.explore": "keyword-only arguments",
     "searches.search_learning_rate": "not callable",
     "teaching.canonical_update": "keyword-only arguments",
 }

@@ -14,7 +14,7 @@ from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty
 from likely.solvers import FixedStep, minimise
 from likely.special import exp, expit, identity
-from likely.teaching.updates import canonical_update
+from likely.teaching.losses import canonical_update
 
 MEANS = {"gaussian": identity, "bernoulli": expit, "poisson": exp}
 

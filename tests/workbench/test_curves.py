@@ -125,7 +125,7 @@ def test_mistakes_are_refused():
         lk.learning_curve(frame, "y", "logistic", of="tol")
     with pytest.raises(InvalidInput, match="shares of the training rows"):
         lk.learning_curve(frame, "y", "logistic", values=[10])
-    with pytest.raises(InvalidInput, match="its fit takes no steps"):
+    with pytest.raises(InvalidInput, match="fitted without iterations"):
         lk.learning_curve(frame, "y", "constant", of="iterations")
     with pytest.raises(InvalidInput, match="in one pass"):
         lk.learning_curve(frame, "y", "naive-bayes", of="iterations")

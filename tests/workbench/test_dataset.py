@@ -19,7 +19,7 @@ from likely.errors import InvalidInput
 from likely.sealing import folder
 from likely.sealing.manifest import Manifest
 from likely.workbench.dataset import dataset
-from likely.workbench.row_codes import codes_of, time_of
+from likely.workbench.folds import codes_of, time_of
 
 
 def test_times_are_in_the_order_of_time_and_not_of_text():

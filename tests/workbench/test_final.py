@@ -36,13 +36,13 @@ def test_a_name_is_the_model_that_compare_has(sealed):
     assert by_name.look == whole.look == 1  # the same predictions are never charged twice
 
 
-def test_a_study_is_its_best_settings_and_what_they_promised(sealed):
+def test_a_study_is_its_best_settings_and_their_estimate(sealed):
     study = lk.tune(sealed, model="logistic", space={"l2": [0.1, 3.0]}, search="grid", folds=3)
     found = sealed.final(study)
-    assert found.promised == study.best_score_
+    assert found.cv_estimate == study.best_score_
     assert found.value == sealed.final(study.best_model()).value
     nested = lk.tune(sealed, model="naive-bayes", trials=1, folds=2, nested=2)
-    assert sealed.final(nested).promised == nested.nested_score_
+    assert sealed.final(nested).cv_estimate == nested.nested_score_
 
 
 def test_what_a_model_cannot_read_is_told_with_the_remedy(sealed):
@@ -81,7 +81,7 @@ def test_the_column_of_groups_is_no_feature(frame, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("judge", ["plain", "ladder", "thresholdout"])
 @pytest.mark.parametrize("target", ["y", "size"])
-def test_a_promise_is_told_on_the_scale_of_the_score_or_not_at_all(
+def test_an_estimate_is_given_on_the_scale_of_the_score_or_not_at_all(
     frame, tmp_path, monkeypatch, judge, target
 ):
     monkeypatch.chdir(tmp_path)
@@ -91,7 +91,7 @@ def test_a_promise_is_told_on_the_scale_of_the_score_or_not_at_all(
     study = lk.tune(sealed, model=model, trials=2, folds=3)
     found = sealed.final(study)
     sign = {"log loss": 1.0, "negative log-likelihood": -1.0}.get(found.metric)
-    assert found.promised == (None if sign is None else sign * study.best_score_)
+    assert found.cv_estimate == (None if sign is None else sign * study.best_score_)
     assert (sign is None) == (target == "size" and judge != "plain")
 
 

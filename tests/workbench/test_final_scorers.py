@@ -22,8 +22,8 @@ from likely.workbench.final_scorers import (
     ErrorRateScorer,
     LogLossScorer,
     SquaredErrorScorer,
+    estimated_loss,
     places,
-    promised_by,
     scorer_from,
     scorer_of,
     usual_scorer,
@@ -79,7 +79,7 @@ def test_the_mean_loss_is_the_metric_of_the_comparison(kind, name):
     metric = metric_named("log-likelihood")
     value = metric.value(metric.statistics(truth_of(task, new), predict_for(model, task, new)))
     assert_allclose(losses.mean(), -value, rtol=1e-12)
-    assert promised_by(scorer, {"log-likelihood": value}) == -value
+    assert estimated_loss(scorer, {"log-likelihood": value}) == -value
 
 
 def test_what_a_family_denies_costs_much_and_not_infinity():
@@ -103,7 +103,7 @@ def test_judges_that_need_losses_from_0_up_get_squared_errors(judge):
     said = scorer.predictions(model, table.drop_columns(["y"]))
     assert scorer.name == "mean squared error"
     assert (scorer.losses(said, table.column("y").to_numpy()) >= 0).all()
-    assert promised_by(scorer, {"rmse": 2.0}) == 4.0
+    assert estimated_loss(scorer, {"rmse": 2.0}) == 4.0
 
 
 def test_a_sealed_class_that_training_never_saw_is_counted_and_left_out_of_the_metrics():

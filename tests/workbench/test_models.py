@@ -20,7 +20,6 @@ from likely.workbench.models import (
     MODELS,
     entries_for,
     entry_for,
-    name_of,
     space_of,
 )
 from likely.workbench.predictions import predict_for, truth_of
@@ -183,13 +182,6 @@ def test_an_estimator_has_the_space_of_the_registered_model_that_it_is_like():
     for stranger in (SklearnLogistic(), likely.FrankHall(likely.NaiveBayes())):
         with pytest.raises(InvalidInput, match="has no usual space"):
             space_of(stranger)
-
-
-def test_the_name_of_an_estimator_is_that_of_its_model():
-    assert name_of(likely.NaiveBayes()) == "naive-bayes"
-    assert name_of(likely.PenaltyPath(likely.LogisticRegression())) == "logistic-lasso"
-    assert name_of(likely.GLM(response="gamma")) == "glm"
-    assert name_of(likely.GaussianMixture()) == "gaussian-mixture"
 
 
 def test_a_response_says_what_its_numbers_are():

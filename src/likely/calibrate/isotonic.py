@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from likely._typing import Array, Codes
-from likely.calibrate.scaling import Scaling
-from likely.calibrate.scores import Scores
+from likely.calibrate.scaling import Scaling, Scores
 from likely.description import NamedColumn, NamedTable
 
 

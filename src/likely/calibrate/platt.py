@@ -18,8 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.calibrate.scaling import Scaling, log_odds
-from likely.calibrate.scores import Scores
+from likely.calibrate.scaling import Scaling, Scores, log_odds
 from likely.description import NamedColumn, NamedTable
 from likely.inputs.estimators import warn_unless_converged
 from likely.likelihoods.responses import likelihood_of

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any, final
 
 from likely._typing import Array, Codes
-from likely.calibrate.scaling import Scaling, log_odds
-from likely.calibrate.scores import Scores
+from likely.calibrate.scaling import Scaling, Scores, log_odds
 from likely.description import Fact
 from likely.objectives.temperature import (
     TemperatureObjective,

@@ -225,7 +225,7 @@ def _refuse_roles(run: "Run", name: str) -> None:
 
 
 def _refuse_missing(name: str, data: str) -> None:
-    from likely.workbench.builtin import BUILTIN
+    from likely.workbench.given_data import BUILTIN
 
     if data not in BUILTIN and not Path(data).exists():
         _refuse_changed(name, data, "is not here")

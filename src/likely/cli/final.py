@@ -60,7 +60,7 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
     from likely.cli.options import DataOptions
     from likely.workbench.dataset import dataset
     from likely.workbench.final import final_score_of_fit
-    from likely.workbench.final_scorers import promised_by, scorer_of
+    from likely.workbench.final_scorers import estimated_loss, scorer_of
 
     given = DataOptions.in_run(run.facts)
     rows = dataset(seal, kind=given.kind, order=given.order).with_task(run.model)
@@ -73,14 +73,14 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
             scorer=scorer,
             again=again,
             escrow=escrow,
-            promised=promised_by(scorer, _promises(run)),
+            cv_estimate=estimated_loss(scorer, _estimates(run)),
         )
     except HonestyRefusal as error:
         next = f"likely ledger show {shlex.quote(str(seal.path))}"
         raise Refusal(str(error), Exit.HONESTY, next) from None
 
 
-def _promises(run: "Run") -> dict[str, float]:
+def _estimates(run: "Run") -> dict[str, float]:
     """What cross-validation said of each metric."""
     scores = run.facts.get("scores") or {}
     found = {
@@ -88,8 +88,8 @@ def _promises(run: "Run") -> dict[str, float]:
         for line in scores.get("measures", ())
         if "metric" in line and line["value"] is not None
     }
-    if scores.get("promised") is not None and "metric" in scores:
-        found[scores["metric"]] = float(scores["promised"])
+    if scores.get("cv_estimate") is not None and "metric" in scores:
+        found[scores["metric"]] = float(scores["cv_estimate"])
     return found
 
 

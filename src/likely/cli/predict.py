@@ -97,7 +97,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Predictions would replace the rows they are made from."""
     from pathlib import Path
 
-    from likely.workbench.builtin import BUILTIN
+    from likely.workbench.given_data import BUILTIN
 
     given, wanted = Path(data), Path(output)
     if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):

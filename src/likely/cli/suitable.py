@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from likely.cli.exits import Exit, Refusal
-from likely.data.finite import refuse_infinities
+from likely.data.arrow import refuse_infinities
 from likely.data.labels import are_names, refuse_names
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind
-from likely.workbench.builtin import BUILTIN
+from likely.workbench.given_data import BUILTIN
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import MODELS
 from likely.workbench.roles import Roles

@@ -188,8 +188,7 @@ def _searched(
 
 def _has_scores(study: Path) -> bool:
     """Whether a trial of the search has a score: one that failed will fail again."""
-    from likely.workbench.search.study_folder import StudyFolder
-    from likely.workbench.search.trials import TrialLog
+    from likely.workbench.search.trials import StudyFolder, TrialLog
 
     log = StudyFolder(study).trials
     return log is not None and log.exists() and any(t.score for t in TrialLog(log).trials.values())
@@ -230,7 +229,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     scores = None if found.score is None else found.score.to_json()
     findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
-        scores |= {"promised": study.nested_score_ if study.outer else study.best_score_}
+        scores |= {"cv_estimate": study.nested_score_ if study.outer else study.best_score_}
     facts = {
         **prepared_facts(found, rows, chosen),
         "scores": scores,

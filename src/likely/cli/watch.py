@@ -12,7 +12,7 @@ from typing import Any, final
 import click
 
 from likely.cli.settings import Settings
-from likely.progress import Progress, listening
+from likely.progress import ProgressStep, listening
 
 PATIENCE_S = 0.7  # shorter work says nothing
 LINE_EVERY_S = 5.0
@@ -48,7 +48,7 @@ class _Bar:
         self._bar: Any = None
         self._task: Any = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: ProgressStep) -> None:
         if progress.what == self._unit:
             self._done += progress.amount
         elif self._unit != "rows":
@@ -61,7 +61,7 @@ class _Bar:
         done = self._done % self._total if passes and self._total else self._done
         self._bar.update(self._task, completed=done, detail=self._told(progress))
 
-    def _told(self, progress: Progress) -> str:
+    def _told(self, progress: ProgressStep) -> str:
         if progress.what == self._unit:
             detail = f", {progress.detail}" if progress.detail else ""
             return f"{self._done:,} {self._unit}{detail}"
@@ -69,12 +69,11 @@ class _Bar:
 
     def _start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         console = Console(stderr=True, no_color=self._settings.color is False)
         columns = ("{task.description}", BarColumn(), TextColumn("{task.fields[detail]}"))
-        bar = Bar(*columns, TimeElapsedColumn(), console=console, transient=True)
+        bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
         self._bar = self._stack.enter_context(bar)
         self._task = self._bar.add_task(self._what, total=self._total, detail="")
 
@@ -87,7 +86,7 @@ class _Lines:
         self._what, self._total, self._unit, self._done = what, total, unit, 0
         self._spoke = time.monotonic()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: ProgressStep) -> None:
         if progress.what == self._unit:
             self._done += progress.amount
         elif self._unit != "rows":

@@ -10,7 +10,7 @@ from likely.compute.executor import Executor, R, T
 @final
 @dataclass(frozen=True)
 class Serial(Executor):
-    """For small data and for debugging."""
+    """One thread, for small data and for debugging."""
 
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
         return map(term, blocks)

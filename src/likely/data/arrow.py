@@ -1,6 +1,6 @@
 """Any frame or array as an Arrow table of plain types, with a target that was given apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -39,7 +39,7 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
 
 
 def refuse_twins(names: Sequence[str]) -> None:
-    """A table in which a name says which column needs names that differ."""
+    """Refuse a table in which two columns have one name."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InvalidInput(
@@ -48,7 +48,7 @@ def refuse_twins(names: Sequence[str]) -> None:
 
 
 def plain_types(table: Rows) -> Rows:
-    """The same values in types that can be computed with.
+    """A table in types that can be computed with, its values unchanged.
 
     decimal, as databases have it      float64, or int64 where the type has no fraction
     text and bytes in views            text and bytes
@@ -160,3 +160,22 @@ def _array(column: Any) -> Any:
 def _is_missing(value: Any) -> bool:
     """None, NaN, and the missing values of pandas, one of which is no Boolean when compared."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def refuse_infinities(batches: "Iterable[pa.RecordBatch]") -> None:
+    """Name the first; a mean, a scale or a sum survives none of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    start = 0
+    for batch in batches:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if not pa.types.is_floating(column.type):
+                continue
+            row = pc.index(pc.is_inf(column), True).as_py()
+            if row >= 0:
+                raise InvalidInput(
+                    f"Row {start + row}, column {name!r}: found {column[row].as_py()}; a number "
+                    "must be finite or missing. Remove the row, or leave the cell empty."
+                )
+        start += batch.num_rows

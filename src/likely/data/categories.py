@@ -122,7 +122,7 @@ def codes_in(column: Array, categories: Array) -> Codes:
 
 
 def codes_of_factor(factor: Factor, categories: Array) -> Codes:
-    """As ``codes_in``, where each distinct value is looked up only once."""
+    """The position of each value among the categories; each distinct value is looked up once."""
     if factor.values.dtype.kind == "O" or categories.dtype.kind == "O":
         position = _codes_by_lookup(factor.values.tolist(), categories)
     else:
@@ -226,7 +226,7 @@ def _codes_by_table(column: Array, categories: Array) -> Codes:
 
 
 def _as_integers(column: Array) -> Array | None:
-    """The same numbers as integers of a small range, if that is what they are."""
+    """Numbers as integers of a small range, if that is what they are."""
     if not column.size or not (column.max() - column.min() < SMALL_RANGE):
         return None
     if max(abs(column.max()), abs(column.min())) > 2**53:

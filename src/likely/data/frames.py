@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 4096  # columns are laid side by side in pieces that stay in cache
 
 
-class Table(ABC):
+class InMemoryTable(ABC):
     """The contract of a table in memory."""
 
     names: tuple[str, ...] | None
@@ -66,7 +66,7 @@ class Table(ABC):
 
 @final
 @dataclass(frozen=True, eq=False)
-class ArrayTable(Table):
+class ArrayTable(InMemoryTable):
     """An array, (n, p), of numbers, Booleans, strings or objects."""
 
     values: Array
@@ -121,7 +121,7 @@ class ArrayTable(Table):
 
 @final
 @dataclass(frozen=True, eq=False)
-class SparseTable(Table):
+class SparseTable(InMemoryTable):
     """A ``scipy.sparse`` array or matrix: all of it numbers."""
 
     values: Matrix
@@ -171,7 +171,7 @@ class SparseTable(Table):
 
 @final
 @dataclass(frozen=True, eq=False)
-class FrameTable(Table):
+class FrameTable(InMemoryTable):
     """A data frame of any library that narwhals knows."""
 
     frame: Any  # narwhals.DataFrame
@@ -223,9 +223,9 @@ class FrameTable(Table):
         return self.frame.get_column(self.frame.columns[j])
 
 
-def as_table(table: object) -> Table:
+def as_table(table: object) -> InMemoryTable:
     """Any table in memory, ready to be read by columns."""
-    if isinstance(table, Table):
+    if isinstance(table, InMemoryTable):
         return table
     if isinstance(table, np.ndarray | list | tuple):
         return ArrayTable(_two_dimensional(table))

@@ -52,7 +52,7 @@ def hold_numbers(are_numbers: Array) -> bool:
 
 
 def refuse_names(target: str, values: Sequence[str], n_rows: int) -> NoReturn:
-    """Say what the texts seem to be, and what to do with such."""
+    """Refuse a target of names, dates or numbers as text, with what to do about each."""
     what, advice = _seems(values)
     raise InvalidInput(
         f"Column {target!r} holds {what} ({len(values):,} different values in {n_rows:,} rows, "

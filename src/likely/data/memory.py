@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 from likely.data.arrow import plain_types
 from likely.data.frames import as_table
-from likely.data.source import ColumnKind, Source, column_index
+from likely.data.source import ColumnKind, Source, as_categories, column_index
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -57,9 +57,12 @@ class TableSource(Source):
             column_index(self.names, name)
         return TableSource(self.table.select(list(names)))
 
+    def with_categories(self, names: Sequence[str]) -> "TableSource":
+        return TableSource(as_categories(self.table, names)) if names else self
+
 
 def in_one_table(source: Source) -> "pa.Table":
-    """All rows; the first batch tells how much memory they take."""
+    """All rows as one table; the first batch shows how much memory they take."""
     import pyarrow as pa
 
     if isinstance(source, TableSource):
@@ -73,7 +76,7 @@ def in_one_table(source: Source) -> "pa.Table":
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take, by what the system says; infinite if it does not."""
+    """Bytes that this process may still take; infinite where the system does not show it."""
     return min(_of_machine(), _of_group(), _of_process())
 
 
@@ -97,7 +100,7 @@ def _of_machine() -> float:
 
 
 def _of_group() -> float:
-    """What the container's limit leaves; pages of files are given back when they are needed."""
+    """Bytes that the container's limit leaves; pages of files are given back when needed."""
     try:
         most = float((CGROUP / "memory.max").read_text())
         held = float((CGROUP / "memory.current").read_text())
@@ -108,7 +111,7 @@ def _of_group() -> float:
 
 
 def _of_process() -> float:
-    """What ``ulimit -v`` leaves."""
+    """Bytes that ``ulimit -v`` leaves."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
 

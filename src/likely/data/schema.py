@@ -23,7 +23,7 @@ from likely.data.categories import (
     union,
 )
 from likely.data.frames import (
-    Table,
+    InMemoryTable,
     as_table,
     frame_of,
     is_sparse,
@@ -95,7 +95,7 @@ class Schema(Additive):
         return Learned(schema, schema._mixed(read, columns, coded))
 
     @classmethod
-    def _of_integers(cls, read: Table, X: Array) -> "Schema":
+    def _of_integers(cls, read: InMemoryTable, X: Array) -> "Schema":
         """The schema of an array of integers or Booleans, every column read as codes."""
         found = _restore_booleans(distinct_by_column(X), read.kinds)
         return cls(read.names, read.kinds, (True,) * len(found), tuple(found))
@@ -125,7 +125,8 @@ class Schema(Additive):
         columns = self._columns_of(read)
         if not any(self.as_codes):
             return Encoded(self._design_of_numbers(read, columns), ())
-        X = read.integers() if self._codes_are_values() and _in_order(columns, read) else None
+        in_order = list(columns) == list(range(len(read.kinds)))
+        X = read.integers() if self._codes_are_values() and in_order else None
         if X is not None and _within(X, self.sizes):
             return Encoded(Mixed(np.empty((X.shape[0], 0)), X, self.sizes), ())
         return self._encode_by_column(read, columns)
@@ -170,7 +171,7 @@ class Schema(Additive):
             for values in self.categories
         )
 
-    def _columns_of(self, read: Table) -> list[int]:
+    def _columns_of(self, read: InMemoryTable) -> list[int]:
         """Where each column of the schema is in the table: by name if both have names."""
         if self.names is not None and read.names is not None:
             return [column_index(read.names, name) for name in self.names]
@@ -181,7 +182,7 @@ class Schema(Additive):
             )
         return list(range(len(self.kinds)))
 
-    def _refuse_text(self, read: Table, columns: Sequence[int]) -> None:
+    def _refuse_text(self, read: InMemoryTable, columns: Sequence[int]) -> None:
         kinds = read.kinds  # made anew each time it is asked for
         if not {*kinds} - {"number", "boolean"}:
             return
@@ -193,7 +194,7 @@ class Schema(Additive):
                     "Convert it, drop it, or use a model that reads categories."
                 )
 
-    def _encode_by_column(self, read: Table, columns: Sequence[int]) -> Encoded:
+    def _encode_by_column(self, read: InMemoryTable, columns: Sequence[int]) -> Encoded:
         self._refuse_text(read, columns)
         coded: list[Codes] = []
         unseen: list[tuple[str, object]] = []
@@ -218,12 +219,12 @@ class Schema(Additive):
             X = side_by_side([codes_in(*pair) for pair in pairs], X.shape[0], np.int32)
         return Mixed(np.empty((X.shape[0], 0)), X, self.sizes)
 
-    def _design_of_numbers(self, read: Table, columns: Sequence[int]) -> Design:
+    def _design_of_numbers(self, read: InMemoryTable, columns: Sequence[int]) -> Design:
         self._refuse_text(read, columns)
         X = read.matrix(columns)
         return Csr(X) if is_sparse(X) else Dense(X)
 
-    def _mixed(self, read: Table, columns: Sequence[int], coded: Sequence[Codes]) -> Mixed:
+    def _mixed(self, read: InMemoryTable, columns: Sequence[int], coded: Sequence[Codes]) -> Mixed:
         """The numbers of the table beside the codes of its other columns."""
         numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
         numeric = np.empty((read.n_rows, 0))
@@ -243,7 +244,9 @@ class Schema(Additive):
         return columns
 
 
-def _described(read: Table, flags: Sequence[bool]) -> Iterator[tuple[Array | None, Factor | None]]:
+def _described(
+    read: InMemoryTable, flags: Sequence[bool]
+) -> Iterator[tuple[Array | None, Factor | None]]:
     """The categories of each column and its codes; two Nones where it is read as numbers."""
     for position, coded in enumerate(flags):
         if not coded:
@@ -264,7 +267,7 @@ def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) 
         )
 
 
-def _check_columns(read: Table, as_codes: Sequence[bool]) -> tuple[bool, ...]:
+def _check_columns(read: InMemoryTable, as_codes: Sequence[bool]) -> tuple[bool, ...]:
     kinds = kinds_of(read)
     flags = tuple(map(bool, as_codes))
     if len(flags) != len(kinds.kinds):
@@ -282,10 +285,6 @@ def _restore_booleans(found: tuple[Array, ...], kinds: Sequence[ColumnKind]) -> 
 
 def _common_kind(a: ColumnKind, b: ColumnKind) -> ColumnKind:
     return a if a == b else "number" if "category" not in (a, b) else "category"
-
-
-def _in_order(columns: Sequence[int], read: Table) -> bool:
-    return list(columns) == list(range(len(read.kinds)))
 
 
 def _within(X: Array, sizes: Sequence[int]) -> bool:

@@ -30,8 +30,8 @@ T = TypeVar("T")
 A = TypeVar("A", bound=Additive)
 
 
-class Sums(Protocol):
-    """What is needed of an executor."""
+class SummingExecutor(Protocol):
+    """The part of an executor that reading a file needs: sums over blocks."""
 
     def sum(self, term: Callable[[T], A], blocks: Iterable[T]) -> A: ...
 
@@ -180,7 +180,7 @@ def chunks(source: Source, rows: int) -> "Iterator[pa.Table]":
 def find_schema(
     source: Source,
     as_codes: Sequence[bool],
-    executor: Sums,
+    executor: SummingExecutor,
     *,
     table: Source | None = None,
     weight: str | None = None,
@@ -213,9 +213,9 @@ def find_schema_and_classes(
     as_codes: Sequence[bool],
     target: str | None,
     weight: str | None,
-    executor: Sums,
+    executor: SummingExecutor,
 ) -> tuple[Schema, Array]:
-    """What the features and the target are, in one pass where one will do."""
+    """The schema of the features and the classes of the target, in one pass where one will do."""
     if target is None:
         found = find_schema(features, as_codes, executor, table=source, weight=weight)
         return found, np.empty(0)

@@ -21,9 +21,6 @@ from likely.data.source import ColumnKind, Source, column_index
 if TYPE_CHECKING:
     import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
@@ -95,12 +92,6 @@ def fold_of(start: int, n: int, seed: int, n_folds: int) -> Codes:
     return np.minimum(fold, n_folds - 1)  # the product may round up to n_folds
 
 
-def stratified_mask(labels: Codes, seed: int, fraction: float) -> Array:
-    """Which examples are held out: of each class the same share, to the nearest example."""
-    rank, size = _ranks(labels, seed)
-    return rank < np.rint(fraction * size)
-
-
 def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     """The fold of each example: classes, and the folds as a whole, differ by at most one."""
     order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
@@ -114,16 +105,3 @@ def mix(z: Array) -> Array:
     z = (z ^ (z >> np.uint64(30))) * FIRST
     z = (z ^ (z >> np.uint64(27))) * SECOND
     return z ^ (z >> np.uint64(31))
-
-
-def _ranks(labels: Codes, seed: int) -> tuple[Array, Array]:
-    """The place of each example in its class, in the order of the hash, and the class's size."""
-    order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
-    _, first, code, count = np.unique(
-        labels[order], return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(labels.size, dtype=np.int64)
-    size = np.empty(labels.size, dtype=np.int64)
-    rank[order] = np.arange(labels.size) - first[code]
-    size[order] = count[code]
-    return rank, size

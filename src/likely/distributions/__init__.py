@@ -29,7 +29,7 @@ from likely.distributions.joint_table import JointTable, JointTableFamily
 from likely.distributions.laplace import Laplace, LaplaceFamily, laplace_negative_log
 from likely.distributions.multinomial import Multinomial
 from likely.distributions.poisson import Poisson
-from likely.distributions.product import Part, Product, ProductFamily, Selection
+from likely.distributions.product import Product, ProductFamily, ProductPart, Selection
 from likely.distributions.responsibility import Labels
 from likely.distributions.smoothing import best_smoothing
 
@@ -56,10 +56,10 @@ __all__ = [
     "LinearForm",
     "Multinomial",
     "NamedForm",
-    "Part",
     "Poisson",
     "Product",
     "ProductFamily",
+    "ProductPart",
     "Selection",
     "Statistics",
     "Takes",

@@ -4,6 +4,7 @@
     θ̂ = from_statistics(S + S₀)          S₀ are pseudo-statistics: the prior is one more block
     log p(x | k)                         log_prob
     log p(S | θ)                         log_likelihood_of: the data's, or the prior's, from sums
+    E[log p(x_j | k) − log p(x_j | not k)]   evidence of feature j, over x_j drawn from component k
 
 A *family* is how one kind of p(x | k) is learned: ``statistics``, ``pseudo_statistics``
 and ``from_statistics``.  Where nothing needs configuring the family is the class itself
@@ -23,9 +24,15 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.additive import Additive, FieldwiseAdditive
-from likely.distributions.evidence import drawn_evidence
 from likely.distributions.responsibility import Responsibility, first_cell
 from likely.errors import BadCell, InvalidInput
+from likely.special import logsumexp
+
+DRAWS = 500  # per component, fewer for wide tables
+SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
+CLEARLY = 100.0  # × the prior's share: all rows do spread
+STRONG_SHARE = 1e-4  # a prior worth this much keeps components from collapsing by itself
+MOST_CELLS = 4_000_000  # of contributions that are held at once
 
 
 class Statistics(Additive):
@@ -35,8 +42,32 @@ class Statistics(Additive):
     def scaled(self, factor: float) -> Self: ...
 
     def without_covariances(self) -> "Statistics":
-        """The same of each feature by itself: what tells the scale of a prior."""
+        """The statistics of each feature by itself, which give the scale of a prior."""
         return self
+
+    def component_prior(
+        self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
+    ) -> Any:
+        """The prior of a mixture's components, where these statistics are those of all rows.
+
+        A family of counts has ``alpha`` imagined counts, one per feature.  A Gaussian has an
+        inverse-Wishart prior of ``strength`` imagined examples with the variances of all rows;
+        the strong one is that of Fraley and Raftery.
+        """
+        chosen = alpha if family.smoothed else 0.0
+        return family.pseudo_statistics(chosen, (n_components, len(alpha)))
+
+    def collapsed(self, family: Any, prior: Any) -> tuple[int, ...]:
+        """Components whose spread comes from the prior, not from their rows.
+
+        In units of the standard deviations of all rows, for some direction v:
+        vᵀ S_k v < p (the rows of the component spread less than the prior) and vᵀ T v ≥ 100 p (all
+        rows do not).  S_k is the scatter of component k, T that of all rows, p the prior's share
+        of T.  A component on repeated rows has no spread in any direction; one on a column of few
+        distinct values has none along it.  Where all rows have none (a repeated column) nothing has
+        collapsed, and one component alone cannot.
+        """
+        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +86,7 @@ class LinearForm(NamedTuple):
     terms: str  # what T(x) is: "x", or "x, x²"
 
     def named(self, names: Sequence[str]) -> "NamedForm":
-        """With the name of what each weight multiplies; ``names`` are those of the features."""
+        """The form with the name of what each weight multiplies; ``names`` are of the features."""
         if self.terms == "x":
             terms = list(names)
         elif self.terms == "x, x²":
@@ -75,7 +106,7 @@ class NamedForm(NamedTuple):
 
 
 class FusedExpectation(NamedTuple):
-    """What an E step brings: N_k, the expected statistics, and Σ w log p(x)."""
+    """The result of an E step: N_k, the expected statistics, and Σ w log p(x)."""
 
     weight: Array  # N, (n_components,)
     statistics: Any
@@ -154,7 +185,7 @@ class Distribution(ABC):
         return self.linear_form().named(names)
 
     def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Any:
-        """As ``sample``; ``length`` is the total of a row's counts, where that is given."""
+        """One x per entry of ``component``; ``length`` is the total of a row's counts, if given."""
         return self.sample(component, rng)
 
     @property
@@ -174,7 +205,7 @@ class Distribution(ABC):
         return [(self, tuple(range(self.n_features)))]
 
     def margins(self) -> "Distribution":
-        """Each feature by itself: what it tells without the others."""
+        """The distribution of each feature by itself, without the others."""
         return self
 
     def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
@@ -270,3 +301,26 @@ def log_product(X: Matrix, log_values: Array) -> Array:
 def product(X: Matrix, M: Array) -> Array:
     """XM, dense: ``np.dot`` lets go of the GIL where ``@`` does not."""
     return np.dot(X, M) if isinstance(X, np.ndarray) else np.asarray(X @ M)
+
+
+def drawn_evidence(member: Any, log_mixing: Array, rng: np.random.Generator) -> Array:
+    """The evidence of each feature from draws of ``member``, (n_components, n_features)."""
+    k, d = len(log_mixing), member.n_features
+    if k < 2:
+        return np.zeros((k, d))
+    draws = max(min(DRAWS, MOST_CELLS // (d * k * k)), 20)
+    contributions = member.contributions(member.sample(np.repeat(np.arange(k), draws), rng))
+    return np.stack(
+        [
+            _log_odds(contributions[c * draws : (c + 1) * draws], log_mixing, c).mean(axis=0)
+            for c in range(k)
+        ]
+    )
+
+
+def _log_odds(contributions: Array, log_mixing: Array, c: int) -> Array:
+    """log p(x_j | c) − log p(x_j | not c), (n, n_features)."""
+    others = np.arange(len(log_mixing)) != c
+    log_share = log_mixing[others] - logsumexp(log_mixing[others])
+    rest: Array = logsumexp(contributions[:, :, others] + log_share, axis=2)
+    return np.asarray(contributions[:, :, c] - rest)

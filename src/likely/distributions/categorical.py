@@ -38,7 +38,7 @@ class CategoricalStatistics(Statistics):
         return type(self)(factor * self.counts, self.sizes)
 
     def recoded(self, recoding: tuple[Array, ...], sizes: tuple[int, ...]) -> Self:
-        """The same counts after categories were added: ``recoding[j]`` maps old codes to new."""
+        """The counts after categories were added: ``recoding[j]`` maps old codes to new."""
         wider = np.zeros((len(self.counts), sum(sizes)))
         new_starts = starts(sizes)
         for old, start, codes in zip(
@@ -193,7 +193,7 @@ class Categorical(Distribution):
         return NamedForm(self.log_probability, np.zeros(self.n_components), tuple(terms))
 
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        """Of each component, the value that it has more often than the others do."""
+        """The value that each component has more often than the others do."""
         p = self.table(feature)  # (n_components, n_values)
         mean = np.maximum(p.mean(axis=0), np.finfo(float).tiny)
         best = (p * np.log(np.maximum(p / mean, np.finfo(float).tiny))).argmax(axis=1)

@@ -8,11 +8,10 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
-expectations (``missing_gaussian``): the plain statistics want complete rows.
+expectations (``full_moments``): the plain statistics want complete rows.
 
 References
 ----------
-Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
 Bishop, Pattern Recognition and Machine Learning, §4.2.1.
 """
 
@@ -25,111 +24,28 @@ import numpy as np
 
 from likely._typing import Array, Matrix
 from likely.cholesky import InverseRoot, inverse_root
-from likely.distributions.base import Distribution, FusedExpectation, LinearForm, Statistics
+from likely.distributions.base import Distribution, FusedExpectation, LinearForm
+from likely.distributions.full_moments import (
+    MOST_FEATURES,
+    FullMoments,
+    expected_moments,
+    full_moments,
+    log_prob_of_observed,
+    whitened_sums,
+)
 from likely.distributions.gaussian import (
     LOG_2PI,
     DiagonalFamily,
     DiagonalGaussian,
-    DiagonalMoments,
-    merged_means,
-    refuse_overflow,
 )
-from likely.distributions.missing_gaussian import expected_moments, log_prob_of_observed
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
     Responsibility,
-    refuse_infinity,
-    totals,
-    weighted_sums,
 )
-from likely.distributions.whitened import MOST_FEATURES, whitened_sums
-from likely.errors import InvalidInput, MissingCells
+from likely.errors import InvalidInput
 
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class FullMoments(Statistics):
-    """Weight n_k, mean m_k and scatter Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ.
-
-    ``scatter`` has one matrix per component, or one that sums over them (tied).
-    """
-
-    weight: Array  # (n_components, 1)
-    mean: Array  # (n_components, n_features)
-    scatter: Array  # (n_components, d, d), or (1, d, d) when tied
-    degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
-
-    def __add__(self, other: Self) -> Self:
-        weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
-        delta = other.mean - self.mean
-        moved = (between * delta)[:, :, None] * delta[:, None, :]
-        if len(self.scatter) < len(moved):
-            moved = moved.sum(axis=0, keepdims=True)
-        scatter = self.scatter + other.scatter + moved
-        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(
-            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
-        )
-
-    def without_covariances(self) -> DiagonalMoments:
-        scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
-        return DiagonalMoments(self.weight, self.mean, scatter)
-
-    def pooled(self) -> Self:
-        """The same with one scatter that sums over the components."""
-        scatter = self.scatter.sum(axis=0, keepdims=True)
-        return type(self)(self.weight, self.mean, scatter, self.degrees)
-
-
-def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False) -> FullMoments:
-    """Centred moments of one block of complete rows."""
-    X = np.asarray(X, dtype=float)
-    weight = totals(responsibility)[:, None]
-    with np.errstate(invalid="ignore", over="ignore"):  # looked at below
-        sums = weighted_sums(responsibility, X)
-    if not np.isfinite(sums).all():
-        refuse_infinity(X)
-        _refuse_gaps(X)
-    mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
-    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-        if isinstance(responsibility, Labels):
-            scatter = _scatter_by_label(X, responsibility, mean, tied=tied)
-        else:
-            r = responsibility
-            scatter = np.stack(
-                [np.dot((X - m).T, (X - m) * r[:, k, None]) for k, m in enumerate(mean)]
-            )
-            scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
-    refuse_overflow(scatter)
-    return FullMoments(weight, mean, scatter)
-
-
-def _refuse_gaps(X: Array) -> None:
-    column = np.nonzero(np.isnan(X))[1]
-    if len(column):
-        raise MissingCells(
-            f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
-            "Fill it, or ask a fitted member for expected_statistics."
-        )
-
-
-def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
-    weight = labels.weights()
-    if tied:
-        known = labels.codes >= 0
-        centred = X[known] - mean[labels.codes[known]]
-        return np.dot(centred.T, centred * weight[known, None])[None]
-    out = np.zeros((labels.n_components, X.shape[1], X.shape[1]))
-    for k in range(labels.n_components):
-        rows = labels.codes == k
-        centred = X[rows] - mean[k]
-        out[k] = np.dot(centred.T, centred * weight[rows, None])
-    return out
 
 
 @final
@@ -258,7 +174,7 @@ class FullGaussian(Distribution):
         return out
 
     def log_score(self, X: Matrix) -> Array:
-        """For a tied model, linear in x: the quadratic term is shared."""
+        """log p(x | k), without the quadratic term that the components of a tied model share."""
         if not self.tied or not np.isfinite(X).all():
             return self.log_prob(X)
         centre = self.mean.mean(axis=0)  # (x − c) keeps the digits of data far from 0
@@ -275,7 +191,7 @@ class FullGaussian(Distribution):
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
-        """By a compiled loop, for large blocks of few features and complete rows."""
+        """The E step by a compiled loop, for large blocks of few features and complete rows."""
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
             return None
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
@@ -300,7 +216,7 @@ class FullGaussian(Distribution):
         return -0.5 * out
 
     def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
-        """Of a tied model: weight times distance from the mean of the classes."""
+        """For a tied model, weight times distance from the mean of the classes."""
         if not self.tied:
             return super().centred_contributions(X)
         centre = self.mean.mean(axis=0)

@@ -11,17 +11,26 @@ variance of the feature over all components; the units of one do not matter to a
 References
 ----------
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983, eq. 2.1.
+Fraley & Raftery, Bayesian regularization for normal mixture estimation and model-based
+clustering, J. Classification 2007, §3 (the strong prior of a mixture).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from likely._typing import Array, Matrix
-from likely.distributions.base import Distribution, LinearForm, Statistics, Takes
+from likely.distributions.base import (
+    SMALLEST_SHARE,
+    STRONG_SHARE,
+    Distribution,
+    LinearForm,
+    Statistics,
+    Takes,
+)
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -64,6 +73,33 @@ class DiagonalMoments(Statistics):
         total = np.maximum(weight.sum(axis=0), SMALLEST_VARIANCE)
         mean = (weight * self.mean).sum(axis=0) / total
         return (self.scatter.sum(axis=0) + (weight * (self.mean - mean) ** 2).sum(axis=0)) / total
+
+    def component_prior(
+        self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
+    ) -> Any:
+        variance = self.pooled_variance()
+        scale = np.where(variance > 0, variance, 1.0)
+        d = len(scale)
+        if strong:  # Fraley & Raftery: ν = d + 2, and the volume shared among the components
+            strength, scale = float(d + 2), scale / n_components ** (2 / d)
+        return family.pseudo_statistics(strength, (n_components, d), scale=scale)
+
+    def collapsed(self, family: Any, prior: "DiagonalMoments") -> tuple[int, ...]:
+        """Components with a column in which all rows spread, and their own do not."""
+        if len(self.mean) < 2:
+            return ()
+        weight = np.broadcast_to(self.weight, self.mean.shape)
+        whole = self.pooled_variance() * weight.sum(axis=0)
+        used = whole > 0
+        own, imagined = self.scatter[:, used], prior.scatter[:, used]
+        if (imagined >= STRONG_SHARE * whole[used]).all():
+            return ()
+        if family.spherical:  # one variance for all columns
+            own, imagined = own.sum(axis=1, keepdims=True), imagined.sum(axis=1, keepdims=True)
+            flat = own < np.maximum(imagined, SMALLEST_SHARE * whole.sum())
+        else:
+            flat = own < np.maximum(imagined, SMALLEST_SHARE * whole[used])
+        return tuple(np.flatnonzero(flat.any(axis=1) & (weight.max(axis=1) > 0)).tolist())
 
 
 def merged_means(
@@ -203,7 +239,7 @@ class DiagonalGaussian(Distribution):
 
     @property
     def covariance(self) -> Array:
-        """As full matrices, (n_components, n_features, n_features)."""
+        """The covariances as full matrices, (n_components, n_features, n_features)."""
         return np.stack([np.diag(v) for v in self.variance])
 
     def log_prob(self, X: Matrix) -> Array:

@@ -121,7 +121,7 @@ class Multinomial(Distribution):
         return np.exp(self.log_probability)
 
     def log_prob(self, X: Matrix) -> Array:
-        """With log B(x): a probability of the counts, given their total."""
+        """log p(x | k) with log B(x): the probability of the counts, given their total."""
         return self.log_score(X) + np.atleast_1d(log_multinomial_coefficient(X))[:, None]
 
     def log_score(self, X: Matrix) -> Array:

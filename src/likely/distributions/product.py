@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.distributions.base import (
     Distribution,
     Family,
@@ -38,20 +38,20 @@ class Selection:
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Say where in the table a bad cell is, not where among these columns."""
+        """Errors about a bad cell, raised inside, name its place in the whole table."""
         try:
             yield
         except BadCell as error:
             raise error.moved(column=self.features[error.column]) from None
 
-    def of(self, X: Columns | Matrix) -> Matrix:
-        source = X if not isinstance(X, Columns) else X.codes if self.coded else X.numeric
+    def of(self, X: NumbersAndCodes | Matrix) -> Matrix:
+        source = X if not isinstance(X, NumbersAndCodes) else X.codes if self.coded else X.numeric
         return source if self.everything else source[:, list(self.columns)]
 
 
 @final
 @dataclass(frozen=True)
-class Part:
+class ProductPart:
     """A family and the columns it reads."""
 
     family: Family
@@ -74,23 +74,57 @@ class ProductStatistics(Statistics):
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))
 
+    def component_prior(
+        self,
+        family: "ProductFamily",
+        n_components: int,
+        alpha: Any,
+        strength: float,
+        *,
+        strong: bool,
+    ) -> Self:
+        per_column = np.broadcast_to(np.asarray(alpha, dtype=float), family.n_features)
+        return type(self)(
+            tuple(
+                own.component_prior(
+                    part.family,
+                    n_components,
+                    per_column[list(part.selection.features)],
+                    strength,
+                    strong=strong,
+                )
+                for part, own in zip(family.parts, self.parts, strict=True)
+            )
+        )
+
+    def collapsed(self, family: "ProductFamily", prior: Self) -> tuple[int, ...]:
+        parts = zip(family.parts, self.parts, prior.parts, strict=True)
+        found = {k for part, own, p in parts for k in own.collapsed(part.family, p)}
+        return tuple(sorted(found))
+
 
 @final
 @dataclass(frozen=True)
 class ProductFamily:
     """Families side by side."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ProductPart, ...]
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
 
-    def check(self, X: Columns | Matrix) -> None:
+    @property
+    def n_features(self) -> int:
+        return sum(len(part.selection.features) for part in self.parts)
+
+    def check(self, X: NumbersAndCodes | Matrix) -> None:
         for part in self.parts:
             with part.selection.placing():
                 part.family.check(part.selection.of(X))
 
-    def statistics(self, X: Columns | Matrix, responsibility: Responsibility) -> ProductStatistics:
+    def statistics(
+        self, X: NumbersAndCodes | Matrix, responsibility: Responsibility
+    ) -> ProductStatistics:
         parts = []
         for part in self.parts:
             with part.selection.placing():
@@ -105,7 +139,7 @@ class ProductFamily:
         )
 
     def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
-        """With one ``alpha`` for all parts."""
+        """How well the examples predict each other, with one ``alpha`` for all parts."""
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.family.leave_one_out(s, alpha) for part, s in pairs))
 
@@ -115,7 +149,7 @@ class ProductFamily:
         return Product(fitted, tuple(part.selection for part in self.parts))
 
 
-def _pseudo_statistics(part: Part, alpha: Array, n_components: int) -> Any:
+def _pseudo_statistics(part: ProductPart, alpha: Array, n_components: int) -> Any:
     chosen = alpha[list(part.selection.features)] if part.family.smoothed else 0.0
     return part.family.pseudo_statistics(chosen, (n_components, len(part.selection.columns)))
 
@@ -140,10 +174,10 @@ class Product(Distribution):
     def n_parameters(self) -> int:
         return sum(part.n_parameters for part in self.parts)
 
-    def log_prob(self, X: Columns | Matrix) -> Array:
+    def log_prob(self, X: NumbersAndCodes | Matrix) -> Array:
         return self._total([p.log_prob(s.of(X)) for p, s in self._pairs()])
 
-    def log_score(self, X: Columns | Matrix) -> Array:
+    def log_score(self, X: NumbersAndCodes | Matrix) -> Array:
         return self._total([p.log_score(s.of(X)) for p, s in self._pairs()])
 
     def expected_statistics(self, family: Any, X: Any, responsibility: Responsibility) -> Any:
@@ -158,7 +192,7 @@ class Product(Distribution):
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.log_likelihood_of(s) for part, s in pairs))
 
-    def contributions(self, X: Columns | Matrix) -> Array:
+    def contributions(self, X: NumbersAndCodes | Matrix) -> Array:
         out: Array | None = None
         for part, selection in self._pairs():
             own = part.contributions(selection.of(X))
@@ -169,7 +203,7 @@ class Product(Distribution):
         return out
 
     def linear_form(self) -> LinearForm:
-        """Of numeric columns only: codes are not numbers that a weight could multiply."""
+        """The linear form of numeric columns: a weight cannot multiply codes."""
         coef = np.zeros((self.n_components, self.n_features))
         intercept = np.zeros(self.n_components)
         for part, selection in self._pairs():
@@ -185,7 +219,7 @@ class Product(Distribution):
 
     def sample(
         self, component: Array, rng: np.random.Generator, *, length: int | Array = 100
-    ) -> Columns:
+    ) -> NumbersAndCodes:
         """Numeric columns and codes; ``length`` is the total of a row's multinomial counts."""
         n, coded = len(component), [s.coded for s in self.selections]
         widths = [len(s.columns) for s in self.selections]
@@ -194,7 +228,7 @@ class Product(Distribution):
         for part, selection in self._pairs():
             target = codes if selection.coded else numeric
             target[:, list(selection.columns)] = part.sample_of_length(component, rng, length)
-        return Columns(numeric, codes)
+        return NumbersAndCodes(numeric, codes)
 
     def named_form(self, names: Sequence[str], values: Sequence[Any]) -> NamedForm:
         forms = [

@@ -27,7 +27,7 @@ class Labels:
     weight: Array | None = None  # (n,); None is 1
 
     def dense(self) -> Array:
-        """The same as a matrix, (n, n_components)."""
+        """The labels as a matrix of responsibilities, (n, n_components)."""
         out = np.zeros((len(self.codes), self.n_components))
         known = np.flatnonzero(self.codes >= 0)
         out[known, self.codes[known]] = 1.0 if self.weight is None else self.weight[known]
@@ -148,7 +148,7 @@ def _sparse_sums_by_label(labels: Labels, X: Matrix) -> Array:
 
 
 def for_loop(values: Array, dtype: type = np.float64) -> Array:
-    """As compiled loops want it: one dtype, C order, writable (anything else compiles again)."""
+    """An array as compiled loops want it: one dtype, C order, writable (others compile again)."""
     return np.require(values, dtype, ["C", "W"])
 
 

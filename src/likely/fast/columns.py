@@ -120,7 +120,7 @@ def descend_csc(starts, rows, values, columns, d, q, beta, l1, l2, centred, shar
 
 @njit(cache=True, nogil=True)
 def descend_dense(X, columns, d, q, beta, l1, l2, centred, share, max_sweeps):
-    """The same, for columns that are the rows of a C-contiguous X (p, n)."""
+    """Coordinate descent on columns that are the rows of a C-contiguous X (p, n)."""
     m = columns.size
     total = d.sum()
     curvature, cross, order = np.zeros(m), np.zeros(m), np.arange(m)

@@ -5,12 +5,19 @@
     sigmoid    1 / (1 + exp(−(x − c)/s))         of each column
     spline     cubic B-splines with knots c      of each column
 
+    centres of one column          quantiles, from the lowest to the highest value
+    centres of several columns     rows, drawn with probability ∝ w · (distance to the nearest)²
+    width s                        the mean distance from a centre to its nearest neighbour
+
+Draws do not depend on the order of rows, nor on whether a row is repeated or has weight 2.
 To add a basis, write one class and name it in ``BASES``.
 
 References
 ----------
 Bishop, Pattern Recognition and Machine Learning, §3.1 (radial and sigmoid).
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., appendix to ch. 5.
+Arthur & Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007, §2.
+Moody & Darken, Fast learning in networks of locally-tuned processing units, 1989, §3.
 """
 
 from abc import ABC, abstractmethod
@@ -24,28 +31,22 @@ from scipy.spatial.distance import cdist
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.features.centres import (
-    given_numbers,
-    given_points,
-    quantile_centres,
-    seeded_centres,
-    typical_gap,
-)
+from likely.quantiles import QuantileSummary
 from likely.special import expit
 
 CUBIC = 3
 
 
-class Asked(NamedTuple):
-    """What the user said about centres and widths."""
+class BasisSettings(NamedTuple):
+    """The centres and widths that the user asks for."""
 
     centres: Any  # a number, or the centres
     width: float | None
     rng: np.random.Generator
 
 
-class Place(NamedTuple):
-    """Where the functions sit: arrays and numbers, or lists of them, one a column."""
+class BasisPlacement(NamedTuple):
+    """Where the functions are: arrays and numbers, or lists of them, one a column."""
 
     centres: Any
     width: Any
@@ -57,35 +58,37 @@ class Basis(ABC):
     name: str
 
     @abstractmethod
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         """Centres and widths for these rows."""
 
     @abstractmethod
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         """Φ, (n, m); NaN where it depends on one."""
 
     @abstractmethod
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]: ...
+    def names(
+        self, columns: Sequence[str], place: BasisPlacement, n_functions: int
+    ) -> list[str]: ...
 
 
 class JointBasis(Basis):
     """Functions of a whole row; centres are points, (m, d)."""
 
     @abstractmethod
-    def features(self, X: Array, place: Place) -> Array: ...
+    def features(self, X: Array, place: BasisPlacement) -> Array: ...
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         complete = ~np.isnan(X).any(axis=1)
         X, weight = X[complete], weight[complete]
         centres = self._centres(asked, X, weight)
         width = typical_gap(centres, X, weight) if asked.width is None else float(asked.width)
-        return Place(centres, width)
+        return BasisPlacement(centres, width)
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [f"{self.name}_{k}" for k in range(n_functions)]
 
     @staticmethod
-    def _centres(asked: Asked, X: Array, weight: Array) -> Array:
+    def _centres(asked: BasisSettings, X: Array, weight: Array) -> Array:
         if not is_number(asked.centres):
             return given_points(asked.centres, X.shape[1])
         if not len(X):
@@ -110,11 +113,11 @@ class ColumnBasis(Basis):
     def n_functions(self, centres: Array) -> int:
         return len(centres)
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         parts = zip(X.T, place.centres, place.width, strict=True)
         return np.concatenate([self.of_column(x, c, s) for x, c, s in parts], axis=1)
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
         if is_number(asked.centres):
             centres = [self._quantiles(asked.centres, X, weight, j) for j in range(X.shape[1])]
         else:
@@ -122,15 +125,15 @@ class ColumnBasis(Basis):
         for each in centres:
             self._refuse_too_few(each)
         if asked.width is not None:
-            return Place(centres, [float(asked.width)] * len(centres))
+            return BasisPlacement(centres, [float(asked.width)] * len(centres))
         known = [~np.isnan(x) for x in X.T]
         width = [
             typical_gap(each[:, None], X[rows, j, None], weight[rows])
             for j, (each, rows) in enumerate(zip(centres, known, strict=True))
         ]
-        return Place(centres, width)
+        return BasisPlacement(centres, width)
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [
             f"{column}_{self.name}_{k}"
             for column, centres in zip(columns, place.centres, strict=True)
@@ -161,18 +164,18 @@ class ColumnBasis(Basis):
 class Radial(JointBasis):
     name: ClassVar[str] = "radial"  # type: ignore[misc]  # the same for all instances
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         return np.exp(cdist(X, place.centres, "sqeuclidean") / (-2 * place.width**2))
 
 
 @final
 @dataclass(frozen=True)
 class Distance(JointBasis):
-    """Not squared: squared distances to two centres differ by a linear function of x."""
+    """‖x − c‖, not squared: squared distances to two centres differ by a linear function of x."""
 
     name: ClassVar[str] = "distance"  # type: ignore[misc]
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         return np.asarray(cdist(X, place.centres))
 
 
@@ -188,7 +191,7 @@ class Sigmoid(ColumnBasis):
 @final
 @dataclass(frozen=True)
 class Spline(ColumnBasis):
-    """All but the last: together they total 1, as the intercept of a model does already.
+    """All cubic B-splines but the last: they total 1, as the intercept of a model does already.
 
     The knots go on outside with the outermost gap; beyond the outer knots that were given, the
     functions keep the values they have there.
@@ -215,7 +218,7 @@ class Spline(ColumnBasis):
 
 @final
 @dataclass(frozen=True)
-class Given(Basis):
+class GivenBasis(Basis):
     """The user's own function of an array, (n, d), to (n, m)."""
 
     function: Callable[[Array], Array]
@@ -225,10 +228,10 @@ class Given(Basis):
         name = getattr(self.function, "__name__", "")
         return name if name.isidentifier() else "basis"
 
-    def place(self, asked: Asked, X: Array, weight: Array) -> Place:
-        return Place(None, None)
+    def place(self, asked: BasisSettings, X: Array, weight: Array) -> BasisPlacement:
+        return BasisPlacement(None, None)
 
-    def features(self, X: Array, place: Place) -> Array:
+    def features(self, X: Array, place: BasisPlacement) -> Array:
         features = np.asarray(self.function(X), dtype=np.float64)
         features = features[:, None] if features.ndim == 1 else features
         if features.ndim != 2 or len(features) != len(X):
@@ -238,7 +241,7 @@ class Given(Basis):
             )
         return features
 
-    def names(self, columns: Sequence[str], place: Place, n_functions: int) -> list[str]:
+    def names(self, columns: Sequence[str], place: BasisPlacement, n_functions: int) -> list[str]:
         return [f"{self.name}_{k}" for k in range(n_functions)]
 
 
@@ -250,3 +253,85 @@ BASES: dict[str, Basis] = {
 def is_number(centres: Any) -> bool:
     """Whether a number of centres was asked for."""
     return isinstance(centres, int | np.integer)
+
+
+def quantile_centres(x: Array, n_centres: int, weight: Array) -> Array:
+    """Different quantiles of a column at equal steps; of a column of ties, fewer."""
+    summary = QuantileSummary.of(x, weight, limit=None)
+    steps = np.linspace(0, 1, n_centres) if n_centres > 1 else np.array([0.5])
+    return np.unique(summary.quantile(steps))
+
+
+def seeded_centres(X: Array, n_centres: int, weight: Array, rng: np.random.Generator) -> Array:
+    """Different rows of X far from one another, (m, d); all of them if there are fewer."""
+    rows, code = np.unique(X, axis=0, return_inverse=True)
+    total = np.bincount(np.ravel(code), weights=weight, minlength=len(rows))
+    if len(rows) <= n_centres:
+        return rows
+    chosen: list[int] = []
+    pull = total.copy()
+    nearest = np.full(len(rows), np.inf)
+    for _ in range(n_centres):
+        reach = np.cumsum(pull)
+        chosen.append(int(np.searchsorted(reach, rng.random() * reach[-1], side="right")))
+        latest = cdist(rows, rows[chosen[-1:]], "sqeuclidean").ravel()
+        _refuse_overflow(latest)
+        nearest = np.minimum(nearest, latest)
+        pull = total * nearest
+    return rows[np.sort(chosen)]
+
+
+def given_points(centres: Any, n_columns: int) -> Array:
+    """The user's centres as points, (m, d)."""
+    points = _finite(centres)
+    points = points[:, None] if points.ndim == 1 and n_columns == 1 else points
+    if points.ndim != 2 or points.shape[1] != n_columns or not len(points):
+        raise InvalidInput(
+            f"centres has shape {np.shape(centres)}; expected (n_centres, {n_columns}), a point a "
+            "row. Give points with as many numbers as X has columns, or a number of centres."
+        )
+    return points
+
+
+def given_numbers(centres: Any, n_columns: int) -> list[Array]:
+    """The user's centres for each column: one list for all, or one for each."""
+    apart = [np.ndim(entry) for entry in centres]
+    lists = [centres] * n_columns if not any(apart) else list(centres)
+    if len(lists) != n_columns or (any(apart) and not all(apart)):
+        raise InvalidInput(
+            f"There are centres for {len(lists)} columns; expected one list for all, or "
+            f"{n_columns}, one a column. Give as many lists as X has columns."
+        )
+    return [np.unique(_finite(each)) for each in lists]
+
+
+def typical_gap(centres: Array, X: Array, weight: Array) -> float:
+    """The mean distance to the nearest neighbour; around one centre, the spread of the rows.
+
+    1 where all of that is 0.
+    """
+    apart = cdist(centres, centres)
+    np.fill_diagonal(apart, np.inf)
+    gap = float(apart.min(axis=1).mean())
+    if not 0 < gap < np.inf:
+        squares = cdist(X, centres[:1], "sqeuclidean").ravel()
+        gap = float(np.sqrt(np.average(squares, weights=weight))) if len(X) else 0.0
+    return gap if 0 < gap < np.inf else 1.0
+
+
+def _refuse_overflow(squares: Array) -> None:
+    if not np.isfinite(squares).all():
+        raise InvalidInput(
+            "Squared distances between rows of X overflow (numbers beyond about 1e150); centres "
+            "are drawn by them. Divide the largest columns by a constant, or give the centres."
+        )
+
+
+def _finite(values: Any) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InvalidInput(
+            f"centres holds {array[~np.isfinite(array)][0]}; expected finite numbers. "
+            "Remove it, or give a number of centres."
+        )
+    return array

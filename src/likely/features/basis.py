@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.errors import InvalidInput
-from likely.features.bases import BASES, Asked, Basis, Given, Place, is_number
+from likely.features.bases import BASES, Basis, BasisPlacement, BasisSettings, GivenBasis, is_number
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_weight, read_numbers
 from likely.names import lookup
@@ -93,7 +93,7 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
         checked = check_weight(sample_weight, n_rows=len(X))
         weight = np.ones(len(X)) if checked is None else checked
         X, weight = X[weight > 0], weight[weight > 0]  # weight 0 is the row absent
-        asked = Asked(self.centres, self.width, generator(self.random_state))
+        asked = BasisSettings(self.centres, self.width, generator(self.random_state))
         self.centres_, self.width_ = basis.place(asked, X, weight)
         self.n_features_out_ = basis.features(X[:1], self._place()).shape[1]
         return self
@@ -123,11 +123,11 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
 
     def _basis(self) -> Basis:
         if callable(self.basis):
-            return Given(self.basis)
+            return GivenBasis(self.basis)
         return lookup("basis", self.basis, BASES)
 
-    def _place(self) -> Place:
-        return Place(self.centres_, self.width_)
+    def _place(self) -> BasisPlacement:
+        return BasisPlacement(self.centres_, self.width_)
 
     def _numbers(self, X: Any, *, reset: bool) -> Array:
         return read_numbers(self, X, reset=reset, sparse=SPARSE, category=CATEGORY)

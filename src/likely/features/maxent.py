@@ -74,6 +74,6 @@ def _values(function: FeatureFunction, j: int, X: Any, label: Any) -> Array:
     if not np.isfinite(values).all():
         raise InvalidInput(
             f"Feature {j} is not finite for label {label!r}; a weight can multiply only finite "
-            "numbers. Mend the function, or clip what it returns."
+            "numbers. Fix the function, or clip what it returns."
         )
     return values

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from likely._typing import Array, Columns
+from likely._typing import Array, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.layouts.intercept import Design, Mixed
 from likely.errors import InvalidInput
@@ -55,7 +55,7 @@ def cut_numbers(design: Design, plan: EventPlan, bins: Discretizer) -> Mixed:
     return Mixed(numeric[:, kept], np.ascontiguousarray(together), ())
 
 
-def joined_numbers(drawn: Columns, plan: EventPlan, bins: Discretizer) -> Columns:
+def joined_numbers(drawn: NumbersAndCodes, plan: EventPlan, bins: Discretizer) -> NumbersAndCodes:
     """The way back: codes of bins as the middles of their intervals, in their columns."""
     n_bins = len(bins.edges_)
     n_codes = drawn.codes.shape[1] - n_bins
@@ -63,7 +63,7 @@ def joined_numbers(drawn: Columns, plan: EventPlan, bins: Discretizer) -> Column
     cut = np.array([plan.discretised[j] for j in _numbers(plan)])
     numeric = np.empty((len(middles), len(cut)))
     numeric[:, cut], numeric[:, ~cut] = middles, drawn.numeric
-    return Columns(numeric, drawn.codes[:, :n_codes])
+    return NumbersAndCodes(numeric, drawn.codes[:, :n_codes])
 
 
 def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
@@ -73,11 +73,11 @@ def numbers_to_cut(design: Design, plan: EventPlan) -> Array:
     return np.asarray(numeric[:, columns], dtype=float)
 
 
-def _parts(design: Design) -> Columns:
+def _parts(design: Design) -> NumbersAndCodes:
     stored = design.stored()
-    if isinstance(stored, Columns):
+    if isinstance(stored, NumbersAndCodes):
         return stored
-    return Columns(np.asarray(stored), np.empty((design.n_rows, 0), np.int32))
+    return NumbersAndCodes(np.asarray(stored), np.empty((design.n_rows, 0), np.int32))
 
 
 def _numbers(plan: EventPlan) -> list[int]:

@@ -5,8 +5,8 @@
 The prior of a Gaussian part is inverse-Wishart: it stands for ``regularisation`` · n imagined
 examples with the data's own variance, so the fit does not depend on units and the penalised
 likelihood never falls.  A component whose spread comes from the prior rather than from its
-rows has collapsed (``collapse``).  Such starts are passed over; if all collapse, the prior is
-made as strong as Fraley and Raftery recommend (``mixture_prior``).
+rows has collapsed.  Such starts are passed over; if all collapse, the prior is made as strong as
+Fraley and Raftery recommend.
 Each start has a short run; only the best of them goes on to the end.
 
 References
@@ -27,10 +27,9 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
 from likely.distributions.full_gaussian import FullFamily
+from likely.distributions.gaussian import DiagonalFamily
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
-from likely.generative.collapse import collapsed
-from likely.generative.mixture_prior import prior_statistics, scale_statistics
 from likely.generative.starts import Subset, draw_labels
 from likely.objectives.components import (
     Components,
@@ -77,17 +76,18 @@ class MixtureProblem:
     max_iter: int
 
     def prior(self, n_components: int, *, strong: bool = False) -> Any:
+        """Pseudo-statistics that keep every component proper, in the data's own units."""
         strength = self.regularisation * float(self.pooled.count.sum())
-        return prior_statistics(
-            self.family, self.pooled.statistics, n_components, self.alpha, strength, strong=strong
+        return self.pooled.statistics.component_prior(
+            self.family, n_components, self.alpha, strength, strong=strong
         )
 
     def maximised(self, totals: ComponentTotals, n_rows: float) -> Components:
         """An M step from totals that stand for ``n_rows`` rows."""
         strength = self.regularisation * n_rows
         k = len(totals.count)
-        prior = prior_statistics(
-            self.family, self.pooled.statistics, k, self.alpha, strength, strong=False
+        prior = self.pooled.statistics.component_prior(
+            self.family, k, self.alpha, strength, strong=False
         )
         member = self.family.from_statistics(totals.statistics + prior)
         return Components(log_shares(totals.count), member)
@@ -105,7 +105,7 @@ class MixtureProblem:
             solution = replace(solution, trace=earlier + solution.trace, reason=reason)
         here: ComponentTotals = state.totals
         trace = tuple(-value for value in solution.trace)
-        bad = collapsed(self.family, here.statistics, prior)
+        bad = here.statistics.collapsed(self.family, prior)
         return Clusters(solution.theta, solution, here, here.log_likelihood, bad, (trace,))
 
 
@@ -170,6 +170,17 @@ def block_pooled(family: Family, block: Block) -> ComponentTotals:
         X = block.X.stored()
         family.check(X)
         return ComponentTotals(totals(labels), scale_statistics(family, X, labels))
+
+
+def scale_statistics(family: Family, X: Any, labels: Labels) -> Any:
+    """Statistics for the scale of a prior; a full Gaussian has variances alone, without gaps."""
+    if isinstance(family, ProductFamily):
+        parts = []
+        for part in family.parts:
+            with part.selection.placing():
+                parts.append(scale_statistics(part.family, part.selection.of(X), labels))
+        return ProductStatistics(tuple(parts))
+    return (DiagonalFamily() if isinstance(family, FullFamily) else family).statistics(X, labels)
 
 
 def components_from(

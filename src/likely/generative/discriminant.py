@@ -22,9 +22,8 @@ from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
-from likely.distributions.full_gaussian import FullMoments
+from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
-from likely.distributions.shrinkage import ledoit_wolf, unit_scale
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.explanation import Explanation, explanation
 from likely.generative.priors import class_prior
@@ -46,7 +45,7 @@ from likely.objectives.components import (
     ComponentTotals,
     total,
 )
-from likely.objectives.shrinkage import fourth_powers
+from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, unit_scale
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
 

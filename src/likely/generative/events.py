@@ -1,20 +1,25 @@
-"""Which event model reads which column, and the product of families that follows.
+"""Which event model reads which column, the product of families that follows, and its rows.
 
     event="auto"   number → gaussian,  boolean → bernoulli,  category → categorical,
                    sparse → multinomial                     (types are read, never values)
 
 A mapping names columns; those it leaves out are ``auto``.  Columns with the same event
 model form one part of the product, so the columns called multinomial are one group of counts.
+
+Small whole numbers that are all read as categories are found and counted in one pass; any other
+rows are encoded first, and counted by the fit.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from sklearn.utils import Tags
 
+from likely.data.block import ArrayBlocks
+from likely.data.layouts.intercept import Dense, Mixed
 from likely.data.schema import Schema
 from likely.data.source import TableKinds
 from likely.distributions import (
@@ -24,13 +29,16 @@ from likely.distributions import (
     Family,
     JointTableFamily,
     LaplaceFamily,
-    Part,
     ProductFamily,
+    ProductPart,
     Selection,
     Takes,
 )
 from likely.distributions.product import ProductStatistics
 from likely.errors import InvalidInput, UnknownName
+from likely.inputs.rows import CheckedRows, EncodedRows, RowsInMemory, recode_rows
+from likely.objectives.components import ComponentTotals
+from likely.objectives.value_counts import count_values
 from likely.quantiles import LIMIT
 
 AUTO = {"number": "gaussian", "boolean": "bernoulli", "category": "categorical"}
@@ -67,7 +75,8 @@ def plan_events(
     n_columns = len(table.kinds)
     if isinstance(event, Mapping):
         _refuse_unknown_columns(event, table)
-        named = [_checked(_asked(event, j, table)) for j in range(n_columns)]
+        names = range(n_columns) if table.names is None else table.names
+        named = [_checked(event.get(n, event.get(j, "auto"))) for j, n in enumerate(names)]
     else:
         named = [_checked(event)] * n_columns  # text has many columns
     events: list[Event] = []
@@ -85,7 +94,7 @@ def plan_events(
 
 
 def with_input_tags(tags: Tags, event: Any) -> Tags:
-    """What X may be, so far as one event model for all columns says it."""
+    """The tags with what X may be, as far as one event model for all columns decides it."""
     takes = TAKES.get(event if isinstance(event, str) else "auto", Takes())
     tags.input_tags.allow_nan = takes.missing
     tags.input_tags.positive_only = not takes.negative
@@ -111,7 +120,7 @@ def product_family(
         everything = columns == tuple(range(n_coded if coded else n_numeric))
         selection = Selection(coded, columns, features, everything)
         own = tuple(sizes[c] for c in columns) if coded else ()
-        parts.append(Part(_family(event, own, floor=floor, sketch=sketch), selection))
+        parts.append(ProductPart(_family(event, own, floor=floor, sketch=sketch), selection))
     return ProductFamily(tuple(parts))
 
 
@@ -189,12 +198,6 @@ def _declared_size(event: Any, position: int, n_columns: int) -> int:
     return int(sizes[0] if len(sizes) == 1 else sizes[position])
 
 
-def _asked(event: Mapping[Any, Any], position: int, table: TableKinds) -> Any:
-    """What a mapping says of a column, by name or by position."""
-    name = table.names[position] if table.names is not None else position
-    return event.get(name, event.get(position, "auto"))
-
-
 def _checked(event: Any) -> Event:
     """A name, a family, or ``auto``."""
     if isinstance(event, str):
@@ -224,3 +227,45 @@ def _refuse_mismatch(event: Event, kind: str, table: TableKinds, position: int) 
             f"Column {column} holds text; the event model {event!r} needs numbers. "
             "Use 'categorical' for it, or leave it to 'auto'."
         )
+
+
+class EventRows(NamedTuple):
+    """Encoded rows, and their totals where these were counted on the way."""
+
+    rows: EncodedRows[Schema]
+    totals: ComponentTotals | None = None
+
+
+def encode_events(given: CheckedRows, plan: EventPlan) -> EncodedRows[Schema]:
+    """The rows with the categories that the plan declares, or that they have."""
+    rows = given.encode(plan.as_codes)
+    declared = declared_categories(plan, rows.coding)
+    return rows if declared is rows.coding else recode_rows(rows, declared)
+
+
+def encode_or_count(given: CheckedRows, plan: EventPlan) -> EventRows:
+    """Rows with classes, encoded; small whole numbers are counted in the same pass."""
+    counted = _counted(given, plan) if isinstance(given, RowsInMemory) else None
+    return EventRows(encode_events(given, plan)) if counted is None else counted
+
+
+def _counted(given: RowsInMemory, plan: EventPlan) -> EventRows | None:
+    """Small whole numbers read as categories: one pass finds and counts them."""
+    X, codes, n_classes = given.table.native, given.y, len(given.classes)
+    if not all(plan.as_codes) or not isinstance(X, np.ndarray) or X.dtype.kind != "i":
+        return None
+    assert codes is not None  # the rows have classes
+    counted = count_values(ArrayBlocks(Dense(X), codes, given.weight), n_classes, given.executor)
+    sizes = None if counted is None else counted.sizes()
+    if counted is None or sizes is None:
+        return None
+    categories = tuple(np.arange(size) for size in sizes)
+    schema = Schema(given.kinds.names, given.kinds.kinds, plan.as_codes, categories)
+    if declared_categories(plan, schema) is not schema:
+        return None
+    blocks = ArrayBlocks(Mixed(np.empty((len(X), 0)), X, sizes), codes)
+    totals = ComponentTotals(
+        np.bincount(codes[codes >= 0], minlength=n_classes).astype(float),
+        ProductStatistics((counted.statistics(sizes),)),
+    )
+    return EventRows(EncodedRows(blocks, schema, given.classes, given.executor, None), totals)

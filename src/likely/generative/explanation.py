@@ -30,7 +30,7 @@ class Explanation:
 
     @property
     def log_odds(self) -> Array:
-        """Their sum, (n_examples, n_classes)."""
+        """The sum of prior and contributions, (n_examples, n_classes)."""
         return self.prior + self.contributions.sum(axis=1)
 
     def __str__(self) -> str:

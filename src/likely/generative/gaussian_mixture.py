@@ -22,8 +22,8 @@ from likely.data.schema import Schema
 from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
-from likely.generative.given_starts import check_fitted_start, given_array, refuse_other_starts
 from likely.generative.mixture_surface import FittedMixture
+from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares

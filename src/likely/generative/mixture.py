@@ -27,17 +27,16 @@ from likely.description import ColumnsRead
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
-from likely.generative.encoding import encode_events
 from likely.generative.events import (
     Event,
+    encode_events,
     plan_events,
     product_family,
     recoded,
     with_input_tags,
 )
-from likely.generative.given_starts import check_fitted_start, refuse_other_starts, same_categories
-from likely.generative.mixture_prior import prior_statistics
 from likely.generative.mixture_surface import FittedMixture
+from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.inputs.estimators import feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
@@ -161,13 +160,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self.family_ = self._product()
         self.totals_ = ComponentTotals(self.totals_.count, statistics)
         strength = self.regularisation * self.n_rows_
-        prior = prior_statistics(
-            self.family_,
-            statistics.without_covariances(),
-            len(self.totals_.count),
-            self._alpha(),
-            strength,
-            strong=False,
+        prior = statistics.without_covariances().component_prior(
+            self.family_, len(self.totals_.count), self._alpha(), strength, strong=False
         )
         self.components_ = Components(
             self.components_.log_mixing, self.family_.from_statistics(statistics + prior)

@@ -26,8 +26,7 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
 )
-from likely.generative.given_starts import kept_rows, soft_rows
-from likely.generative.starts import draw_subset
+from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents
 from likely.inputs.estimators import (
     generator,
@@ -108,7 +107,8 @@ class FittedMixture(FittedComponents):
         with unchanged_if_refused(self):
             data = self._open(X, sample_weight, reset=False)
             problem = self._problem(data)
-            self._move(self._expected(data))
+            term = partial(block_expectations, self.family_, self.components_)
+            self._move(data.executor.sum(term, data.blocks))
             scale = self.totals_.statistics.without_covariances()
             problem = replace(problem, pooled=replace(self.totals_, statistics=scale))
             self.components_ = problem.maximised(self.totals_, self.n_rows_)
@@ -248,10 +248,6 @@ class FittedMixture(FittedComponents):
             f"{text}. Ask for fewer than {self.n_components_} components, raise regularisation, "
             "or drop such a column."
         )
-
-    def _expected(self, data: EncodedRows[Schema]) -> ComponentTotals:
-        term = partial(block_expectations, self.family_, self.components_)
-        return data.executor.sum(term, data.blocks)
 
     def _check_arguments(self) -> None:
         k = self.n_components

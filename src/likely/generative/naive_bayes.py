@@ -38,10 +38,12 @@ from likely.generative.bins import (
 )
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import columns_read
-from likely.generative.encoding import EventRows, encode_events, encode_or_count
 from likely.generative.events import (
     Event,
     EventPlan,
+    EventRows,
+    encode_events,
+    encode_or_count,
     plan_events,
     product_family,
     recoded,
@@ -368,15 +370,13 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
         )
         warn_unless_converged(self, solution)
-        self.components_ = solution.theta
+        self.components_, self.solution_ = solution.theta, solution
         self.class_count_ = state.totals.count
-        self.solution_ = solution
 
     def _refuse_partial(self) -> None:
         for name in ("unlabelled", "calibrate", "discretize"):
             value = getattr(self, name)
-            learned = not edges_are_given(value) if name == "discretize" else value is not None
-            if learned:
+            if not edges_are_given(value) if name == "discretize" else value is not None:
                 raise InvalidInput(
                     f"partial_fit cannot be exact with {name}={value!r}; "
                     f"set {name}=None, or call fit on all rows."

@@ -45,7 +45,7 @@ def smoothing_per_column(
     smoothing: Any, family: ProductFamily, statistics: ProductStatistics
 ) -> Array:
     """The imagined counts of every column, as given or chosen by leave-one-out likelihood."""
-    n_columns = sum(len(part.selection.features) for part in family.parts)
+    n_columns = family.n_features
     if isinstance(smoothing, str):
         if smoothing != "auto":
             raise UnknownName("smoothing", smoothing, ["auto"])

@@ -86,7 +86,7 @@ class FittedComponents(ABC):
         """For each class or component, the features that speak for it most, in nats a row.
 
         A feature's evidence is the log-odds it brings on average to the rows of the class; it
-        is estimated from draws of the model (see ``likely.distributions.evidence``).
+        is estimated from draws of the model (see ``likely.distributions.base``).
         """
         check_is_fitted(self)
         rng = generator(random_state)

@@ -1,4 +1,4 @@
-"""What all estimators share around a fit: arguments, names of columns, complaints and warnings."""
+"""What all estimators share around a fit: arguments, names of columns, folds, copies, warnings."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,11 +6,19 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import indexable
+from sklearn.utils.validation import has_fit_parameter
 
+from likely._typing import Array, Codes
+from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, warn_user
+from likely.inputs.tables import n_rows_of, rows_at
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
+ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
@@ -90,3 +98,79 @@ def is_number(value: Any) -> bool:
     """Whether the value is one real number, neither True nor NaN."""
     number = isinstance(value, int | float | np.integer | np.floating)
     return number and not isinstance(value, bool) and value == value
+
+
+def check_folds(cv: Any, *, otherwise: str, advice: str = "Use 5.") -> None:
+    """Refuse what is neither a number of folds nor a splitter; ``otherwise`` is also allowed."""
+    if cv is None or isinstance(cv, str | bool) or (isinstance(cv, int | np.integer) and cv < 2):
+        raise InvalidInput(
+            f"cv is {cv!r}; expected a number of folds, 2 or more, a splitter, or {otherwise}. "
+            f"{advice}"
+        )
+
+
+def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) -> FoldRows:
+    """Shuffled folds with equal shares of each code for a number; else what the splitter gives.
+
+    Rows of code −1 are in no fold.
+    """
+    present = codes >= 0
+    if isinstance(cv, int | np.integer):
+        fold = np.full(len(codes), -1)
+        fold[present] = stratified_fold_of(codes[present], seed, int(cv))
+        return [
+            (np.flatnonzero(present & (fold != f)), np.flatnonzero(fold == f))
+            for f in range(int(cv))
+            if (fold == f).any()
+        ]
+    from sklearn.model_selection import check_cv  # here, because it takes long to import
+
+    parts = check_cv(cv).split(X, y)
+    kept = [[np.asarray(rows)[present[rows]] for rows in part] for part in parts]
+    return [(learn, held) for learn, held in kept]
+
+
+def refuse_single_rows(codes: Codes, classes: Array, *, otherwise: str) -> None:
+    """Refuse a class of one row, which cannot be both learned from and predicted."""
+    count = np.bincount(codes[codes >= 0], minlength=len(classes))
+    if (count < 2).any():
+        raise InvalidInput(
+            f"Class {classes.tolist()[int(count.argmin())]!r} has one row; folds need two or more "
+            "of each class, to learn from and to predict. Give more rows, leave the class out, or "
+            f"{otherwise}."
+        )
+
+
+def countable(X: Any) -> tuple[Any, int]:
+    """X in a form whose rows can be taken, and their number."""
+    (rows,) = indexable(X)
+    n_rows = n_rows_of(rows)
+    if n_rows == 0:
+        raise InvalidInput(
+            "Found array with 0 sample(s) while a minimum of 2 is required: X has no row to learn "
+            "from. Pass rows of at least two classes."
+        )
+    return rows, n_rows
+
+
+def fitted_copy(estimator: Any, X: Any, y: Array, weight: Array | None, rows: Array) -> Any:
+    """A clone, fitted to these rows; weights are passed only where they were given."""
+    if not np.array_equal(rows, np.arange(len(y))):
+        X, y = rows_at(X, rows), y[rows]
+        weight = None if weight is None else weight[rows]
+    if weight is None:
+        return clone(estimator).fit(X, y)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise InvalidInput(
+            f"sample_weight was given, and {type(estimator).__name__}.fit does not take it; every "
+            "estimator inside must. Leave it out, or use an estimator that takes it."
+        )
+    return clone(estimator).fit(X, y, sample_weight=weight)
+
+
+def take_columns(outer: Any, inner: Any) -> None:
+    """The number and names of columns, where the fitted inner estimator knows them."""
+    for name in ABOUT_COLUMNS:
+        value = getattr(inner, name, None)
+        if value is not None:
+            setattr(outer, name, value)

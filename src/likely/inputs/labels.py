@@ -17,19 +17,21 @@ from likely.inputs.numbers import array_of, refuse_other_length
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
 
 
-class Classes(NamedTuple):
+class EncodedLabels(NamedTuple):
     """The distinct labels, sorted, and each row's place among them (−1: not among them)."""
 
     classes: Array
     codes: Codes
 
 
-def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
+def check_labels(y: Any, *, unlabelled: Any = None, n_rows: int | None = None) -> EncodedLabels:
     """The classes of y; labels equal to ``unlabelled`` (or NaN, if that is NaN) get −1."""
     return classes_of(label_array(y), unlabelled=unlabelled, n_rows=n_rows)
 
 
-def classes_of(labels: Array, *, unlabelled: Any = None, n_rows: int | None = None) -> Classes:
+def classes_of(
+    labels: Array, *, unlabelled: Any = None, n_rows: int | None = None
+) -> EncodedLabels:
     """The classes of an array of labels, as ``label_array`` makes it."""
     refuse_other_length(labels, n_rows)
     if unlabelled is None:
@@ -45,7 +47,7 @@ def classes_of(labels: Array, *, unlabelled: Any = None, n_rows: int | None = No
     found = _distinct(labels[~unknown])
     codes = np.full(len(labels), -1, dtype=np.int64)
     codes[~unknown] = found.codes
-    return Classes(found.classes, codes)
+    return EncodedLabels(found.classes, codes)
 
 
 def known_classes(labels: Array, unlabelled: Any) -> Array:
@@ -93,7 +95,7 @@ def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
 
 
 def refuse_one_class(classes: Array, estimator: Any) -> None:
-    """Some models need something to tell apart."""
+    """Refuse a target of one class, for models that separate classes."""
     if len(classes) < 2:
         raise InvalidInput(
             f"{type(estimator).__name__} needs at least 2 classes; y has only one class, "
@@ -152,7 +154,7 @@ def label_array(y: Any) -> Array:
     return labels
 
 
-def _distinct(y: Array) -> Classes:
+def _distinct(y: Array) -> EncodedLabels:
     """Labels of one type, counted or sorted."""
     if y.dtype.kind in "iu" and y.size:
         return _counted(y)
@@ -170,7 +172,7 @@ def _several_types(y: Array) -> InvalidInput:
     )
 
 
-def _counted(y: Array) -> Classes:
+def _counted(y: Array) -> EncodedLabels:
     """Classes of integer labels by counting, when their range is small."""
     low, high = int(y.min()), int(y.max())
     if high - low >= COUNTED_RANGE:
@@ -180,10 +182,10 @@ def _counted(y: Array) -> Classes:
     present[shifted] = True
     classes = (np.flatnonzero(present) + low).astype(y.dtype)
     if len(classes) == len(present):
-        return Classes(classes, shifted.astype(np.int64, copy=False))
-    return Classes(classes, (np.cumsum(present) - 1)[shifted])
+        return EncodedLabels(classes, shifted.astype(np.int64, copy=False))
+    return EncodedLabels(classes, (np.cumsum(present) - 1)[shifted])
 
 
-def _sorted(y: Array) -> Classes:
+def _sorted(y: Array) -> EncodedLabels:
     classes, codes = np.unique(y, return_inverse=True)
-    return Classes(classes, codes.astype(np.int64, copy=False))
+    return EncodedLabels(classes, codes.astype(np.int64, copy=False))

@@ -20,7 +20,7 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, executor_for
 from likely.data.block import ArrayBlocks, Blocks
 from likely.data.formats.registry import read
-from likely.data.frames import Table, is_sparse, kinds_of, library_of
+from likely.data.frames import InMemoryTable, is_sparse, kinds_of, library_of
 from likely.data.schema import Encoded, Schema
 from likely.data.source import Source, TableKinds, column_index
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
@@ -76,7 +76,7 @@ class CheckedRows(ABC):
 class RowsInMemory(CheckedRows):
     """Rows of an array, a sparse array or a frame."""
 
-    table: Table
+    table: InMemoryTable
     kinds: TableKinds
     executor: Executor
     y: Array | None

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
 from likely._typing import Array, Matrix
-from likely.data.frames import Table, as_table
+from likely.data.frames import InMemoryTable, as_table
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 
@@ -88,7 +88,7 @@ def without_columns(X: Any, names: list[str]) -> Any:
     return frame.drop([name for name in names if name in frame.columns]).to_native()
 
 
-def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Table:
+def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:
     """X, checked and ready to be read by columns; the estimator remembers its names and width."""
     X = as_frame(X)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
@@ -110,7 +110,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
     return as_table(checked)
 
 
-def check_names(estimator: Any, table: Table, *, reset: bool) -> None:
+def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
     """Remember the columns of a frame, or hold it to those remembered, by name."""
     names = np.asarray(table.names, dtype=object)
     if table.n_rows == 0 or len(names) == 0:

@@ -58,7 +58,7 @@ class Bernoulli(Response):
         )
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        """With dispersion 1/n: the probability of n·y successes in n trials."""
+        """log p(y | μ); with dispersion 1/n, the probability of n·y successes in n trials."""
         trials = np.divide(1.0, dispersion)
         successes = trials * y
         ways = lgamma(1 + trials) - lgamma(1 + successes) - lgamma(1 + trials - successes)

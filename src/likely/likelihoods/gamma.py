@@ -82,7 +82,7 @@ class Exponential(Response):
         return Gamma().deviance(y, mean)
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        """With dispersion 1/n: the density of the mean of n waiting times."""
+        """log p(y | μ); with dispersion 1/n, the density of the mean of n waiting times."""
         return Gamma().log_prob(y, mean, dispersion)
 
     def sample(

@@ -64,7 +64,7 @@ class NegativeBinomial(Response):
         return 2 * (xlogy(y, np.divide(y, mean)) - (y + 1 / a) * excess)
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        """With dispersion 1/n: the probability that n counts have the mean y."""
+        """log p(y | μ); with dispersion 1/n, the probability that n counts have the mean y."""
         n = np.divide(1.0, dispersion)
         size, count = n / self.alpha, n * y
         ways = lgamma(count + size) - lgamma(size) - lgamma(1 + count)

@@ -39,7 +39,7 @@ class Poisson(Response):
         return 2 * (xlogy(y, np.divide(y, mean)) - np.subtract(y, mean))
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
-        """With dispersion 1/n: the probability that n counts have the mean y."""
+        """log p(y | μ); with dispersion 1/n, the probability that n counts have the mean y."""
         n = np.divide(1.0, dispersion)
         return xlogy(n * y, n * mean) - n * mean - lgamma(1 + n * y)
 

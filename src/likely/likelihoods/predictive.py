@@ -25,7 +25,7 @@ class PredictiveFamily:
 
     @classmethod
     def of(cls, response: Response, dispersion: float) -> "PredictiveFamily | None":
-        """None where the dispersion is no positive number, so that there is no density."""
+        """The family, or None where the dispersion is no positive number: there is no density."""
         return cls(response, dispersion) if 0 < dispersion < np.inf else None
 
     def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:

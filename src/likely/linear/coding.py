@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from likely._typing import Array, Columns
+from likely._typing import Array, NumbersAndCodes
 from likely.data.block import ArrayBlocks, Block, Blocks, checked, redesigned
 from likely.data.layouts.intercept import Csr, Dense, Design, Mixed
 from likely.data.schema import Encoded, Schema
@@ -173,7 +173,7 @@ def refuse_gaps(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
     """Name the first cell of the numbers that is missing or infinite, if there is one."""
     for block in blocks:
         stored = block.X.stored()
-        values: Any = stored.numeric if isinstance(stored, Columns) else stored
+        values: Any = stored.numeric if isinstance(stored, NumbersAndCodes) else stored
         if sparse.issparse(values):
             values = values.tocoo()
             bad = np.flatnonzero(~np.isfinite(values.data))

@@ -21,10 +21,10 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.calibrate.wrapped import countable, fitted_copy, take_columns
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.formatting import count
+from likely.inputs.estimators import countable, fitted_copy, take_columns
 from likely.inputs.labels import check_labels, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file

@@ -8,12 +8,12 @@ import numpy as np
 from likely._typing import Array
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
-from likely.inputs.labels import Classes, check_labels
+from likely.inputs.labels import EncodedLabels, check_labels
 
 
 def ordered_classes(
     y: Any, order: Sequence[Any] | None = None, *, weight: Array | None = None
-) -> Classes:
+) -> EncodedLabels:
     """The classes that y has, from lowest to highest, and each row's place among them.
 
     A class of ``order``, or of a categorical, that no row has is left out.  A class that only
@@ -32,7 +32,7 @@ def ordered_classes(
         place = place[total[place] > 0]
     code = np.full(len(labels), -1)
     code[place] = np.arange(len(place))
-    return Classes(found.classes[place], code[found.codes])
+    return EncodedLabels(found.classes[place], code[found.codes])
 
 
 def _ranks(labels: list[Any], order: list[Any]) -> Array:

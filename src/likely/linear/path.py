@@ -22,12 +22,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.calibrate.wrapped import take_columns
 from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.formatting import short_number
-from likely.inputs.folds import check_folds
+from likely.inputs.estimators import check_folds, take_columns
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily

@@ -35,8 +35,7 @@ from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.data.split import FOLD_SEED
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.estimators import generator
-from likely.inputs.folds import FoldRows, folds_of, refuse_single_rows
+from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_single_rows
 from likely.inputs.labels import classes_of, label_array
 from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing

@@ -12,15 +12,17 @@ To add a metric, write one class and list it in ``METRICS``: the laws in
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from math import inf
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, effective_rows
+from likely.intervals import Ends, clipped, effective_rows
 from likely.kinds import TargetKind
 from likely.metrics.baseline import constant_prediction
 from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 
 Better = Literal["lower", "higher"]
 
@@ -43,12 +45,12 @@ class Metric(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """In the registry: ``log-loss``."""
+        """The name in the registry: ``log-loss``."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """In tables and pictures: ``log loss``."""
+        """The name in tables and pictures: ``log loss``."""
 
     @property
     @abstractmethod
@@ -57,7 +59,7 @@ class Metric(ABC):
     @property
     @abstractmethod
     def tasks(self) -> frozenset[TargetKind]:
-        """The kinds of task that it suits."""
+        """The kinds of target that the metric suits."""
 
     @abstractmethod
     def summary(self, truth: Truth, prediction: Prediction) -> Any:
@@ -78,7 +80,7 @@ class Metric(ABC):
     def clustered_interval(
         self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
     ) -> Ends:
-        """As ``interval``, of rows that come in groups; of one group the whole range."""
+        """The interval for rows that come in groups; the whole range where there is one group."""
         weight = truth.weights
         worth = effective_rows(self.likeness(truth, prediction), groups, level, weight)
         fewer = replace(truth, weight=weight * (worth / weight.sum()))
@@ -92,7 +94,7 @@ class Metric(ABC):
         return self.summary(truth, prediction)
 
     def of_constant(self, constant: Prediction) -> Prediction:
-        """What the best constant says by this metric, from the one that the fit's rows suggest."""
+        """The prediction of the best constant as this metric needs it."""
         return constant
 
     def best_constant(self, training: Truth, truth: Truth) -> float:
@@ -134,3 +136,29 @@ class Metric(ABC):
         return self.clustered_interval(
             truth.rows(present), prediction.rows(present), groups[present], level
         )
+
+
+class MeanOfRows(Metric):
+    """A metric that is the mean of one number per row."""
+
+    lowest = 0.0  # no value lies below …
+    highest = inf  # … nor above
+
+    @abstractmethod
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        """The number of each row, (n,): what a paired comparison of two models subtracts."""
+
+    def summary(self, truth: Truth, prediction: Prediction) -> Moments:
+        return Moments.of(self.row_values(truth, prediction), truth.weights)
+
+    def clustered_interval(
+        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
+    ) -> Ends:
+        values = self.row_values(truth, prediction)
+        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
+
+    def value(self, statistics: Moments) -> float:
+        return statistics.first
+
+    def interval(self, statistics: Moments, level: float = 0.95) -> Ends:
+        return clipped(statistics.ends(level), self.lowest, self.highest)

@@ -46,7 +46,7 @@ class Level:
 @final
 @dataclass(frozen=True, eq=False)
 class BestConstant:
-    """The constant that some rows suggest, to be asked about others."""
+    """The best constant for some rows, which can predict others."""
 
     log_share: Array | None = None  # (n_classes,), −inf where a class does not occur
     level: Level | None = None  # of numbers
@@ -54,7 +54,7 @@ class BestConstant:
 
     @classmethod
     def of(cls, training: Truth) -> "BestConstant":
-        """Learned from the rows that count."""
+        """The best constant for rows whose weight is above 0."""
         if training.weight is not None:
             training = training.rows(training.weight > 0)
         y, weight = training.y, training.weights
@@ -68,7 +68,7 @@ class BestConstant:
         return cls(level=level, median=weighted_median(y, weight))
 
     def prediction(self, truth: Truth) -> Prediction:
-        """What it says of these rows; a class that it has not met has the floor."""
+        """The prediction for these rows; a class that was not seen has the least probability."""
         n = len(truth.y)
         if self.log_share is not None:
             return Prediction.of_classes(np.tile(np.maximum(self.log_share, LOG_FLOOR), (n, 1)))
@@ -83,7 +83,7 @@ class BestConstant:
 
 
 def constant_prediction(training: Truth, truth: Truth) -> Prediction:
-    """What the best constant of the training rows says of each row of ``truth``."""
+    """The prediction of the training rows' best constant for each row of ``truth``."""
     return BestConstant.of(training).prediction(truth)
 
 
@@ -100,7 +100,7 @@ def best_level(kind: TargetKind, y: Array, weight: Array) -> Level:
 
 
 def best_rate(kind: TargetKind, y: Array, weight: Array, exposure: Array) -> Level:
-    """The same for a mean λ that each row has in proportion to its exposure, μᵢ = λ eᵢ.
+    """The constant rate λ of rows whose means are in proportion to their exposures, μᵢ = λ eᵢ.
 
     α = (Σ wᵢ (yᵢ − μᵢ)² n/(n − 1) − Σ wᵢ μᵢ) / Σ wᵢ μᵢ², in moments.
     """

@@ -123,7 +123,7 @@ class CallableMetric(Metric):
         return self._jackknife(self.summary(truth, prediction), place, level)
 
     def _jackknife(self, rows: KeptRows, unit: Codes, level: float) -> Ends:
-        """Units are dealt to the blocks in turn."""
+        """The jackknife interval; units are put into the blocks in turn."""
         block = unit % BLOCKS
         n_blocks = len(np.unique(block))
         if n_blocks < 2:

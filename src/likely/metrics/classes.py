@@ -1,13 +1,21 @@
-"""Proper scores of class probabilities.
+"""Scores of class probabilities; all but the rank error are proper.
 
     log loss   −log p(yᵢ | xᵢ)                       inf where the model denied what happened
     Brier      (p₁ − y)² of two classes; Σ_k (p_k − 1[y = k])² of more
 
+Ordered classes have two scores of their own:
+
+    ranked probability score   Σ_{k<K} (P(Y ≤ k) − 1[y ≤ k])² / (K − 1)        0 to 1
+    rank error                 |median of the prediction − y|, in classes
+
 References
 ----------
-Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation, JASA 102, §3.
+Epstein (1969), A scoring system for probability forecasts of ranked categories.
+Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation, JASA 102,
+§3 and §4.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -16,13 +24,15 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
 from likely.intervals import Ends, clipped
-from likely.kinds import CLASS_KINDS
-from likely.metrics.base import Metric
-from likely.metrics.bins import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
+from likely.kinds import CLASS_KINDS, TargetKind
+from likely.metrics.base import MeanOfRows, Metric
+from likely.metrics.calibration import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
 from likely.metrics.prediction import Prediction, Truth
 from likely.moments import Moments
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
+ORDERED: frozenset[TargetKind] = frozenset({"ordinal"})
+HALF = 0.5 - 1e-12  # a sum of probabilities that should be one half may round below it
 
 
 @final
@@ -34,17 +44,21 @@ class ScoreStatistics(FieldwiseAdditive):
     bins: Bins
 
 
-@final
 @dataclass(frozen=True)
-class LogLoss(Metric):
-    """Nats of surprise per row.  ``edges`` are those of the bins of ``parts``."""
+class ProperScore(Metric):
+    """The mean of a proper score per row.  ``edges`` are those of the bins of ``parts``."""
 
     edges: tuple[float, ...] = EQUAL_WIDTH
 
-    name, title, better, tasks = "log-loss", "log loss", "lower", CLASS_KINDS
+    better, tasks = "lower", CLASS_KINDS
 
+    @abstractmethod
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
-        return prediction.losses(truth)
+        """The score of each row, (n,)."""
+
+    @abstractmethod
+    def parts(self, statistics: ScoreStatistics) -> Parts:
+        """Reliability, resolution, uncertainty, and what the bins leave over."""
 
     def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
         score = Moments.of(self.row_values(truth, prediction), truth.weights)
@@ -60,22 +74,30 @@ class LogLoss(Metric):
     def value(self, statistics: ScoreStatistics) -> float:
         return statistics.score.first
 
+
+@final
+@dataclass(frozen=True)
+class LogLoss(ProperScore):
+    """Nats of surprise per row."""
+
+    name, title = "log-loss", "log loss"
+
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        return prediction.losses(truth)
+
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
         return clipped(statistics.score.ends(level), 0.0, np.inf)
 
     def parts(self, statistics: ScoreStatistics) -> Parts:
-        """Reliability, resolution, uncertainty, and what the bins leave over."""
         return log_loss_parts(statistics.bins, self.value(statistics))
 
 
 @final
 @dataclass(frozen=True)
-class Brier(Metric):
-    """Squared distance from what happened.  ``edges`` are those of the bins of ``parts``."""
+class Brier(ProperScore):
+    """Squared distance of the probabilities from what happened."""
 
-    edges: tuple[float, ...] = EQUAL_WIDTH
-
-    name, title, better, tasks = "brier", "Brier score", "lower", CLASS_KINDS
+    name, title = "brier", "Brier score"
 
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         p = np.exp(prediction.log_p)
@@ -85,24 +107,36 @@ class Brier(Metric):
         others = np.square(p).sum(axis=1) - np.square(happened)
         return others + np.square(1 - happened)
 
-    def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
-        score = Moments.of(self.row_values(truth, prediction), truth.weights)
-        return ScoreStatistics(score, Bins.of(truth, prediction, self.edges))
-
-    def clustered_interval(
-        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
-    ) -> Ends:
-        values = self.row_values(truth, prediction)
-        score = Moments.of_groups(values, truth.weights, groups)
-        return self.interval(replace(self.statistics(truth, prediction), score=score), level)
-
-    def value(self, statistics: ScoreStatistics) -> float:
-        return statistics.score.first
-
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
         most = 1.0 if len(statistics.bins.weight) == 1 else MOST_BRIER
         return clipped(statistics.score.ends(level), 0.0, most)
 
     def parts(self, statistics: ScoreStatistics) -> Parts:
-        """Reliability, resolution, uncertainty, and what the bins leave over."""
         return brier_parts(statistics.bins, self.value(statistics))
+
+
+@final
+@dataclass(frozen=True)
+class RankedProbability(MeanOfRows):
+    """The squared distance of the cumulative probabilities from what happened."""
+
+    name, title, better, tasks = "ranked-probability", "ranked probability score", "lower", ORDERED
+    highest = 1.0
+
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        below = np.cumsum(np.exp(prediction.log_p), axis=1)[:, :-1]  # P(Y ≤ k)
+        happened = truth.y[:, None] <= np.arange(below.shape[1])
+        return np.square(below - happened).sum(axis=1) / below.shape[1]
+
+
+@final
+@dataclass(frozen=True)
+class RankError(MeanOfRows):
+    """How many classes the median of the prediction is off."""
+
+    name, title, better, tasks = "rank-error", "mean rank error", "lower", ORDERED
+
+    def row_values(self, truth: Truth, prediction: Prediction) -> Array:
+        below = np.cumsum(np.exp(prediction.log_p), axis=1)
+        median = (below >= HALF).argmax(axis=1)
+        return np.abs(median - truth.y).astype(np.float64)

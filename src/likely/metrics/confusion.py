@@ -67,11 +67,11 @@ class Confusion(FieldwiseAdditive):
         return _share(self.right, self.happened)
 
     def precision(self) -> Array:
-        """C_kk / c_k; NaN of a class that was never called."""
+        """C_kk / c_k; NaN of a class that was never predicted."""
         return _share(self.right, self.called)
 
     def f1(self) -> Array:
-        """Of each class; NaN of one that neither happened nor was called."""
+        """F1 of each class; NaN where it neither happened nor was predicted."""
         return _share(2 * self.right, self.happened + self.called)
 
     def f1_intervals(self, level: float = 0.95) -> list[Ends]:
@@ -82,7 +82,7 @@ class Confusion(FieldwiseAdditive):
 
 
 def confusion_of(truth: Truth, prediction: Prediction) -> Confusion:
-    """By the most probable class; the first of equals."""
+    """The table of true and predicted classes; the first of equally probable ones is predicted."""
     k = prediction.log_p.shape[1]
     cell = truth.y * k + prediction.log_p.argmax(axis=1)
     return Confusion(np.bincount(cell, weights=truth.weights, minlength=k * k).reshape(k, k))
@@ -135,7 +135,7 @@ class BalancedAccuracy(FromConfusion):
 @final
 @dataclass(frozen=True)
 class F1(FromConfusion):
-    """Of the second of two classes: the harmonic mean of its precision and recall."""
+    """The harmonic mean of precision and recall of the second of two classes."""
 
     name, title, tasks = "f1", "F₁", frozenset({"binary"})
 
@@ -146,7 +146,7 @@ class F1(FromConfusion):
         return statistics.f1_intervals(level)[1]
 
     def of_constant(self, constant: Prediction) -> Prediction:
-        """Every row called the second class, which no constant betters."""
+        """The prediction of the second class for every row: no constant has a better F1."""
         return Prediction.of_classes(np.tile([-np.inf, 0.0], (len(constant.log_p), 1)))
 
 

@@ -25,8 +25,7 @@ from scipy.special import xlogy
 from likely._typing import Array, Codes
 from likely.intervals import Ends, about_mean
 from likely.kinds import NUMBER_KINDS, TargetKind
-from likely.metrics.base import Metric
-from likely.metrics.means import MeanOfRows
+from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.moments import Moments
 
@@ -255,5 +254,5 @@ class DevianceExplained(Metric):
 
 
 def _titled(family: str) -> str:
-    """As it is written in a sentence: Poisson was a person."""
+    """The name as in a sentence: only Poisson keeps its capital, because he was a person."""
     return "Poisson" if family == "poisson" else family

@@ -1,4 +1,4 @@
-"""What happened in some rows, and what a model or a constant said of them."""
+"""What happened in some rows, and what a model or a constant predicted for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class Truth:
 
     @classmethod
     def joined(cls, parts: "Sequence[Truth]") -> "Truth":
-        """One after the other; of the same classes and kind."""
+        """Rows of several parts, one after the other; all have the same classes and kind."""
         first = parts[0]
         return cls(
             np.concatenate([part.y for part in parts]),
@@ -64,12 +64,12 @@ class Truth:
 @final
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a model said of the same rows."""
+    """What a model predicted for the same rows."""
 
     log_proba: Array | None = None  # (n, K), in the order of the classes
     mean: Array | None = None  # (n,)
     log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
-    median: Array | None = None  # (n,); None where the mean serves for it
+    median: Array | None = None  # (n,); None where the mean takes its place
     unseen: tuple[Any, ...] = ()  # classes that the model had not seen
 
     @classmethod
@@ -84,12 +84,12 @@ class Prediction:
 
     @property
     def log_p(self) -> Array:
-        assert self.log_proba is not None, "a metric of classes was asked about numbers"
+        assert self.log_proba is not None, "a metric of classes was given numbers"
         return self.log_proba
 
     @property
     def means(self) -> Array:
-        assert self.mean is not None, "a metric of numbers was asked about classes"
+        assert self.mean is not None, "a metric of numbers was given classes"
         return self.mean
 
     def losses(self, truth: Truth) -> Array:
@@ -101,7 +101,7 @@ class Prediction:
         return np.square(truth.y - self.means)
 
     def gain_over(self, constant: "Prediction", truth: Truth) -> Array:
-        """What each row's loss is less than that of a constant, (n,), in the units of ``losses``.
+        """The loss of a constant less that of the prediction, (n,), in the units of ``losses``.
 
         What has density 0 costs ``IMPOSSIBLE`` nats, so that a difference is always a number.
         """
@@ -124,7 +124,7 @@ class Prediction:
 
     @classmethod
     def joined(cls, parts: "Sequence[Prediction]") -> "Prediction":
-        """One after the other; a density only where every part has one."""
+        """Predictions of several parts, one after the other; a density only where all have one."""
         return cls(
             log_proba=_stacked([part.log_proba for part in parts]),
             mean=_stacked([part.mean for part in parts]),

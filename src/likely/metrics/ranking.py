@@ -69,7 +69,7 @@ class RankedRows(Additive):
         return sqrt(float(np.dot(self.weight, np.square(self._auc_influence()))))
 
     def clustered_auc_deviation(self, groups: Codes) -> float:
-        """The same where rows come in groups, of which there are two at least."""
+        """The standard deviation of the AUC of rows in groups, of which there are at least two."""
         totals = group_totals(self.weight * self._auc_influence(), groups)
         return sqrt(len(totals) / (len(totals) - 1) * float(np.square(totals).sum()))
 
@@ -104,13 +104,13 @@ class RankHistogram(FieldwiseAdditive):
         return [Levels(*pair) for pair in zip(self.positive, self.negative, strict=True)]
 
     def auc_deviation(self) -> float:
-        """A bound: as if the events' AUCs rose and fell together."""
+        """A bound of the standard deviation, as if the AUCs of all events moved together."""
         each = [_deviation(levels) for levels in self.levels() if _has_both(levels)]
         return float(np.mean(each)) if each else nan
 
 
 def ranked_rows(truth: Truth, prediction: Prediction) -> RankedRows:
-    """One event of two classes, the second; of more classes one each."""
+    """The scores by event: the second of two classes, or each of several classes."""
     events = _events(prediction)
     return RankedRows(prediction.log_p[:, events], truth.y[:, None] == events, truth.weights)
 
@@ -136,7 +136,7 @@ class Ranking(Metric):
         return not self.exact
 
     def of_constant(self, constant: Prediction) -> Prediction:
-        """The same for every row: constants of different folds are no order of rows."""
+        """One prediction for every row: constants of different folds are no order of rows."""
         return Prediction.of_classes(np.broadcast_to(constant.log_p[:1], constant.log_p.shape))
 
     def summary(self, truth: Truth, prediction: Prediction) -> Any:
@@ -221,7 +221,7 @@ class AveragePrecision(Ranking):
 
 
 def _about_auc(here: float, half: float) -> Ends:
-    """Symmetric in the log-odds."""
+    """The interval of an AUC, symmetric in the log-odds."""
     log_odds, half = log(here / (1 - here)), half / (here * (1 - here))
     return _expit(log_odds - half), _expit(log_odds + half)
 

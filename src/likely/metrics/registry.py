@@ -7,7 +7,7 @@ from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.callables import CallableMetric, function_at
-from likely.metrics.classes import Brier, LogLoss
+from likely.metrics.classes import Brier, LogLoss, RankedProbability, RankError
 from likely.metrics.confusion import F1, Accuracy, BalancedAccuracy, Kappa, MacroF1
 from likely.metrics.numbers import (
     MAE,
@@ -19,7 +19,6 @@ from likely.metrics.numbers import (
     PoissonDeviance,
     SquaredDeviance,
 )
-from likely.metrics.ordinal import RankedProbability, RankError
 from likely.metrics.ranking import AUC, AveragePrecision
 from likely.names import lookup
 

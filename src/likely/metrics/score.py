@@ -11,14 +11,15 @@ than there are groups.  Of several repeats value and ends are means.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite, nan
-from typing import Any, final
+from math import inf, nan
+from typing import Any, cast, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
 from likely.intervals import n_groups_of
+from likely.json_files import plain
 from likely.metrics.base import Estimate, Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
@@ -31,7 +32,7 @@ LEVEL = 0.95  # of intervals
 @final
 @dataclass(frozen=True)
 class Score:
-    """What predictions of rows are worth, by every metric that was asked for."""
+    """The score of predictions by one or more metrics."""
 
     estimates: Mapping[str, Estimate]  # by the name of the metric, the main one first
     gain: Estimate  # in the units of the loss; that of the constant is 0
@@ -58,9 +59,9 @@ class Score:
         return self.gain.low > 0
 
     def to_json(self) -> dict[str, Any]:
-        """As ``run.json``, ``--json`` and the report have it."""
+        """The score as ``run.json``, ``--json`` and the report have it; null is no number."""
         main = self.main
-        return {
+        record: dict[str, Any] = {
             "name": title_of(self.metric),
             "metric": self.metric,
             "how": self.how,
@@ -69,27 +70,28 @@ class Score:
             "rows": self.n_rows,
             "group": self.group,
             "groups": self.n_groups,
-            "value": _finite(main.value),
-            "interval": [_finite(main.low), _finite(main.high)],
+            "value": main.value,
+            "interval": [main.low, main.high],
             "beside": self.beside,
-            "best_constant": _finite(main.constant),
-            "gain": _finite(self.gain.value),
-            "gain_interval": [_finite(self.gain.low), _finite(self.gain.high)],
+            "best_constant": main.constant,
+            "gain": self.gain.value,
+            "gain_interval": [self.gain.low, self.gain.high],
             "measures": [
                 {
                     "name": title_of(name),
                     "metric": name,
-                    "value": _finite(found.value),
-                    "interval": [_finite(found.low), _finite(found.high)],
-                    "best_constant": _finite(found.constant),
+                    "value": found.value,
+                    "interval": [found.low, found.high],
+                    "best_constant": found.constant,
                 }
                 for name, found in self.estimates.items()
             ],
         }
+        return cast(dict[str, Any], plain(record))
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":
-        """What ``to_json`` wrote: null is no number, and an end that is null is open."""
+        """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
         return cls(
             {line["metric"]: _estimate(line) for line in record["measures"]},
             _estimate(
@@ -144,7 +146,7 @@ class ScoreTotals(Additive):
         )
 
     def score(self, *, level: float = LEVEL) -> Score:
-        """Of rows that are independent."""
+        """The score of independent rows."""
         found = {
             m.name: Estimate(
                 m.value(self.model[m.name]),
@@ -173,8 +175,8 @@ def score_of(
         return score
     estimates = {}
     for m in totals.metrics:
-        said = m.of_constant(constant) if prediction is None else prediction
-        ends = m.ends(totals.model[m.name], truth, said, level=level, groups=groups)
+        scored = m.of_constant(constant) if prediction is None else prediction
+        ends = m.ends(totals.model[m.name], truth, scored, level=level, groups=groups)
         estimates[m.name] = score.estimates[m.name]._replace(low=ends[0], high=ends[1])
     present = truth.weights > 0
     saved = _saved(truth, prediction, constant)[present]
@@ -185,14 +187,14 @@ def score_of(
 
 
 def _saved(truth: Truth, prediction: Prediction | None, constant: Prediction) -> Array:
-    """What the model saves of the constant's loss, row by row."""
+    """The loss of the constant less that of the model, row by row."""
     if prediction is None:
         return np.zeros(len(truth.y))
     return prediction.gain_over(constant, truth)
 
 
 def mean_score(scores: Sequence[Score]) -> Score:
-    """Of several repeats: the means of values, ends and constants."""
+    """The score of several repeats: the means of values, ends and constants."""
     first = scores[0]
     return replace(
         first,
@@ -226,8 +228,3 @@ def _estimate(line: Mapping[str, Any]) -> Estimate:
         inf if high is None else high,
         nan if constant is None else constant,
     )
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinities."""
-    return float(value) if isfinite(value) else None

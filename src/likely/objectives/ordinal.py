@@ -25,8 +25,7 @@ from scipy.linalg import LinAlgError, cho_factor
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
-from likely.likelihoods.ordinal import Ordinal
-from likely.likelihoods.ordinal_curvature import OrdinalCurvature, ordinal_curvature
+from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
 from likely.objectives.linear import block_eta, weighted, weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total
 from likely.penalties import Penalty

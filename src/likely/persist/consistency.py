@@ -22,7 +22,7 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import Coding
 from likely.linear.inference import Inference
 from likely.objectives.components import Components, ComponentTotals
-from likely.persist.decode import same_count
+from likely.persist.encoding import same_count
 from likely.persist.registry import Estimator
 
 

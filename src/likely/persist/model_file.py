@@ -23,8 +23,16 @@ from likely._typing import Array
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import write_atomically
 from likely.persist.consistency import check_consistent
-from likely.persist.decode import MODEL_FIELDS, Decoder, same_count, same_names
-from likely.persist.encode import TENSOR_DTYPES, Encoder, Json, check_estimator_class
+from likely.persist.encoding import (
+    MODEL_FIELDS,
+    TENSOR_DTYPES,
+    Decoder,
+    Encoder,
+    Json,
+    check_estimator_class,
+    same_count,
+    same_names,
+)
 
 FORMAT = 1  # raised when an older version of likely could misread the file
 METADATA_KEY = "likely"
@@ -62,7 +70,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def model_bytes(model: Any) -> bytes:
-    """What ``save`` writes."""
+    """The content of the file that ``save`` writes."""
     check_estimator_class(model)
     encoder = Encoder(type(model).__name__)
     try:
@@ -104,7 +112,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _file_bytes(coded: Json, tensors: dict[str, Array], feature_names: Json) -> bytes:
     from safetensors.numpy import save as serialise
 
-    plain = {name: _plain(tensor) for name, tensor in tensors.items()}
+    plain = {  # in C order and little-endian, as safetensors wants it
+        name: np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
+        for name, tensor in tensors.items()
+    }
     header = {
         **coded,
         "format": FORMAT,
@@ -133,11 +144,6 @@ def _declared(tensor: Array) -> Json:
     """Memory order is kept: another one could round sums differently."""
     fortran = tensor.flags.f_contiguous and not tensor.flags.c_contiguous
     return [tensor.dtype.name, list(tensor.shape), "F" if fortran else "C"]
-
-
-def _plain(tensor: Array) -> Array:
-    """In C order and little-endian, as safetensors wants it."""
-    return np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
 
 
 def _feature_names(model: Any) -> list[str] | None:

@@ -21,7 +21,7 @@ from likely.report.sections.ranking import ranking
 from likely.report.sections.residuals import residuals
 from likely.report.sections.tuning import tuning
 from likely.report.sections.verdict import verdict
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as on the page
     verdict,

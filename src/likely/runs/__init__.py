@@ -21,7 +21,7 @@ curve.json          ``Curve.facts()``, or a list of them; with those in the seal
 study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
                     seconds}], best, constant, nested: {value, low, high} or null}
 study/              the search itself, with ``command.txt``, the command that goes on with it
-final.json          the fields of ``FinalScore`` but ``model``; the newest look
+final.json          the fields of ``FinalScore`` but ``model``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:
     row             its place in the training data, from 0
     fold            the fold that held it out
@@ -32,7 +32,7 @@ validation.parquet  one row per row of the training data that was held out once:
     pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
     weight          how much the row counts; absent where all count the same
 validation.json     kind, target, classes, folds, seed, group, by_time, rows, and
-    surprising      [{row, truth, said, loss, cells: {column: value}}], the largest loss first
+    surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
     held_out        where one part was held out, in place of folds: how many rows it has
     measures        of that part, by metric: {value, low, high, constant}
     moved           whether offsets move its best constant                  (optional)
@@ -45,8 +45,7 @@ No other module spells the name of one of these files.
 """
 
 from likely.runs.catalogue import LAST, Run, new_run, open_run
-from likely.runs.facts import RunFacts, read_run
-from likely.runs.folder import RunFolder, versions
+from likely.runs.folder import RunFacts, RunFolder, read_run, versions
 
 __all__ = [
     "LAST",

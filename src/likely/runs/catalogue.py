@@ -36,7 +36,7 @@ class Run(NamedTuple):
 
 
 @dataclass
-class Place:
+class RunPlace:
     """Where a RUN is written, and where it is found once it is whole."""
 
     draft: Path
@@ -44,12 +44,12 @@ class Place:
 
 
 @contextmanager
-def new_run(model: str, wanted: str | None) -> Iterator[Place]:
+def new_run(model: str, given: str | None) -> Iterator[RunPlace]:
     """A folder to write to, which becomes the RUN; removed again if the work fails.
 
     A number is taken at the end, so that two commands at once leave two runs.
     """
-    path = _next_path(model) if wanted is None else Path(wanted)
+    path = _next_path(model) if given is None else Path(given)
     if not _is_free(path):
         raise UnusableRun(
             f"{path} exists and is not an empty folder; a RUN is written to a new one. "
@@ -57,11 +57,11 @@ def new_run(model: str, wanted: str | None) -> Iterator[Place]:
             next="likely train --help",
         )
     new_parent = not path.parent.exists()
-    place = Place(path, path)
+    place = RunPlace(path, path)
     sweep(make_folder(path.parent))
 
     def settled() -> Path:
-        if wanted is None:
+        if given is None:
             place.path = _next_path(model)
         elif place.path.is_dir():
             place.path.rmdir()  # empty, as checked
@@ -76,9 +76,9 @@ def new_run(model: str, wanted: str | None) -> Iterator[Place]:
                 path.parent.rmdir()
 
 
-def run_for_search(model: str, wanted: str | None) -> RunFolder:
+def run_for_search(model: str, given: str | None) -> RunFolder:
     """A RUN that is not there yet, or one whose search is not over."""
-    place = RunFolder(_next_path(model) if wanted is None else Path(wanted))
+    place = RunFolder(_next_path(model) if given is None else Path(given))
     if place.has_study and place.is_whole:
         raise UnusableRun(
             f"The search in {place.path} has ended, and a run is never changed; a new folder, or "
@@ -95,7 +95,7 @@ def run_for_search(model: str, wanted: str | None) -> RunFolder:
 
 
 def discard(run: RunFolder) -> None:
-    """Remove a RUN of which nothing came, and ``runs/`` where it was the first."""
+    """Remove a RUN without a result, and ``runs/`` where it was the first."""
     rmtree(run.path, ignore_errors=True)
     if run.path.parent == RUNS:
         with suppress(OSError):  # it is not empty
@@ -152,8 +152,8 @@ def refuse_an_older_last(path: Path) -> None:
     if newer:
         raise UnusableRun(
             f"{newer[-1]} is newer than {path} and not finished, so that {LAST} may not be the run "
-            "that you mean; a look is not to be spent on another. Name the run, or finish the "
-            "newer one.",
+            "that you mean; an evaluation on the sealed rows is not to be spent on another. Name "
+            "the run, or finish the newer one.",
             next=f"likely final {path}",
         )
 

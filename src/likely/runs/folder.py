@@ -1,4 +1,4 @@
-"""The folder of a RUN: which file holds what, and how each is written and read."""
+"""The folder of a RUN: which file holds what, how each is written and read, and all its facts."""
 
 import shlex
 from collections.abc import Mapping
@@ -6,19 +6,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from likely.errors import InvalidFile
+from likely.errors import InvalidFile, InvalidInput
 from likely.files import make_folder, write_atomically
 from likely.json_files import read_json, write_json
 from likely.persist import MODEL_FILE
-from likely.runs.records import Record, kept_files
+from likely.runs.records import (
+    Record,
+    comparisons_in,
+    curves_in,
+    joined_comparisons,
+    joined_curves,
+    kept_files,
+)
+from likely.runs.seals import LedgerFacts, folder_of_seal, ledger_facts
 
 if TYPE_CHECKING:
+    from likely.description import Description
     from likely.sealing.folder import SealFolder
     from likely.workbench.validation import Validation
+
 
 FACTS, LOOK, FINAL = "run.json", "look.json", "final.json"
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
+SPLITTING = {"group": "--group", "by_time": "--by-time"}
+SCORING = ("compare", "tune")  # verbs that take these options
 
 
 @final
@@ -96,7 +108,7 @@ class RunFolder:
         write_json(self.path / VALIDATION_FACTS, validation.to_json())
 
     def note_search(self, command: str) -> None:
-        """Keep the command of a search, for its RUN has no model until the search is over."""
+        """Keep the command of a search, because its RUN has no model until the search is over."""
         file = make_folder(self.study) / COMMAND
         if not file.exists():
             write_atomically(file, (self.going_on(command) + "\n").encode())
@@ -116,7 +128,7 @@ class RunFolder:
             return f"likely tune DATA MODEL -o {shlex.quote(str(self.path))}"
 
     def facts(self) -> Record | None:
-        """What ``run.json`` holds; None where there is none."""
+        """The content of ``run.json``; None where there is none."""
         found: Record | None = read_json(self.path / FACTS)
         return found
 
@@ -133,7 +145,7 @@ class RunFolder:
         return found
 
     def validation(self) -> "Validation | None":
-        """What ``write_validation`` has written; None where there is nothing."""
+        """The validation that ``write_validation`` has written; None where there is none."""
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
 
@@ -153,7 +165,7 @@ class RunFolder:
 
 
 def versions() -> dict[str, str]:
-    """Of everything that a result may depend on."""
+    """The versions of everything that a result may depend on."""
     import platform
     from importlib.metadata import version
 
@@ -162,3 +174,62 @@ def versions() -> dict[str, str]:
     packages = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
     found = {package: version(package) for package in packages}
     return {"likely": likely.__version__, "python": platform.python_version(), **found}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunFacts:
+    """All that is known about a run; None is what its folder does not hold."""
+
+    name: str
+    run: Record
+    look: Record | None = None
+    comparisons: tuple[Record, ...] = ()
+    curves: tuple[Record, ...] = ()
+    study: Record | None = None
+    validation: "Validation | None" = None
+    final: Record | None = None
+    ledger: LedgerFacts | None = None
+    description: "Description | None" = None  # what its model says about itself
+    path: str = "RUN"  # as a command names it
+
+    def command(self, verb: str, *words: str) -> str:
+        """``likely VERB DATA WORDS``, with the target where the data do not know it.
+
+        What scores models holds rows out as this run did.
+        """
+        seal, data = self.run.get("seal"), self.run.get("data") or {}
+        name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
+        target = self.run.get("target")
+        options = [] if seal or target is None else ["--target", str(target)]
+        for key, option in SPLITTING.items() if verb in SCORING else ():
+            if self.run.get(key) is not None:
+                options += [option, str(self.run[key])]
+        return shlex.join(["likely", verb, name, *words, *options])
+
+
+def read_run(folder: str | Path, *, description: "Description | None" = None) -> RunFacts:
+    """The facts in a RUN folder; the caller asks its model for the description."""
+    held = RunFolder(Path(folder))
+    run = held.facts()
+    if run is None:
+        raise InvalidInput(
+            f"{folder} has no {FACTS}; a report needs the facts of a run. Give a folder that "
+            "likely train wrote, not a model file."
+        )
+    place = held.path
+    seal = folder_of_seal(place, run)
+    places = (place,) if seal is None else (place, seal)
+    return RunFacts(
+        name=place.name or str(place),
+        run=run,
+        look=held.look(),
+        comparisons=joined_comparisons(*map(comparisons_in, places)),
+        curves=joined_curves(*map(curves_in, places)),
+        study=held.study_facts(),
+        validation=held.validation(),
+        final=held.final(),
+        ledger=None if seal is None else ledger_facts(seal, run["seal"]),
+        description=description,
+        path=place.name if place.is_absolute() else str(place),
+    )

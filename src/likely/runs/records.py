@@ -65,7 +65,7 @@ def kept_files(folder: Path) -> dict[str, bytes]:
 
 
 def joined_comparisons(*lists: Iterable[Record]) -> tuple[Record, ...]:
-    """All of them, the newest last; those on the same folds by the same metric are one."""
+    """All comparisons, the newest last; those on the same folds by the same metric are one."""
     found: dict[tuple[str, ...], Record] = {}
     for each in (comparison for comparisons in lists for comparison in comparisons):
         about = (Path(str(each.get("data"))).name, *(str(each.get(key)) for key in SAME))
@@ -75,7 +75,7 @@ def joined_comparisons(*lists: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def joined_curves(*lists: Sequence[Record]) -> tuple[Record, ...]:
-    """All of them; of the same model, rows and axis the last.
+    """All curves; of several with the same model, rows and axis, the last.
 
     A curve of a run has the settings of the run, so no other takes its place.
     """
@@ -87,13 +87,13 @@ def joined_curves(*lists: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def models_in(comparisons: Iterable[Record]) -> list[str]:
-    """Every model that was compared, without the constant, as they came."""
+    """Every model that was compared, without the constant, in order."""
     names = (str(entry["model"]) for each in comparisons for entry in each["models"])
     return [name for name in dict.fromkeys(names) if name != BASELINE]
 
 
 def _keep(path: Path, joined: Callable[[], Sequence[Record]]) -> tuple[Path, ...]:
-    """Write what ``joined`` makes of what is there; of two commands at once, one waits."""
+    """Write the result of ``joined``; of two commands at once, one waits."""
     try:
         with lock(path.parent):
             return (write_json(path, joined()),)
@@ -143,5 +143,5 @@ def _ranked(entries: Mapping[str, Record], about: Record) -> list[Record]:
 
 
 def _known(score: float | None) -> float:
-    """A score that JSON writes as null is not a number."""
+    """The score, or NaN where JSON has null."""
     return nan if score is None else score

@@ -33,7 +33,7 @@ class LedgerFacts:
 
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
-    """What a RUN keeps of the seal it was trained on, so that a cut ledger shows."""
+    """The facts of its seal that a RUN keeps, so that a shortened ledger is noticed."""
     from likely.data.digest import digest_of_file
     from likely.sealing.ledger import MANIFEST
 

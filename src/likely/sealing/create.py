@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from likely.data.arrow import refuse_twins
-from likely.data.finite import refuse_infinities
+from likely.data.arrow import decoded, refuse_infinities, refuse_twins
+from likely.data.labels import are_names, refuse_names
 from likely.errors import InvalidInput, UnknownName
 from likely.files import folder_made_whole, remove, write_atomically
+from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import (
     FEATURES,
     FINGERPRINTS,
@@ -22,17 +23,16 @@ from likely.sealing.folder import (
     SUFFIX,
     TRAIN,
     SealFolder,
+    hidden,
     open_folder,
     parquet_bytes,
     seals_in,
 )
 from likely.sealing.judges import JUDGES
-from likely.sealing.keystream import hidden
 from likely.sealing.ledger import MANIFEST, Ledger
 from likely.sealing.manifest import Manifest
-from likely.sealing.recognition import holds_sealed_rows, said_looks, sealed_fingerprints
+from likely.sealing.recognition import evaluations_used, holds_sealed_rows, sealed_fingerprints
 from likely.sealing.split import Split, split_rows
-from likely.sealing.targets import check_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,8 +52,8 @@ class Origin:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Terms:
-    """What is settled before a row is looked at; the columns that it names are in the table."""
+class SealTerms:
+    """The terms of a seal, fixed before its rows are split; the columns are in the table."""
 
     target: str
     test: Any  # a share, or the rows
@@ -69,7 +69,7 @@ class Terms:
     categories: tuple[str, ...] = ()  # columns declared to be categories
 
 
-def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
+def create_seal(origin: Origin, terms: SealTerms, path: Path) -> SealFolder:
     """Seal a table as the folder ``path``; kind and order must suit the values of the target."""
     _check_terms(terms)
     _check_columns(origin.table, terms)
@@ -88,7 +88,7 @@ def create_seal(origin: Origin, terms: Terms, path: Path) -> SealFolder:
     return open_folder(path)
 
 
-def _check_terms(terms: Terms) -> None:
+def _check_terms(terms: SealTerms) -> None:
     by_index = np.ndim(terms.test) > 0
     is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
     if not by_index and not is_share:
@@ -98,7 +98,7 @@ def _check_terms(terms: Terms) -> None:
     whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
     if not whole or terms.budget < 1:
         raise InvalidInput(
-            f"budget is {terms.budget!r}; expected at least 1 look, and a whole number. Take 1."
+            f"budget is {terms.budget!r}; expected a whole number of evaluations from 1 up. Take 1."
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
@@ -109,7 +109,7 @@ def _check_terms(terms: Terms) -> None:
         )
 
 
-def _check_columns(table: "pa.Table", terms: Terms) -> None:
+def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     if not table.num_columns:
         raise InvalidInput("The table has no columns; a target and features are needed. Add them.")
     refuse_twins(table.column_names)
@@ -125,7 +125,7 @@ def _check_columns(table: "pa.Table", terms: Terms) -> None:
 def _check_place(path: Path, escrow: Path | None) -> None:
     if path.exists():
         known = (path / MANIFEST).is_file()
-        used = f" ({said_looks(SealFolder(path))})" if known else ""
+        used = f" ({evaluations_used(SealFolder(path))})" if known else ""
         raise InvalidInput(
             f"{path} exists already{used}; a seal is made once. Use it as it is, or give another "
             "name."
@@ -139,14 +139,14 @@ def _check_place(path: Path, escrow: Path | None) -> None:
 
 
 def _earlier_seals(origin: Origin, path: Path) -> tuple[str, ...]:
-    """Seals of the same rows, with the looks that they have had."""
+    """Notes on seals of the same rows, with the evaluations that they have had."""
     places = {path.parent, *([origin.path.parent] if origin.path is not None else [])}
     seals = seals_in(places)
     same = [seal for seal in seals if seal.manifest.data_sha256 == origin.digest]
     others = [seal for seal in seals if seal not in same]
     held = [one.seal for one in holds_sealed_rows(origin.table, others)]
     return tuple(
-        f"The same rows were sealed before: {seal.path.name}, {said_looks(seal)}."
+        f"The same rows were sealed before: {seal.path.name}, {evaluations_used(seal)}."
         for seal in (*same, *held)
     )
 
@@ -160,7 +160,7 @@ def _still_holds(origin: Origin, split: Split, path: Path) -> tuple[str, ...]:
 
 def _write_seal(
     origin: Origin,
-    terms: Terms,
+    terms: SealTerms,
     path: Path,
     *,
     split: Split,
@@ -195,7 +195,7 @@ def _write_seal(
     _write_folder(path, contents, manifest, terms.escrow, labels)
 
 
-def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
+def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
     """The part of the manifest that was given."""
     return {
         "data": origin.label,
@@ -218,7 +218,7 @@ def _settled(origin: Origin, terms: Terms) -> dict[str, Any]:
 def _write_folder(
     path: Path, contents: dict[str, bytes], manifest: Manifest, escrow: Path | None, labels: bytes
 ) -> None:
-    """All files, or none of them, under the name; labels in escrow come last but the name."""
+    """Write all files or none; labels in escrow come last, before the folder gets its name."""
     try:
         with folder_made_whole(path) as draft:
             for name, content in contents.items():
@@ -232,3 +232,56 @@ def _write_folder(
         if escrow is not None and not path.exists():  # else the seal is whole, and needs it
             remove(escrow)
         raise
+
+
+def check_target(column: Any, name: str) -> None:
+    """Refuse what no model could learn or score: gaps, infinities, one value, names, dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    if not len(column) or n_missing == len(column):
+        raise InvalidInput(
+            f"The target {name!r} has no value in {len(column):,} rows; at least two different "
+            "ones were expected. Choose another column."
+        )
+    if n_missing:
+        row = pc.index(pc.is_null(column, nan_is_null=True), True).as_py()
+        raise InvalidInput(
+            f"The target {name!r} is missing in {n_missing:,} rows, the first of them row {row}; a "
+            "row without it can be neither learned from nor scored. Drop those rows first."
+        )
+    if pa.types.is_floating(column.type):
+        _check_finite(column, name)
+    if pa.types.is_temporal(column.type):
+        raise InvalidInput(
+            f"The target {name!r} holds {column.type} values; labels or numbers were expected. "
+            "Turn them into numbers, such as days since the first, or choose another column."
+        )
+    _check_values(column, name)
+
+
+def _check_finite(column: Any, name: str) -> None:
+    import pyarrow.compute as pc
+
+    row = pc.index(pc.is_finite(column), False).as_py()
+    if row >= 0:
+        raise InvalidInput(
+            f"The target {name!r} is {column[row].as_py()} in row {row}; finite numbers were "
+            "expected. Fix or drop such rows first."
+        )
+
+
+def _check_values(column: Any, name: str) -> None:
+    import pyarrow as pa
+
+    n_values = len(np.unique(row_fingerprints(pa.table({name: column}), [name], "")))
+    if n_values < 2:
+        raise InvalidInput(
+            f"The target {name!r} has one value in all {len(column):,} rows; there is nothing to "
+            "predict. Choose another column."
+        )
+    column = decoded(column)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if text and are_names(n_values, len(column)):
+        refuse_names(name, column.unique().to_pylist(), len(column))

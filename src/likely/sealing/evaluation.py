@@ -1,10 +1,10 @@
-"""A look: predictions are fixed, the look is written down, and only then labels are opened.
+"""An evaluation: predictions are fixed, it is written down, and only then labels are opened.
 
-    predictions computed and hashed → commit (the look is used) → labels opened → score
+    predictions computed and hashed → commit (one more is used) → labels opened → score
 
 Each step is on disk before the next begins.  A process that dies after the commit leaves the
-predictions beside it; the next call scores those, and uses no other look.  The same predictions
-are never charged twice.
+predictions beside it; the next call scores those, and uses no other evaluation.  The same
+predictions are never charged twice.  The ledger calls an evaluation a look.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +25,8 @@ from likely.files import lock
 from likely.intervals import Ends, n_groups_of
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, predictions_digest
+from likely.sealing.folder import TRAIN, SealFolder, opened, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence, Ruling
-from likely.sealing.keystream import opened
 from likely.sealing.ledger import Entry
 from likely.sealing.manifest import Manifest, canonical
 from likely.sealing.scorer import Predictions, Scorer
@@ -35,7 +34,7 @@ from likely.sealing.scorer import Predictions, Scorer
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ERROR_RATE = 0.05  # of all intervals together, spread over the looks: 0.05/k at look k
+ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
 REASON_LENGTH = 3  # letters; less is no reason
 ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's own scorer
 
@@ -50,18 +49,18 @@ class Submission:
     columns: Sequence[str]  # that the model reads
     trained_on: str  # SHA-256 of the file of its training rows
     scorer: Scorer
-    promised: float | None = None  # the loss that cross-validation led to expect
+    cv_estimate: float | None = None  # the loss that cross-validation led to expect
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """What one call wants scored."""
+    """The submission of one call, and its predictions."""
 
     seal: SealFolder
     submission: Submission
     predictions: Predictions
-    training: float | None  # what the training part promises
+    training: float | None  # the score that the training part leads to expect
     label_file: bytes  # unopened
     scorer_of_commit: ScorerOfCommit
 
@@ -80,15 +79,15 @@ def final_look(
 ) -> FinalScore:
     """Score a fitted model on the sealed rows.
 
-    ``scorer_of_commit`` makes the scorer of a look that was interrupted from its ``described()``.
+    ``scorer_of_commit`` makes the scorer of an interrupted evaluation from its ``described()``.
     Raises ``HonestyRefusal`` when the model was trained on other rows, or when the budget is
     used up and there is no reason (``again``) to go on; the ledger remembers both.
     """
     seal.check()
     if again is not None and len(again.strip()) < REASON_LENGTH:
         raise InvalidInput(
-            f"again={again!r} is no reason; expected a sentence that says why another look is "
-            "needed. It is kept in the ledger and shown in the report."
+            f"again={again!r} is no reason; expected a sentence that explains why another "
+            "evaluation is needed. It is kept in the ledger and shown in the report."
         )
     label_file = seal.label_file(escrow)
     _refuse_other_rows(seal, submission.trained_on)
@@ -99,8 +98,8 @@ def final_look(
 
 
 def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, float | None]:
-    """Predictions, before any label is opened, and the loss that the training part promises."""
-    manifest, training = seal.manifest, submission.promised
+    """Predictions, before any label is opened, and the loss that the training part suggests."""
+    manifest, training = seal.manifest, submission.cv_estimate
     predictions = _predictions(submission, seal.features(), manifest)
     if not JUDGES[manifest.judge].exact and training is None:
         train = seal.train()
@@ -116,20 +115,20 @@ def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -
     for name, array in predictions.items():
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise InvalidInput(
-                f"{submission.name} predicts NaN ({name}); expected numbers. No look was used. "
-                "Check the model on a part of the training rows first."
+                f"{submission.name} predicts NaN ({name}); expected numbers. No evaluation was "
+                "used. Check the model on a part of the training rows first."
             )
     return predictions
 
 
 def _answered(request: _Request, again: str | None) -> FinalScore:
-    """Under the lock: finish what was interrupted, then answer from the ledger or by a look."""
+    """Under the lock: finish what was interrupted, then answer from the ledger or evaluate."""
     ledger, model = request.seal.ledger, request.submission.model
     entries = _finished(request, ledger.recovered())
     known = _recorded(entries, request)
     if known is not None:
         return _final_score(request.seal, known, resumed=True, model=model)
-    look = _n_looks(entries) + 1
+    look = sum(entry["event"] == "commit" for entry in entries) + 1
     if look > request.seal.manifest.budget:
         _allow_another(request, entries, again, look)
     request.seal.keep_predictions(request.predictions)
@@ -139,7 +138,7 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
 
 
 def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
-    """The ledger after a look that was interrupted between commit and score has been scored."""
+    """The ledger, after an evaluation that was interrupted before its score is finished."""
     commit = _open_commit(entries)
     if commit is None:
         return entries
@@ -149,9 +148,9 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     if not found:
         gone = "its predictions are gone" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
-            f"Look {commit['look']} was committed ({commit['model']}, {commit['metric']}) and not "
-            f"scored, and {gone}. Call final with that model and metric once more: it costs no "
-            "other look."
+            f"Evaluation {commit['look']} was committed ({commit['model']}, {commit['metric']}) "
+            f"and not scored, and {gone}. Call final with that model and metric once more: it "
+            "costs no other evaluation."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()
@@ -180,12 +179,12 @@ def _allow_another(
         return
     ledger.add("refused", {"doing": "final", "look": look, "why": "budget"})
     scores = [entry for entry in entries if entry["event"] == "score"]
-    last = f" The last said {scores[-1]['metric']} {scores[-1]['value']:.4g}." if scores else ""
+    last = f" The last gave {scores[-1]['metric']} {scores[-1]['value']:.4g}." if scores else ""
     raise HonestyRefusal(
-        f"{request.seal.path.name} allows {budget} look{'' if budget == 1 else 's'}, and "
-        f"{look - 1} {'was' if look == 2 else 'were'} used.{last} Each further look makes the "
-        "score less honest. Choose between models by cross-validation on the training part; or "
-        "give the reason (again=..., --again REASON), which the ledger keeps."
+        f"{request.seal.path.name} allows {budget} evaluation{'' if budget == 1 else 's'}, and "
+        f"{look - 1} {'was' if look == 2 else 'were'} used.{last} Each further evaluation makes "
+        "the score more optimistic. Choose between models by cross-validation on the training "
+        "part; or give the reason (again=..., --again REASON), which the ledger keeps."
     )
 
 
@@ -207,7 +206,7 @@ def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
         "metric": request.scorer.name,
         "model": request.submission.name,
         "predictions": predictions_digest(request.predictions),
-        "promised": request.submission.promised,
+        "promised": request.submission.cv_estimate,
         "scorer": dict(request.scorer.described()),
         "training": request.training,
     }
@@ -216,15 +215,15 @@ def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
 def _score(
     seal: SealFolder, scorer: Scorer, predictions: Predictions, commit: Entry, label_file: bytes
 ) -> Entry:
-    """Open the labels, and write down what the judge tells."""
+    """Open the labels, and write down what the judge reveals."""
     facts, failure = _judged(seal, scorer, predictions, commit, label_file)
     if failure is not None:  # raised here, where no frame of the traceback holds a label
         if not issubclass(failure, Exception):
             raise failure  # Ctrl-C
         raise LikelyError(
-            f"Look {commit['look']} is committed and could not be scored: {failure.__name__} in "
-            f"the scorer of {scorer.name!r}. Once that is fixed, call final again: it costs no "
-            "other look."
+            f"Evaluation {commit['look']} is committed and could not be scored: "
+            f"{failure.__name__} in the scorer of {scorer.name!r}. Once that is fixed, call final "
+            "again: it costs no other evaluation."
         )
     entry = seal.ledger.add("score", facts)
     seal.forget_predictions()
@@ -259,25 +258,32 @@ def _facts_of_score(
         losses=losses,
         constant=on_train,
         training=commit["training"] if commit["training"] is not None else on_train,
-        best=_best_told(seal.ledger.entries(), scorer.name),
+        best=min(
+            (
+                entry["value"]
+                for entry in seal.ledger.entries()
+                if entry["event"] == "score" and entry["metric"] == scorer.name
+            ),
+            default=None,
+        ),
         level=1 - ERROR_RATE / int(commit["look"]),
         rng=np.random.default_rng(np.frombuffer(seed, dtype=np.uint32)),
         interval=scorer.interval if groups is None else partial(scorer.interval, groups=groups),
         groups=groups,
     )
-    told: dict[str, Any] = {"constant": on_train, "extras": {}}
+    facts: dict[str, Any] = {"constant": on_train, "extras": {}}
     if judge.exact:
         level = evidence.level
         extras = scorer.extras(predictions, y, level, y_train=y_train, groups=groups)
         constant = scorer.constant_losses(y_train, y)
-        told = {"extras": dict(extras), **_beside_constant(scorer, constant, evidence)}
-    return told | _facts_of_ruling(judge.rule(evidence), evidence, scorer.name, commit, manifest)
+        facts = {"extras": dict(extras), **_beside_constant(scorer, constant, evidence)}
+    return facts | _facts_of_ruling(judge.rule(evidence), evidence, scorer.name, commit, manifest)
 
 
 def _facts_of_ruling(
     ruling: Ruling, evidence: Evidence, metric: str, commit: Entry, manifest: Manifest
 ) -> dict[str, Any]:
-    """What may be told under every judge."""
+    """The facts that every judge reveals."""
     groups = evidence.groups
     return {
         "look": int(commit["look"]),
@@ -311,7 +317,7 @@ def _groups(seal: SealFolder) -> Codes | None:
 
 
 def _as_json(value: float, ends: Ends) -> dict[str, float | None]:
-    """JSON has no infinity: an end that is open is null."""
+    """A value and its interval as JSON, which has no infinity: an open end is null."""
     numbers = zip(("value", "low", "high"), (value, *ends), strict=True)
     return {name: number if isfinite(number) else None for name, number in numbers}
 
@@ -330,7 +336,7 @@ def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -
         n_groups=score.get("groups"),
         n_rows=score["rows"],
         budget=seal.manifest.budget,
-        promised=score["promised"],
+        cv_estimate=score["promised"],
         note=score["note"],
         of_this_model=score.get("own", True),
         extras=score["extras"],
@@ -340,8 +346,8 @@ def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -
     )
 
 
-def _end(told: float | None, if_open: float) -> float:
-    return if_open if told is None else told
+def _end(known: float | None, if_open: float) -> float:
+    return if_open if known is None else known
 
 
 def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:
@@ -355,17 +361,8 @@ def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:
     return scores[0] if scores else None
 
 
-def _n_looks(entries: Sequence[Entry]) -> int:
-    return sum(entry["event"] == "commit" for entry in entries)
-
-
 def _open_commit(entries: Sequence[Entry]) -> Entry | None:
-    """The commit that has no score: there is at most one, as looks are taken under a lock."""
+    """The commit that has no score: there is at most one, because they are made under a lock."""
     scored = {entry["look"] for entry in entries if entry["event"] == "score"}
     commits = (entry for entry in entries if entry["event"] == "commit")
     return next((entry for entry in commits if entry["look"] not in scored), None)
-
-
-def _best_told(entries: Sequence[Mapping[str, Any]], metric: str) -> float | None:
-    told = [e["value"] for e in entries if e["event"] == "score" and e["metric"] == metric]
-    return min(told, default=None)

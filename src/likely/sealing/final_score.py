@@ -25,7 +25,7 @@ class FinalScore:
     group, n_groups : str, int or None
         Of a seal by group: its column, and how many groups are sealed.  Intervals are then those
         of groups, because the rows of one are not independent.
-    promised : float or None
+    cv_estimate : float or None
         The cross-validation estimate on the training part, where one was given.
     of_this_model : bool
         False where a ladder repeats the best score so far: value and interval are then of an
@@ -52,7 +52,7 @@ class FinalScore:
     gain_high: float | None = None
     group: str | None = None
     n_groups: int | None = None
-    promised: float | None = None
+    cv_estimate: float | None = None
     note: str = ""
     of_this_model: bool = True
     extras: Mapping[str, Any] = field(default_factory=dict)
@@ -62,8 +62,13 @@ class FinalScore:
 
     def __str__(self) -> str:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
-        beside = [self.constant, *([] if self.promised is None else [self.promised])]
-        value, ends, constant, *promised = estimate_cells(self.value, self.low, self.high, *beside)
+        beside = [self.constant, *([] if self.cv_estimate is None else [self.cv_estimate])]
+        value, ends, constant, *cv_estimate = estimate_cells(
+            self.value, self.low, self.high, *beside
+        )
+        number = f"evaluation {self.look} of {self.budget}"
+        if self.look > self.budget:
+            number = f"evaluation {self.look}, beyond the budget of {self.budget}"
         metric = capitalised(self.metric)
         if not self.of_this_model:
             metric = f"Best so far, of an earlier model: {self.metric}"
@@ -72,19 +77,14 @@ class FinalScore:
         )
         parts = [
             f"{metric} {value} ({percent_level(self.level)} interval {ends}) on "
-            f"{count(self.n_rows, 'sealed row')}{groups}; {self._evaluation()}.",
+            f"{count(self.n_rows, 'sealed row')}{groups}; {number}.",
             f"Baseline (constant): {constant}.",
             *([self.note] if self.note else []),
-            *(f"Cross-validation estimate: {each}." for each in promised),
+            *(f"Cross-validation estimate: {each}." for each in cv_estimate),
         ]
         return " ".join(parts)
 
     __repr__ = __str__
-
-    def _evaluation(self) -> str:
-        if self.look <= self.budget:
-            return f"evaluation {self.look} of {self.budget}"
-        return f"evaluation {self.look}, beyond the budget of {self.budget}"
 
     def _repr_html_(self) -> str:
         return html_paragraph(str(self))

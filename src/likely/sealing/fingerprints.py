@@ -41,13 +41,13 @@ def row_fingerprints(
     total = np.zeros(table.num_rows, dtype=np.uint64)
     for name in columns:
         key = _word(f"{salt}/{name}")
-        total += mix(_cells(table.column(name)) ^ key)
+        total += mix(_cells(table.column(name), np.asarray, _exact_text) ^ key)
     return mix(total)
 
 
 def rough_words(table: "pa.Table | pa.RecordBatch", name: str) -> Array:
     """One uint64 per row, from the rough cell of one column."""
-    return mix(_rough_cells(table.column(name)) ^ _word(f"rough/{name}"))
+    return mix(_cells(table.column(name), _rough, _rough_text) ^ _word(f"rough/{name}"))
 
 
 def joined(words: Iterable[Array]) -> Array:
@@ -69,27 +69,20 @@ def is_amount(column: Any) -> bool:
     return bool((values[np.isfinite(values)] % 1 != 0).any())
 
 
-def _cells(column: Any) -> Array:
-    """One uint64 per cell."""
+def _cells(
+    column: Any,
+    rounded: Callable[[Array], Array],
+    words_of: Callable[[Sequence[str | None]], Array],
+) -> Array:
+    """One uint64 per cell: of a number after ``rounded``, of text by ``words_of``."""
     import pyarrow as pa
 
     if pa.types.is_null(column.type):
         return np.full(len(column), MISSING)
     column = decoded(column)
     if kind_of_arrow(column.type) in ("number", "boolean"):
-        return _number_cells(floats_of_arrow(column))
-    return _text_cells(_as_text(column), _exact_text)
-
-
-def _rough_cells(column: Any) -> Array:
-    import pyarrow as pa
-
-    if pa.types.is_null(column.type):
-        return np.full(len(column), MISSING)
-    column = decoded(column)
-    if kind_of_arrow(column.type) in ("number", "boolean"):
-        return _number_cells(_rough(floats_of_arrow(column)))
-    return _text_cells(_as_text(column), _rough_text)
+        return _number_cells(rounded(floats_of_arrow(column)))
+    return _text_cells(_as_text(column), words_of)
 
 
 def _rough(values: Array) -> Array:

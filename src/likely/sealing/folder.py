@@ -1,12 +1,21 @@
-"""The folder of a seal: which file holds what, and how each is written and read."""
+"""The folder of a seal: which file holds what, and how each is written and read.
+
+Labels are under a salted keystream: it stops a glob, a grep and a glance, not a person.
+
+    file = magic ‖ salt ‖ (labels ⊕ SHAKE-256(salt ‖ "labels"))
+
+The labels are one column in Arrow's stream format.  The salt is in the file, so whoever holds
+the file can read it; to keep labels from people, put the file where they cannot go (``escrow``).
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
+from hashlib import sha256, shake_256
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -20,11 +29,14 @@ from likely.sealing.scorer import Predictions
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 SUFFIX = ".seal"
 TRAIN, FEATURES, LABELS = "train.parquet", "test-features.parquet", "test-labels.bin"
 FINGERPRINTS = "fingerprints.bin"  # sorted little-endian 64-bit words
 COMMITTED = "committed.npz"  # predictions between commit and score
 LEVELS = 2  # a seal is looked for in a folder, in the one that holds it, and in that one's
+MAGIC = b"likely sealed labels 1\n"
+SALT_BYTES = 32
 
 
 @final
@@ -43,7 +55,7 @@ class SealFolder:
         return Ledger(self.path)
 
     def looks(self) -> int:
-        """How many looks were used."""
+        """How many evaluations were used."""
         return sum(entry["event"] == "commit" for entry in self.ledger.entries())
 
     def train(self) -> "pa.Table":
@@ -141,7 +153,7 @@ def seals_near(*places: str | Path) -> tuple[SealFolder, ...]:
 
 
 def column_names(path: Path) -> list[str]:
-    """Of a Parquet file, without reading a row."""
+    """The names of the columns of a Parquet file, without reading a row."""
     from pyarrow.parquet import read_schema
 
     return list(read_schema(path).names)
@@ -190,3 +202,38 @@ def _readable(seal: SealFolder) -> bool:
         return bool(seal.manifest.name) and (seal.path / FINGERPRINTS).is_file()
     except BrokenLedger:
         return False
+
+
+def hidden(labels: "pa.ChunkedArray") -> bytes:
+    """The content of a file of labels, with a fresh salt."""
+    import pyarrow as pa
+
+    table = pa.table({"y": labels})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    salt = token_bytes(SALT_BYTES)
+    return MAGIC + salt + _combined(sink.getvalue().to_pybytes(), salt)
+
+
+def opened(content: bytes, path: object) -> "pa.ChunkedArray":
+    """The labels in a file of labels."""
+    import pyarrow as pa
+
+    start = len(MAGIC) + SALT_BYTES
+    if not content.startswith(MAGIC) or len(content) <= start:
+        raise BrokenLedger(
+            path,
+            "these are no sealed labels; expected the file that likely seal wrote. "
+            "Check the path, or put the file back as it was.",
+        )
+    plain = _combined(content[start:], content[len(MAGIC) : start])
+    with pa.ipc.open_stream(plain) as reader:
+        table: Any = reader.read_all()
+    return table.column(0)
+
+
+def _combined(content: bytes, salt: bytes) -> bytes:
+    stream = shake_256(salt + b"labels").digest(len(content))
+    both = np.frombuffer(content, np.uint8) ^ np.frombuffer(stream, np.uint8)
+    return both.tobytes()

@@ -1,4 +1,4 @@
-"""What is told of a score: all of it, or only what adaptive looks cannot use to overfit.
+"""What is revealed of a score: all, or only what adaptive evaluations cannot use to overfit.
 
     plain         the score, with its interval
     ladder        the score in steps of η, and only when it is better than the best so far by η
@@ -42,12 +42,12 @@ NOISE = 0.25  # σ; the three noises below have scales 2σ, 4σ and σ, as in th
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that a judge may look at."""
+    """The losses of the sealed rows and what a judge compares them with."""
 
     losses: Array  # of the sealed rows
     constant: float  # c, from the training part
-    training: float  # the score that the training part promises
-    best: float | None  # the best told so far
+    training: float  # the score that the training part leads to expect
+    best: float | None  # the best revealed so far
     level: float  # of the interval
     rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
     interval: Callable[[Array, float], Ends] = mean_interval  # the scorer's, of the mean loss
@@ -82,7 +82,7 @@ class Evidence:
 @final
 @dataclass(frozen=True)
 class Ruling:
-    """The score that is told with its interval, and a sentence where it needs one."""
+    """The score that is revealed with its interval, and a sentence where it needs one."""
 
     value: float
     low: float
@@ -94,7 +94,7 @@ class Ruling:
 class Judge(ABC):
     """The contract: evidence in, a ruling out."""
 
-    exact: ClassVar[bool]  # whether the score itself may be told
+    exact: ClassVar[bool]  # whether the score itself may be revealed
 
     @abstractmethod
     def rule(self, evidence: Evidence) -> Ruling: ...
@@ -115,7 +115,7 @@ class Plain(Judge):
 @final
 @dataclass(frozen=True)
 class Ladder(Judge):
-    """The best score so far, in steps: many looks that do not climb tell almost nothing."""
+    """The best score so far, in steps: evaluations without progress reveal almost nothing."""
 
     exact: ClassVar[bool] = False
 
@@ -151,7 +151,7 @@ class Thresholdout(Judge):
             note = "The sealed rows agree with the training part, whose score is given."
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
-        note = f"With noise of scale {noise:.3g}; the training part had promised another score."
+        note = f"With noise of scale {noise:.3g}; the estimate of the training part was different."
         slack = noise * log(1 / alpha)
         return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 
@@ -160,6 +160,6 @@ JUDGES: dict[str, Judge] = {"plain": Plain(), "ladder": Ladder(), "thresholdout"
 
 
 def _around(value: float, slack: float, evidence: Evidence, level: float) -> Ends:
-    """The interval of a value, with room for what was not told, and for chance at the level."""
+    """The interval of a value, with room for what was not revealed, and for chance."""
     low, high = evidence.chance(value, level)
     return max(min(low, value) - slack, 0.0), max(high, value) + slack

@@ -30,7 +30,7 @@ ADVICE = "Put the folder back from a copy; its scores cannot be relied on as it 
 Entry = Mapping[str, Any]
 
 
-class Verdict(NamedTuple):
+class LedgerVerdict(NamedTuple):
     """Whether a seal is as it was written; ``problems`` says where it is not."""
 
     sound: bool
@@ -77,7 +77,8 @@ class Ledger:
         head = self._read_head()
         line = _line(count, head.head, event, facts)
         self._write_head(_Head(count, head.head, line.decode()))
-        self._append(line)
+        append_line(self.folder / LEDGER, line)
+        self._write_head(_Head(count + 1, _hash(line)))
         entry: Entry = json.loads(line)
         return entry
 
@@ -90,7 +91,7 @@ class Ledger:
             self._finish(head.adding.encode(), head.n_lines)
         return entries
 
-    def verdict(self, files: Mapping[str, str] | None = None) -> Verdict:
+    def verdict(self, files: Mapping[str, str] | None = None) -> LedgerVerdict:
         """The whole folder against what was written: lines, head, manifest and files.
 
         ``files`` are those to be read, with their SHA-256; None is all that the manifest names.
@@ -99,11 +100,7 @@ class Ledger:
         if lines and not problems:
             problems = _problems_of_files(self.folder, json.loads(lines[0]), files)
         head = _hash(lines[-1]) if lines else ZEROS
-        return Verdict(not problems, len(lines), head, tuple(problems))
-
-    def _append(self, line: bytes) -> None:
-        append_line(self.folder / LEDGER, line)
-        self._write_head(_Head(json.loads(line)["n"] + 1, _hash(line)))
+        return LedgerVerdict(not problems, len(lines), head, tuple(problems))
 
     def _finish(self, line: bytes, count: int) -> None:
         """The rest of a line of which all, some or nothing was written."""
@@ -146,7 +143,7 @@ class Ledger:
         write_atomically(self.folder / HEAD, head.to_bytes())
 
 
-def verify_ledger(folder: str | Path) -> Verdict:
+def verify_ledger(folder: str | Path) -> LedgerVerdict:
     """Whether the ledger and the files of a seal are as they were written.
 
     Any flipped byte and any line that was removed, moved or cut is found.  A whole folder that
@@ -213,7 +210,7 @@ def _problem_of_head(lines: list[bytes], head: _Head) -> str:
 
 
 def _problems_of_files(folder: Path, sealed: Entry, files: Mapping[str, str] | None) -> list[str]:
-    """What differs from the manifest, and the manifest from line 0."""
+    """The files that differ from the manifest, or a manifest that differs from line 0."""
     try:
         if digest_of_file(folder / MANIFEST) != sealed.get("manifest"):
             return [f"{MANIFEST} is not the one that was sealed."]

@@ -65,7 +65,7 @@ class Manifest:
             ) from None
 
     def to_bytes(self) -> bytes:
-        """Without what was not declared, as before it could be."""
+        """The manifest as JSON; fields that were not declared are left out."""
         declared = asdict(self)
         for name in LATER:
             if not declared[name]:
@@ -74,7 +74,7 @@ class Manifest:
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
-    """The one way to write it, without the line feed."""
+    """JSON in its canonical form, without a line feed."""
     return json.dumps(
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     ).encode()

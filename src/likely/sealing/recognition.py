@@ -1,33 +1,55 @@
 """Sealed rows in other places: found by their fingerprints, before they do harm.
 
-A sealed row has a fingerprint unless a training row equals it in all features, for then the two
-cannot be told apart.  A table holds a seal's rows when it has the columns of the seal and a tenth
-or more of the fingerprinted rows; or, with columns missing or changed, when ``likeness`` finds
-them.
+A sealed row has a fingerprint unless a training row equals it in all features, because the two
+are then indistinguishable.  A table holds a seal's rows when it has the columns of the seal and a
+tenth or more of the fingerprinted rows; or when it has rows *like* them, with columns left out,
+other types or rounded numbers.
+
+Cells are then compared roughly: whole numbers as they are, others to four digits, and a number that
+is written as text is the number.  A column of a table *agrees* with the seal's column of that
+name if a tenth or more of its cells occur there; rows are compared in the columns that agree, in
+all of them and in bands of at least four, so that a changed column spoils one band only.  Keys,
+whose cells are nearly all different whole numbers or texts, name rows and do not describe them:
+the customers 1 to 100 of two shops are not the same, so keys are no evidence.
+
+Few and rough columns agree by chance too.  How often, the training part shows:
+
+    by chance = (sealed rows that a training row equals + 1) / (sealed rows + 1) · n / n_train
+
+of a table of n rows.  A table holds sealed rows when a tenth more than that is found.  Nothing of
+this is stored: the features of the sealed rows are in the seal.
 """
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import BrokenLedger, CannotWrite, SealedRows
 from likely.files import lock
-from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import FEATURES, SealFolder, column_names
-from likely.sealing.likeness import ENOUGH, Band, bands_of, found_in, marked
+from likely.sealing.fingerprints import is_amount, joined, rough_words, row_fingerprints
+from likely.sealing.folder import FEATURES, TRAIN, SealFolder, column_names, read_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    Piece: TypeAlias = pa.Table | pa.RecordBatch
+
 
 TABLE = "the table"  # what has no name
 SCORE = "score"  # doing: a score of a model that is there
+ENOUGH = 0.1  # of the sealed rows; fewer may be coincidence
+SOME = 0.1  # of a column's cells
+SAMPLE = 2000  # rows of a table that say whether a column agrees
+KEY = 0.9  # of the cells are different
+MOST_COLUMNS = 64  # are compared; more tell nothing more about which row it is
+FEWEST_COLUMNS = 4  # that must agree, or half of the seal's if that is less
+MOST_BANDS = 4  # so up to three changed columns of many leave one as it was
 
 
-class Held(NamedTuple):
+class FoundRows(NamedTuple):
     """A seal, and how many of its sealed rows a table holds."""
 
     seal: SealFolder
@@ -38,7 +60,7 @@ class Held(NamedTuple):
         name, manifest = self.seal.path.name, self.seal.manifest
         return (
             f"{self.n_found:,} of the {manifest.n_test:,} sealed rows of {name} "
-            f"({said_looks(self.seal)})"
+            f"({evaluations_used(self.seal)})"
         )
 
 
@@ -52,19 +74,19 @@ def sealed_fingerprints(sealed: "pa.Table", train: "pa.Table", salt: str) -> Arr
 
 def holds_sealed_rows(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder]
-) -> tuple[Held, ...]:
+) -> tuple[FoundRows, ...]:
     """The seals of which the table, or the batches of a source, hold a tenth or more."""
     import pyarrow as pa
 
     pieces: Any = [table] if isinstance(table, pa.Table) else table
-    searches = [_Search(seal) for seal in seals]
+    searches = [_RowSearch(seal) for seal in seals]
     for piece in pieces:
         for search in searches:
             search.look(piece)
     return tuple(held for search in searches if (held := search.held()) is not None)
 
 
-class _Search:
+class _RowSearch:
     """One seal's rows in a table that comes in pieces."""
 
     def __init__(self, seal: SealFolder) -> None:
@@ -93,12 +115,12 @@ class _Search:
     def enough(self) -> bool:
         return bool(self.found.sum() >= ENOUGH * self.known.size > 0)
 
-    def held(self) -> Held | None:
+    def held(self) -> FoundRows | None:
         if self.enough:
-            return Held(self.seal, int(self.found.sum()), self.known.size)
+            return FoundRows(self.seal, int(self.found.sum()), self.known.size)
         for band, alike in zip(self.bands, self.alike, strict=True):
             if band.enough(int(alike.sum()), self.n_rows):
-                return Held(self.seal, int(alike.sum()), band.known.size)
+                return FoundRows(self.seal, int(alike.sum()), band.known.size)
         return None
 
 
@@ -119,12 +141,12 @@ def refuse_sealed_rows(
     raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
-def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
+def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
     start = label.capitalize() if label == TABLE else label
     holds = f"{start} holds {' and '.join(str(one) for one in held)}"
     if doing == SCORE:
         return (
-            f"{holds}; a score on them is a look, and likely final counts it. Choose by "
+            f"{holds}; a score on them is an evaluation, and likely final counts it. Choose by "
             "cross-validation on the training rows, and at the end use likely final."
         )
     names = " or ".join(one.seal.path.name for one in held)
@@ -137,8 +159,8 @@ def _refusal(held: Sequence[Held], label: str, doing: str) -> str:
 
 def log_prediction(
     table: "pa.Table | Iterable[pa.RecordBatch]", seals: Sequence[SealFolder], *, label: str
-) -> tuple[Held, ...]:
-    """Predictions for sealed rows go on, and each seal remembers them."""
+) -> tuple[FoundRows, ...]:
+    """Record predictions for sealed rows in the ledger of each seal."""
     held = holds_sealed_rows(table, seals)
     for one in held:
         with suppress(BrokenLedger):  # that shows by itself
@@ -152,10 +174,91 @@ def log_event(seal: SealFolder, event: str, facts: dict[str, Any]) -> None:
         seal.ledger.add(event, facts)
 
 
-def said_looks(seal: SealFolder) -> str:
-    """Looks and budget in words."""
+def evaluations_used(seal: SealFolder) -> str:
+    """The evaluations that were used and the budget, in words."""
     try:
         looks = seal.looks()
     except BrokenLedger:
         return "its ledger is broken"
-    return f"{looks} look{'' if looks == 1 else 's'} of {seal.manifest.budget} used"
+    budget = seal.manifest.budget
+    return f"{looks} of {budget} evaluation{'' if budget == 1 else 's'} used"
+
+
+class Band(NamedTuple):
+    """Columns by which sealed rows are known."""
+
+    columns: tuple[str, ...]
+    known: Array  # sorted fingerprints of the sealed rows that no training row equals
+    by_chance: float  # share of them, for each row of a table
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], sealed: Array, train: Array) -> Self:
+        different = _different(sealed)
+        twins = marked(different, train)
+        share = (int(twins.sum()) + 1) / (different.size + 1)
+        return cls(columns, different[~twins], share / max(train.size, 1))
+
+    def enough(self, n_found: int, n_rows: int) -> bool:
+        return n_found >= (ENOUGH + self.by_chance * n_rows) * self.known.size > 0
+
+
+def bands_of(seal: SealFolder, piece: "Piece") -> tuple[Band, ...]:
+    """The bands by the first piece of a table; none where too few columns agree."""
+    features = column_names(seal.path / FEATURES)
+    shared = [name for name in features if name in set(piece.schema.names)]
+    if not shared or not piece.num_rows:
+        return ()
+    shared = shared[:: -(-len(shared) // MOST_COLUMNS)]  # some from all over a wide table
+    sealed = read_parquet(seal.path / FEATURES, shared)
+    train = read_parquet(seal.path / TRAIN, shared)
+    sample = piece.take(np.unique(np.linspace(0, piece.num_rows - 1, SAMPLE).astype(np.int64)))
+    n_keys, words = 0, {}
+    for name in shared:
+        inside = np.append(rough_words(train, name), rough_words(sealed, name))
+        if _is_key(sealed.column(name), inside):
+            n_keys += 1
+        elif _agrees(rough_words(sample, name), inside):
+            words[name] = inside
+    if len(words) < max(min((len(features) - n_keys + 1) // 2, FEWEST_COLUMNS), 1):
+        return ()
+    return tuple(
+        Band.of(columns, rows[train.num_rows :], rows[: train.num_rows])
+        for columns in _banded(tuple(words))
+        for rows in [joined(words[name] for name in columns)]
+    )
+
+
+def found_in(piece: "Piece", bands: tuple[Band, ...]) -> list[Array]:
+    """For each band, which of its known rows are in a piece, as Booleans."""
+    words = {name: rough_words(piece, name) for band in bands for name in band.columns}
+    return [marked(band.known, joined(words[name] for name in band.columns)) for band in bands]
+
+
+def marked(known: Array, here: Array) -> Array:
+    """Which of the sorted fingerprints are here, as Booleans."""
+    found = np.zeros(known.size, dtype=bool)
+    if known.size:
+        place = np.minimum(np.searchsorted(known, here), known.size - 1)
+        found[place[known[place] == here]] = True
+    return found
+
+
+def _banded(columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """All columns, and every second, third or fourth where four and more are left."""
+    n = min(len(columns) // FEWEST_COLUMNS, MOST_BANDS)
+    return [columns, *(columns[start::n] for start in range(n) if n > 1)]
+
+
+def _is_key(column: "pa.ChunkedArray", words: Array) -> bool:
+    return not is_amount(column) and _different(words).size > KEY * words.size
+
+
+def _agrees(here: Array, inside: Array) -> bool:
+    cells = _different(here)
+    return bool(marked(cells, inside).sum() >= max(SOME * cells.size, 1))
+
+
+def _different(words: Array) -> Array:
+    """Sorted, each once; ``numpy.unique`` takes ten times as long for a million words."""
+    words = np.sort(words)
+    return words[np.append(True, words[1:] != words[:-1])] if words.size else words

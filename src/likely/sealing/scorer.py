@@ -1,4 +1,4 @@
-"""The contract of whoever scores a look: predictions first, and labels only after them.
+"""The contract of a scorer of sealed rows: predictions first, and labels only after them.
 
     score = (1/n) Σ_i loss_i        interval: Student's, inside of the loss's range
     gain = (1/n) Σ_i (loss_i of the best constant − loss_i), row by row, with its own interval
@@ -27,7 +27,7 @@ class Scorer(ABC):
 
     @abstractmethod
     def predictions(self, model: Any, X: Any) -> Predictions:
-        """All that the model says of the rows."""
+        """The predictions of the model for the rows."""
 
     @abstractmethod
     def losses(self, predictions: Predictions, y: Array) -> Array:
@@ -44,7 +44,7 @@ class Scorer(ABC):
     def gain_interval(
         self, losses: Array, constant: Array, level: float, groups: Codes | None = None
     ) -> Ends:
-        """Of the mean of what the model saves of the constant's loss on the same rows."""
+        """The interval of the mean loss of the constant less that of the model, row by row."""
         return mean_interval(constant - losses, level, groups)
 
     def extras(
@@ -56,9 +56,9 @@ class Scorer(ABC):
         y_train: Array,
         groups: Codes | None = None,
     ) -> Mapping[str, Any]:
-        """Further numbers for the ledger, as JSON; kept only where the exact score may be told."""
+        """Further numbers for the ledger, as JSON; kept only where the exact score may be shown."""
         return {}
 
     def described(self) -> Mapping[str, Any]:
-        """What is needed to make the scorer again, as JSON; the commit of a look holds it."""
+        """The facts from which the scorer can be made again, as JSON; a commit holds them."""
         return {"name": self.name}

@@ -12,9 +12,9 @@ from likely.data.frames import frame_of
 from likely.errors import SealedData
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SealFolder
-from likely.sealing.ledger import Entry, Verdict
+from likely.sealing.ledger import Entry, LedgerVerdict
 from likely.sealing.manifest import Manifest
-from likely.sealing.recognition import said_looks
+from likely.sealing.recognition import evaluations_used
 from likely.sealing.scorer import Scorer
 
 
@@ -33,9 +33,9 @@ class Sealed:
         ``pyarrow.Table``.
     target : str
     looks, budget : int
-        How many looks at the sealed rows were used, and how many were allowed.
+        How many evaluations on the sealed rows were used, and how many are allowed.
     notes : tuple of str
-        What ``seal`` had to say.
+        Remarks that ``seal`` made about the split.
     manifest : Manifest
         All that was settled when the rows were sealed.
     path : pathlib.Path
@@ -87,7 +87,7 @@ class Sealed:
         """All events so far, oldest first."""
         return self._folder.ledger.entries()
 
-    def verify(self) -> Verdict:
+    def verify(self) -> LedgerVerdict:
         """Whether ledger and files are as they were written."""
         return self._folder.ledger.verdict()
 
@@ -97,12 +97,13 @@ class Sealed:
         *,
         again: str | None = None,
         escrow: str | Path | None = None,
-        promised: float | None = None,
+        cv_estimate: float | None = None,
         scorer: Scorer | None = None,
     ) -> FinalScore:
         """Fit a fresh copy of the estimator to the training rows and score it on the sealed ones.
 
-        This uses one look.  A fitted model is never taken as it is: it may have seen sealed rows.
+        This uses one evaluation.  A fitted model is never taken as it is, because it may have seen
+        sealed rows.
 
         Parameters
         ----------
@@ -111,11 +112,11 @@ class Sealed:
             what ``compare`` does to a table.  Or the name of a model, such as ``"logistic"``, or
             what ``tune`` returned, with their preparation.
         again : str, optional
-            The reason for a look beyond the budget; it is kept in the ledger.
+            The reason for an evaluation beyond the budget; it is kept in the ledger.
         escrow : path, optional
             The file of labels, where they are kept elsewhere.
-        promised : float, optional
-            The score that cross-validation promised; shown beside the answer.
+        cv_estimate : float, optional
+            The cross-validation estimate of the score; shown beside the answer.
         scorer : Scorer, optional
             The metric; by default that of the task, as in ``likely final``: log loss of classes,
             negative log-likelihood of numbers.  A model without probabilities has the error rate,
@@ -126,7 +127,7 @@ class Sealed:
             estimator,
             again=again,
             escrow=escrow,
-            promised=promised,
+            cv_estimate=cv_estimate,
             scorer=scorer,
         )
 
@@ -134,7 +135,8 @@ class Sealed:
         manifest = self.manifest
         return (
             f"<Sealed {self.path.name}: {manifest.n_train:,} rows to train on, "
-            f"{manifest.n_test:,} sealed, target {manifest.target!r}; {said_looks(self._folder)}>"
+            f"{manifest.n_test:,} sealed, target {manifest.target!r}; "
+            f"{evaluations_used(self._folder)}>"
         )
 
     def _repr_html_(self) -> str:
@@ -155,7 +157,7 @@ class Sealed:
 
     @property
     def __array_interface__(self) -> Never:
-        """NumPy asks here; without ``__array__`` it would make an object array and go on."""
+        """Refuse NumPy, which would else make an object array and go on."""
         raise self._refusal("an array")
 
     def __len__(self) -> Never:

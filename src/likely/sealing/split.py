@@ -7,7 +7,7 @@ large groups may not come near the share so; then they are chosen without strata
 the sets of groups that do.
 
 Where more than a tenth of the rows have a twin, equal rows are what the table is made of (a few
-columns of categories) and not an accident; they are then split like any others, and that is said.
+columns of categories) and not an accident; they are then split like any others, with a note.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,13 +27,13 @@ MOST_CLASSES = 20  # distinct integers; more of them are amounts
 N_BINS = 10  # strata of a target of amounts
 FEW_UNITS = 12  # whose 2¹² sets can all be tried
 NEAR = 0.05  # of all rows: as near to the share as any, and there is room for chance
-LOOSE = 2.0  # a share that is further off than this factor is not what was asked for
+LOOSE = 2.0  # a share that is further off than this factor is refused
 ZONE = r"(?P<zone>Z|[+-]\d{2}:?\d{2})$"  # at the end of an ISO time
 ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the order in time
 
 
 class Split(NamedTuple):
-    """The rows that are sealed, the rule in words, and what should be said about it."""
+    """The rows that are sealed, the rule in words, and notes about it."""
 
     sealed: Array  # Booleans, one per row
     rule: str
@@ -60,16 +60,13 @@ def split_rows(
         found = _stratified(table, target, test=test, seed=seed)
     n_sealed = int(found.sealed.sum())
     if not 0 < n_sealed < table.num_rows:
+        share = "A choice" if np.ndim(test) else f"A share of {test:g}"
         raise InvalidInput(
-            f"{_said(test)} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
+            f"{share} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
             f"to seal and {table.num_rows - n_sealed} to train on; both need at least one. "
             "Choose another share, or another column to split by."
         )
     return found
-
-
-def _said(test: Any) -> str:
-    return "A choice" if np.ndim(test) else f"A share of {test:g}"
 
 
 def _given(table: "pa.Table", target: str, rows: Array) -> Split:
@@ -115,7 +112,7 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
     units = _joined(groups, twins)
     if units.max() < groups.max():
         merged = int(groups.max() - units.max())
-        notes = (*notes, f"Equal rows tie {merged + 1:,} groups of {group} together; they stay so.")
+        notes = (*notes, f"{merged + 1:,} groups of {group} have equal rows; they stay together.")
     if alone:
         notes = (*notes, f"{alone:,} rows have no {group}; each is a group of its own.")
     rule = f"whole groups of {group}"
@@ -140,7 +137,7 @@ def _groups(table: "pa.Table", group: str) -> tuple[Codes, int]:
 
 
 def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
-    """Whole groups that cannot come near the share are not sealed in its name."""
+    """Refuse whole groups that cannot come near the share."""
     share = float(sealed.mean())
     if n_units < 2:
         raise InvalidInput(
@@ -150,7 +147,7 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
     if not test / LOOSE <= share <= test * LOOSE:
         raise InvalidInput(
             f"A share of {test:g} cannot be made of whole groups of {group!r}; the nearest is "
-            f"{share:.3g}. Say that share, or choose another column to split by."
+            f"{share:.3g}. Give that share, or choose another column to split by."
         )
 
 
@@ -209,7 +206,7 @@ def _iso_times(column: Any, name: str) -> Any:
 
 
 def strata_of(column: Any) -> tuple[Codes, str]:
-    """Classes, or tenths of a column of amounts; and how to say it."""
+    """Classes, or tenths of a column of amounts; and the strata in words."""
     import pyarrow as pa
 
     codes = _codes(row_fingerprints(pa.table({"y": column}), ["y"], ""))

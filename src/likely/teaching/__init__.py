@@ -4,10 +4,8 @@ They are made to be compared with each other on a few examples; ``docs/models/te
 """
 
 from likely.teaching.cascade import Cascade, CascadeObjective
-from likely.teaching.losses import LOSSES, loss_objective
+from likely.teaching.losses import LOSSES, SquareErrorLogistic, canonical_update, loss_objective
 from likely.teaching.margin import MARGIN_LOSSES, MarginLoss
-from likely.teaching.square_error import SquareErrorLogistic
-from likely.teaching.updates import canonical_update
 
 __all__ = [
     "LOSSES",

@@ -5,12 +5,19 @@
 Only "cross_entropy" (the same as "logistic") is a likelihood.  The others are here to be compared
 with it from the same start, by the same solver.  The hinge has a kink, where descent may stall;
 the zero-one loss has no slope to follow.
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2.4 (canonical links).
 """
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
+from likely._typing import Array
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
@@ -19,8 +26,45 @@ from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
 from likely.penalties import L2
+from likely.special import expit
 from likely.teaching.margin import MARGIN_LOSSES
-from likely.teaching.square_error import SquareErrorLogistic
+
+
+@final
+@dataclass(frozen=True)
+class SquareErrorLogistic:
+    """½(σ(η) − y)², square error behind a sigmoid, to be compared with cross-entropy.
+
+        loss   = ½(f − y)²,  f = σ(η)
+        loss′  = (f − y) f(1 − f)
+        loss″ ≈ (f(1 − f))²              Gauss–Newton's part, which is never negative
+
+    The factor f(1 − f) vanishes at f = 0 and at f = 1 whatever the target: a prediction that is
+    entirely wrong is hardly corrected.  Cross-entropy's slope is f − y, which has no such factor.
+    It stands in an objective where a likelihood would and is none: there is no density behind it,
+    so no deviance and no standard error follow from it.  It is not convex in η: it curves downwards
+    wherever |f − y| > ⅔.
+
+    >>> import numpy as np
+    >>> loss, slope, _ = SquareErrorLogistic().derivatives(np.ones(2), np.array([-10.0, 0.0]))
+    >>> slope  # at −10 the prediction is wrong, and the slope says nothing
+    array([-4.539e-05, -1.250e-01])
+    """
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        """The loss, under the name by which an objective asks for what it minimises."""
+        return self.derivatives(y, eta)[0]
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        f, complement = expit(eta), expit(-eta)
+        error = (1 - y) * f - y * complement  # f − y would cancel where both are near 1
+        mean_slope = f * complement
+        return error**2 / 2, error * mean_slope, mean_slope**2
+
+    def mean(self, eta: Array) -> Array:
+        """f = σ(η): a score between 0 and 1."""
+        return expit(eta)
+
 
 LOSSES: dict[str, Loss] = {
     "cross_entropy": likelihood_of("bernoulli"),
@@ -51,3 +95,26 @@ def loss_objective(
         ArrayBlocks(Intercept(Dense(design)), response),
         Serial(),
     )
+
+
+def canonical_update(
+    theta: Array, X: Array, *, y: Array, mean: Callable[[Array], Array], step: float
+) -> Array:
+    """θ after one gradient step of length ``step``; a column of ones in X gives an intercept.
+
+        θ ← θ + t Σ_n (y_n − f_n) x_n        f_n = mean(x_nᵀθ)
+
+    With the identity for the mean this is a step on ½ Σ (f − y)², with the sigmoid on the
+    cross-entropy, with exp on the likelihood of counts.  Every response with its canonical link has
+    the slope f − y in η, which is all that the update uses.
+
+    >>> import numpy as np
+    >>> from likely.special import expit, identity
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([0.0, 1.0])
+    >>> canonical_update(np.zeros(2), X, y=y, mean=identity, step=0.5)
+    array([0.5, 1. ])
+    >>> canonical_update(np.zeros(2), X, y=y, mean=expit, step=0.5)
+    array([0. , 0.5])
+    """
+    residual = y - mean(np.dot(X, theta))
+    return np.asarray(theta + step * np.dot(residual, X))

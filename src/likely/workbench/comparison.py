@@ -48,7 +48,7 @@ class Entry:
 
     @property
     def main(self) -> Estimate:
-        """By the metric that orders the models."""
+        """The estimate by the metric that orders the models."""
         return Estimate(nan, nan, nan, nan) if self.score is None else self.score.main
 
     @property
@@ -64,7 +64,7 @@ class Entry:
         return {other: e.value for other, e in self.score.estimates.items() if other != name}
 
     def facts(self) -> dict[str, Any]:
-        """For a program."""
+        """The model and its scores, in the types that JSON has."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
         return {
             "model": self.name,
@@ -97,7 +97,7 @@ class Comparison:
         Shown next to it.
     folds : Folds
     left_out : tuple of str
-        Slow models that suit the task and were not asked for.
+        Slow models that suit the task and were not requested.
     unseen : tuple
         Classes that some fold held out whole, so that its models had not seen them.
     """
@@ -166,7 +166,7 @@ class Comparison:
         return frame_of(columns, self.rows.library if library is None else library)
 
     def facts(self) -> dict[str, Any]:
-        """Everything, in the types that JSON has."""
+        """The whole comparison, in the types that JSON has."""
         task, folds = self.task, self.folds
         return {
             "data": self.rows.label,
@@ -223,7 +223,7 @@ def compare(
     models : name, estimator, list of both, or mapping of names to estimators, optional
         All that suit the target, if not given.  The baseline, ``constant``, is always there.
     folds, repeats : int
-        Each repeat deals the rows anew.
+        The number of folds; and how often the rows are split into folds, each time differently.
     seed : int
         Of the folds, and of models that draw.
     everything : bool, default=False
@@ -333,7 +333,7 @@ class _Tally:
 def _estimators(
     models: Any, task: Task, *, seed: int, everything: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The baseline and the models asked for, by name, and the slow ones that were not."""
+    """The baseline and the requested models, by name, and the slow ones that were left out."""
     left_out: tuple[str, ...] = ()
     if models is None:
         chosen = entries_for(task.kind, everything=everything)

@@ -19,12 +19,12 @@ from likely.formatting import (
     text_table,
 )
 from likely.metrics import metrics_for
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
 if TYPE_CHECKING:
     from likely.workbench.comparison import Comparison, Entry
-    from likely.workbench.paired import Paired
+
 
 CLEAR = 0.05  # a difference with a smaller p is called clear
 
@@ -50,13 +50,13 @@ def html_of(found: "Comparison") -> str:
 
 
 def titles(found: "Comparison") -> list[str]:
-    """What was compared, on what, and how."""
+    """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
     what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
     gone = rows.n_without_target
     without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
-    how = f"{folds.n_folds} folds{repeats}{parted_by(rows.group, rows.by_time)}"
+    how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
@@ -77,7 +77,12 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 def sentences(found: "Comparison") -> list[str]:
     """The conclusions, with their reservations."""
-    near = [each.name for each in _ahead_of_baseline(found) if _is_near(each)]
+    names = [each.name for each in found.entries]
+    near = [  # a model below the baseline is no alternative
+        each.name
+        for each in found.entries[1 : names.index(BASELINE)]
+        if each.against_best is not None and each.against_best.p >= CLEAR
+    ]
     parts = [_verdict(found)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
@@ -98,7 +103,7 @@ def sentences(found: "Comparison") -> list[str]:
 
 
 def _infinite(found: "Comparison") -> list[str]:
-    """Why a score is a dash."""
+    """A sentence on scores that are shown as a dash."""
     gone = [
         each.name
         for each in found.entries
@@ -110,16 +115,6 @@ def _infinite(found: "Comparison") -> list[str]:
         f"{DASH} for {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a "
         "value that occurs was given probability 0."
     ]
-
-
-def _ahead_of_baseline(found: "Comparison") -> "list[Entry]":
-    """Models between the best and the baseline: one below the baseline is no alternative."""
-    names = [each.name for each in found.entries]
-    return list(found.entries[1 : names.index(BASELINE)])
-
-
-def _is_near(each: "Entry") -> bool:
-    return each.against_best is not None and each.against_best.p >= CLEAR
 
 
 def _verdict(found: "Comparison") -> str:
@@ -136,16 +131,15 @@ def _verdict(found: "Comparison") -> str:
         )
     clear = test is not None and test.p < CLEAR
     word = "better" if clear else "not clearly better"
-    gap = "" if test is None else f" by {_size(test)}, {p_phrase(test.p)}"
+    gap = ""
+    if test is not None:
+        size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
+        gap = f" by {size}, {p_phrase(test.p)}"
     honest = "final scores it" if found.rows.sealed else "score it"
     return (
         f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
         f"score is slightly optimistic; {honest} on sealed rows for an unbiased one."
     )
-
-
-def _size(test: "Paired") -> str:
-    return estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
 
 
 def _failures(found: "Comparison") -> list[tuple[str, str]]:

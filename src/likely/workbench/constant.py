@@ -26,7 +26,7 @@ def _of_classes(model: Any) -> bool:
 
 @final
 class Constant(BaseEstimator):
-    """What is known of y without looking at X.
+    """The distribution of y without any feature.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Constant(BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def predictive_family(self) -> PredictiveFamily | None:
-        """Of numbers, the family about the mean; None of classes."""
+        """The family of numbers about their mean; None for classes."""
         check_is_fitted(self)
         if _of_classes(self):
             return None

@@ -13,10 +13,10 @@ from likely.formatting import (
     setting,
     text_table,
 )
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 
 if TYPE_CHECKING:
-    from likely.workbench.curves import Curve, Point
+    from likely.workbench.curves import Curve, CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
@@ -42,7 +42,7 @@ def title(curve: "Curve") -> str:
     return (
         f"{rows.label}: {curve.metric.title} of {curve.model} by {axis_title(curve)}, "
         f"{curve.metric.better} is better, {curve.n_folds} folds"
-        f"{parted_by(rows.group, rows.by_time)}."
+        f"{split_text(rows.group, rows.by_time)}."
     )
 
 
@@ -110,13 +110,13 @@ def _band(points: list[Any], part: str) -> tuple[list[float], list[float], list[
 
 
 def _places(values: list[Any]) -> tuple[list[float], list[str]]:
-    """Numbers where they are; other values side by side, by name."""
+    """Places on an axis: numbers as they are, other values side by side with their names."""
     if all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
         return [float(x) for x in values], []
     return [float(k) for k in range(len(values))], [str(x) for x in values]
 
 
-def _scores(point: "Point") -> list[str]:
+def _scores(point: "CurvePoint") -> list[str]:
     if point.problem:
         return ["failed", "", "failed", ""]
     return [

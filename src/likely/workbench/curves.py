@@ -29,9 +29,15 @@ from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
 from likely.workbench.curve_text import figure_of, html_of, text_of
 from likely.workbench.dataset import Dataset, dataset
-from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.folds import share_of_rows
-from likely.workbench.held_out import Learned, Loop, attempt, with_settings
+from likely.workbench.held_out import (
+    Learned,
+    Loop,
+    attempt,
+    caught_warnings,
+    warnings_by_thread,
+    with_settings,
+)
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
@@ -43,7 +49,7 @@ ROWS = object()  # stands for how many rows were learned from, where None may be
 FEWEST_ROWS = 10  # learned from at the left end of a curve by size
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """Scores at one place of a curve, and the ends of their bands."""
 
     x: Any  # rows, steps, or the value of the setting
@@ -65,7 +71,7 @@ class Curve:
     ----------
     of : str
         ``"size"``, ``"iterations"`` or the name of the setting.
-    points : tuple of Point
+    points : tuple of CurvePoint
     metric : Metric
     model : str
     rows : Dataset
@@ -74,7 +80,7 @@ class Curve:
     """
 
     of: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
     metric: Metric
     model: str
     rows: Dataset
@@ -82,13 +88,13 @@ class Curve:
     seed: int = 0
 
     @property
-    def best(self) -> Point:
+    def best(self) -> CurvePoint:
         """The point with the best validation score."""
         scored = [point for point in self.points if np.isfinite(point.validation)]
         if not scored:
             raise InvalidInput(
-                f"No point of the curve of {self.model} has a score; expected at least one. Mend "
-                f"what the first said: {self.points[0].problem}"
+                f"No point of the curve of {self.model} has a score; expected at least one. Fix "
+                f"the problem of the first: {self.points[0].problem}"
             )
         sign = 1 if self.metric.better == "lower" else -1
         return min(scored, key=lambda point: sign * point.validation)
@@ -118,7 +124,7 @@ class Curve:
         return figure_of(self, width=width, height=height)
 
     def facts(self) -> dict[str, Any]:
-        """Everything, in the types that JSON has."""
+        """The whole curve, in the types that JSON has."""
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
@@ -165,7 +171,7 @@ def learning_curve(
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
-        Where to look: shares of the training rows, numbers of steps, or values of the setting.
+        The points: shares of the training rows, numbers of steps, or values of the setting.
         If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
     folds, seed, metric, group, by_time, kind, order, drop, category
         As in ``compare``.
@@ -205,14 +211,14 @@ def learning_curve(
     main = metric_for(task.kind, metric)
     loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
-    with routing(), executor_for("serial", None).session():
+    with warnings_by_thread(), executor_for("serial", None).session():
         estimator = entry.build(task, seed=seed)
-        points = along(_Asked(loop, main, name, entry, estimator, of, seed), values)
+        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed), values)
     return Curve(of, points, main, name, rows, folds, seed)
 
 
-class _Asked(NamedTuple):
-    """What all points of a curve share."""
+class _CurvePlan(NamedTuple):
+    """The rows, the model and the metric that all points of a curve share."""
 
     loop: Loop
     metric: Metric
@@ -229,84 +235,84 @@ class _Asked(NamedTuple):
         return found
 
 
-def _by_size(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
+def _by_size(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint, ...]:
     shares = SHARES if values is None else tuple(values)
     if not shares or not all(0 < share <= 1 for share in shares):
         raise InvalidInput(
             f"values={list(shares)!r}; shares of the training rows, above 0 and up to 1, were "
             "expected. Use [0.1, 0.3, 1.0]."
         )
-    loop = asked.loop
+    loop = plan.loop
     smallest = min(len(fold.train) for fold in loop.folds)
     if values is None:
         shares = tuple(share for share in shares if share * smallest >= FEWEST_ROWS) or (1.0,)
-    some = partial(share_of_rows, strata=loop.task.strata(loop.table), seed=asked.seed)
+    some = partial(share_of_rows, strata=loop.task.strata(loop.table), seed=plan.seed)
     return tuple(
-        _point(asked, {}, ROWS, partial(some, share=share)) for share in sorted(set(shares))
+        _point(plan, {}, ROWS, partial(some, share=share)) for share in sorted(set(shares))
     )
 
 
-def _by_iterations(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
-    if "max_iter" not in asked.settings:
+def _by_iterations(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint, ...]:
+    if "max_iter" not in plan.settings:
         raise InvalidInput(
-            f"{asked.name} has no max_iter: its fit takes no steps. A curve by iterations needs a "
-            "model that does, such as softmax. Use of='size'."
+            f"{plan.name} has no max_iter: it is fitted without iterations. A curve by iterations "
+            "needs a model with them, such as softmax. Use of='size'."
         )
-    steps = _steps(asked) if values is None else tuple(values)
-    return tuple(_point(asked, {"max_iter": int(step)}, int(step)) for step in steps)
+    steps = _steps(plan) if values is None else tuple(values)
+    return tuple(_point(plan, {"max_iter": int(step)}, int(step)) for step in steps)
 
 
-def _by_setting(asked: _Asked, values: Sequence[Any] | None) -> tuple[Point, ...]:
-    if asked.of not in asked.settings:
-        raise UnknownName("setting", asked.of, ["size", "iterations", *asked.settings])
+def _by_setting(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint, ...]:
+    if plan.of not in plan.settings:
+        raise UnknownName("setting", plan.of, ["size", "iterations", *plan.settings])
     if values is None:
-        loop = asked.loop
-        space = space_for(None, asked.entry, asked.estimator, loop.task, loop.table)
+        loop = plan.loop
+        space = space_for(None, plan.entry, plan.estimator, loop.task, loop.table)
         dimensions = space.dimensions
-        if asked.of not in dimensions:
+        if plan.of not in dimensions:
             raise InvalidInput(
-                f"{asked.of!r} has no usual range; those of {asked.name} that have one are "
-                f"{', '.join(dimensions)}. Say which values: values=[…]."
+                f"{plan.of!r} has no usual range; those of {plan.name} that have one are "
+                f"{', '.join(dimensions)}. Give the values: values=[…]."
             )
-        values = dimensions[asked.of].grid(len(SHARES) + 1)
-    return tuple(_point(asked, {asked.of: value}, value) for value in values)
+        values = dimensions[plan.of].grid(len(SHARES) + 1)
+    return tuple(_point(plan, {plan.of: value}, value) for value in values)
 
 
-AXES: Mapping[str, Callable[[_Asked, Sequence[Any] | None], tuple[Point, ...]]] = {
+AXES: Mapping[str, Callable[[_CurvePlan, Sequence[Any] | None], tuple[CurvePoint, ...]]] = {
     "size": _by_size,
     "iterations": _by_iterations,
 }
 
 
 def _point(
-    asked: _Asked, settings: Mapping[str, Any], x: Any, learned: Learned | None = None
-) -> Point:
+    plan: _CurvePlan, settings: Mapping[str, Any], x: Any, learned: Learned | None = None
+) -> CurvePoint:
     """The scores under some settings; ``x`` may be ``ROWS``."""
-    loop, metrics = replace(asked.loop, learned=learned), [asked.metric]
-    found = attempt(with_settings(asked.estimator, settings), loop)
+    loop, metrics = replace(plan.loop, learned=learned), [plan.metric]
+    found = attempt(with_settings(plan.estimator, settings), loop)
     x = round(float(np.mean(found.n_learned))) if x is ROWS else x
     if found.error is not None:
         if not isinstance(found.error, ValueError | ArithmeticError | TypeError):
             raise found.error
-        return Point(x, nan, nan, nan, nan, nan, nan, str(found.error))
-    report("fits", len(found.parts), asked.name)
+        return CurvePoint(x, nan, nan, nan, nan, nan, nan, str(found.error))
+    report("fits", len(found.parts), plan.name)
     train = mean_score([part.score(metrics) for part in found.training]).main
     held = found.held.score(metrics).main
-    return Point(x, *train[:3], *held[:3])
+    return CurvePoint(x, *train[:3], *held[:3])
 
 
-def _steps(asked: _Asked) -> tuple[int, ...]:
+def _steps(plan: _CurvePlan) -> tuple[int, ...]:
     """1, 2, 3, … up to where the longest fit of a fold ends; every few where these are many."""
-    loop, last = asked.loop, 0
+    loop, last = plan.loop, 0
     for fold in loop.folds:
         train = loop.table.take(fold.train)
-        with heard():
-            model = with_settings(asked.estimator, {}).fit(train, loop.task.target).model_
+        with caught_warnings():
+            model = with_settings(plan.estimator, {}).fit(train, loop.task.target).model_
         if vars(model).get("solution_", model) is not None:  # None: no search was needed
             last = max(last, int(np.max(getattr(model, "n_iter_", 0))))
     if last < 1:
         raise InvalidInput(
-            f"{asked.name} was fitted to these rows in one pass; a curve by iterations needs a fit "
+            f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs a fit "
             "that takes steps. Use of='size'."
         )
     return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))

@@ -1,4 +1,4 @@
-"""A table and what was said about it: the one thing that verbs and public functions take.
+"""A table and what is known about it: the one thing that verbs and public functions take.
 
 ``dataset`` makes one, once, of whatever was given:
 
@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.data.arrow import plain_types, refuse_twins, with_target
-from likely.data.declared import declared_categories
-from likely.data.finite import refuse_infinities
+from likely.data.arrow import plain_types, refuse_infinities, refuse_twins, with_target
 from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
 from likely.data.split import sampled
@@ -28,10 +26,9 @@ from likely.formatting import listed
 from likely.kinds import TargetKind
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
-from likely.workbench.folds import Folds
+from likely.workbench.folds import Folds, codes_of, time_of
 from likely.workbench.given_data import UNNAMED, opened
 from likely.workbench.roles import Roles
-from likely.workbench.row_codes import codes_of, time_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +46,7 @@ class Dataset:
 
     source: Source
     label: str  # what the data are called
-    hashing: Callable[[], str]  # computes ``digest`` when it is asked for first
+    hashing: Callable[[], str]  # computes ``digest`` when it is first needed
     place: Path | None = None  # the file or the seal
     target: str | None = None
     kind: TargetKind | None = None  # of the target, as declared or remembered
@@ -177,7 +174,7 @@ class Dataset:
         return self.target
 
     def refuse_no_features(self) -> None:
-        """A model needs a column to learn from."""
+        """Refuse a table without a column to learn from."""
         beside = sorted(self.apart)
         if len(self.source.names) - len(beside) - (self.target is not None) > 0:
             return
@@ -188,7 +185,7 @@ class Dataset:
         )
 
     def refuse_roles(self, doing: str) -> None:
-        """Work that treats all rows alike, and predicts from the features alone."""
+        """Refuse weights, offsets and the like, because ``doing`` uses the features alone."""
         for role, name in self.roles.beside().items():
             raise InvalidInput(
                 f"{name!r} was given as {role}; {doing} fits and scores without it. Leave it out, "
@@ -211,7 +208,7 @@ class Dataset:
             refuse_sealed_rows(rows, seals, label=label, doing=doing)
 
     def log_prediction(self) -> tuple[str, ...]:
-        """Before predictions: a seal whose rows these are keeps a line, which the notes tell."""
+        """Notes for predictions of sealed rows, which the ledger of their seal records."""
         seals = () if self.seal is not None else self._seals_near()
         held = log_prediction(iter(self.source), seals, label=self.label) if seals else ()
         return tuple(
@@ -222,7 +219,7 @@ class Dataset:
         return seals_near(*([] if self.place is None else [self.place]))
 
     def folds(self, n_folds: int, repeats: int = 1, seed: int = 0) -> Folds:
-        """Stratified where there are classes; by group or by time where that was given."""
+        """Folds of the rows: stratified by class; by group or by time where that was given."""
         n_rows, task = self.table.num_rows, self.settled
         if self.times is not None:
             return Folds(n_rows=n_rows, n_folds=n_folds, seed=seed, time=self.times)
@@ -354,7 +351,9 @@ def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
 
 
 def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> Dataset:
-    """Without the dropped columns, except those that rows are held out by, which stay apart."""
+    """The data without dropped columns, and with declared categories.
+
+    A dropped column that rows are held out by stays in the table, and no model sees it."""
     drop = tuple(name for name in drop if name not in given.dropped)
     category = tuple(name for name in category if name not in given.categories)
     _check_columns(given, drop, category)
@@ -363,14 +362,14 @@ def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) 
     gone = [name for name in drop if name not in (given.group, given.by_time)]
     return replace(
         given,
-        source=declared_categories(given.source.drop(gone), category),
+        source=given.source.drop(gone).with_categories(category),
         dropped=(*given.dropped, *drop),
         categories=(*given.categories, *category),
     )
 
 
 def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> None:
-    """Each named column is there, and has one role."""
+    """Refuse columns that are missing, or that have two roles."""
     if given.group is not None and given.by_time is not None:
         raise InvalidInput(
             f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "

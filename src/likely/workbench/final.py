@@ -1,13 +1,13 @@
 """What is fitted and scored when a seal is opened.
 
 a name          the model of that name, with its preparation, as ``compare`` has it
-a study         its best settings, and the score that its cross-validation promised
+a study         its best settings, and its cross-validation estimate
 an estimator    itself, as it is
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sklearn.base import clone
 
@@ -20,7 +20,7 @@ from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
-from likely.workbench.final_scorers import promised_by, scorer_from, usual_scorer
+from likely.workbench.final_scorers import estimated_loss, scorer_from, usual_scorer
 from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.study import Study
@@ -36,7 +36,7 @@ def final_score(
     *,
     again: str | None = None,
     escrow: str | Path | None = None,
-    promised: float | None = None,
+    cv_estimate: float | None = None,
     scorer: Scorer | None = None,
 ) -> FinalScore:
     """Fit what was given to the training rows of the seal, and score it on the sealed ones.
@@ -46,10 +46,12 @@ def final_score(
     seal.check()
     seal.label_file(escrow)  # a missing file is found before the fit
     table, manifest = seal.train(), seal.manifest
-    chosen = _chosen(given, table, manifest)
+    unfitted, estimates = _chosen(given, table, manifest)
     X = frame_of(table.select(_features(table, manifest)), manifest.library)
-    model = _fitted(clone(chosen.model), X, _labels(table, manifest))
+    model = _fitted(clone(unfitted), X, _labels(table, manifest))
     scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
+    if cv_estimate is None:
+        cv_estimate = estimated_loss(scorer, estimates)
     return final_score_of_fit(
         seal,
         model,
@@ -57,7 +59,7 @@ def final_score(
         scorer=scorer,
         again=again,
         escrow=escrow,
-        promised=promised_by(scorer, chosen.promises) if promised is None else promised,
+        cv_estimate=cv_estimate,
     )
 
 
@@ -69,7 +71,7 @@ def final_score_of_fit(
     scorer: Scorer,
     again: str | None = None,
     escrow: str | Path | None = None,
-    promised: float | None = None,
+    cv_estimate: float | None = None,
 ) -> FinalScore:
     """Score a fitted model on the sealed rows.
 
@@ -83,29 +85,23 @@ def final_score_of_fit(
         columns=list(columns),
         trained_on=trained_on,
         scorer=scorer,
-        promised=promised,
+        cv_estimate=cv_estimate,
     )
     return final_look(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
 
 
-class _Chosen(NamedTuple):
-    """A model that is not yet fitted, and the scores that a search promised, by metric."""
-
-    model: Any
-    promises: Mapping[str, float] = {}
-
-
-def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> _Chosen:
+def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
+    """A model that is not yet fitted, and its cross-validation estimates, by metric."""
     if isinstance(given, Study):
         return _of_study(given, manifest)
     kind = cast("TargetKind | None", manifest.kind)
     named = given if isinstance(given, str) else None
     task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
     model = entry_for(given).build(task)
-    return _Chosen(model if named is None else Prepared(model))
+    return model if named is None else Prepared(model), {}
 
 
-def _of_study(study: Study, manifest: Manifest) -> _Chosen:
+def _of_study(study: Study, manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
     target = study.question.objective.rows.settled.target
     if target != manifest.target:
         raise InvalidInput(
@@ -113,7 +109,7 @@ def _of_study(study: Study, manifest: Manifest) -> _Chosen:
             "target was expected. Tune a model on the seal."
         )
     score = study.nested_score_ if study.outer else study.best_score_
-    return _Chosen(study.best_model(), {study.metric.name: score})
+    return study.best_model(), {study.metric.name: score}
 
 
 def _features(table: "pa.Table", manifest: Manifest) -> list[str]:
@@ -125,7 +121,7 @@ def _features(table: "pa.Table", manifest: Manifest) -> list[str]:
 
 
 def _labels(table: "pa.Table", manifest: Manifest) -> Any:
-    """Values; a column whose categories have an order stays the column it is."""
+    """The target as values; ordered categories stay a column of the frame."""
     column = table.column(manifest.target)
     if getattr(column.type, "ordered", False):
         return frame_of(table, manifest.library)[manifest.target]

@@ -4,7 +4,7 @@
     numbers    −log p(y | x) of the model's family about its mean; under a judge that needs losses
                from 0 up, and for models without a density, the squared error
 
-What a model says is written down before a label is opened, so a family is kept with the means.
+Predictions are written down before a label is opened, so a family is kept with the means.
 """
 
 import json
@@ -51,7 +51,8 @@ def usual_scorer(model: Any, train: "pa.Table", manifest: Manifest) -> Scorer:
             f"{type(model).__name__} is neither a classifier nor a regressor; a sealed test set is "
             "scored by its predictions of the target. Choose a model that predicts it."
         )
-    if is_classifier(model) and not _has_probabilities(model):
+    gives = ("predict_log_proba", "predict_proba")
+    if is_classifier(model) and not any(callable(getattr(model, name, None)) for name in gives):
         return ErrorRateScorer()
     target, kind = manifest.target, cast("TargetKind | None", manifest.kind)
     task = task_for_models(train, target, model, kind=kind, order=manifest.order)
@@ -73,7 +74,7 @@ def scorer_of(task: Task, model: Any, judge: str) -> Scorer:
 
 
 def scorer_from(described: Mapping[str, Any]) -> Scorer | None:
-    """The scorer that the commit of a look describes; None where it was someone's own."""
+    """The scorer that a commit describes; None where it was the user's own."""
     make = SCORERS.get(described["name"])
     if make is None:
         return None
@@ -84,8 +85,8 @@ def scorer_from(described: Mapping[str, Any]) -> Scorer | None:
     return make(Task(known["kind"], known["target"], tuple(known["classes"]), order))
 
 
-def promised_by(scorer: Scorer, measures: Mapping[str, float]) -> float | None:
-    """What cross-validation said, by the names of metrics, as a loss of the scorer."""
+def estimated_loss(scorer: Scorer, measures: Mapping[str, float]) -> float | None:
+    """The scorer's loss by cross-validation, from the values of metrics by name."""
     if scorer.name == DensityScorer.name:
         return -measures["log-likelihood"] if "log-likelihood" in measures else None
     if scorer.name == SquaredErrorScorer.name:
@@ -102,8 +103,9 @@ class TaskScorer(Scorer):
     def described(self) -> dict[str, Any]:
         if self.task is None:
             return {"name": self.name}
-        told = {"kind": self.task.kind, "target": self.task.target, "order": self.task.order}
-        return {"name": self.name, "task": {**told, "classes": self.task.classes}}
+        task = self.task
+        known = {"kind": task.kind, "target": task.target, "order": task.order}
+        return {"name": self.name, "task": {**known, "classes": task.classes}}
 
 
 @final
@@ -115,7 +117,7 @@ class LogLossScorer(TaskScorer):
     highest = -LOG_FLOOR
 
     def predictions(self, model: Any, X: Any) -> Predictions:
-        with np.errstate(divide="ignore"):  # log 0 counts as the floor, and is told in ``extras``
+        with np.errstate(divide="ignore"):  # log 0 counts as the floor; ``extras`` counts them
             if callable(getattr(model, "predict_log_proba", None)):
                 log_proba = np.asarray(model.predict_log_proba(X), dtype=np.float64)
             else:
@@ -191,7 +193,7 @@ class NumberScorer(TaskScorer):
 
     @abstractmethod
     def prediction(self, predictions: Predictions, y: Array) -> Prediction:
-        """What the model said, in the form that metrics read."""
+        """The predictions in the form that metrics read."""
 
     def extras(
         self,
@@ -202,7 +204,7 @@ class NumberScorer(TaskScorer):
         y_train: Array,
         groups: Codes | None = None,
     ) -> dict[str, Any]:
-        """The metrics of the task, but those that need more than the model says."""
+        """The metrics of the task that the predictions suit."""
         if self.task is None:
             return {}
         kind, shown = self.task.kind, self.prediction(predictions, y)
@@ -284,11 +286,6 @@ def places(y: Array, classes: Array) -> Codes:
     """Each label's place among the classes; −1 where it is none of them."""
     place = {label: k for k, label in enumerate(classes.tolist())}
     return np.array([place.get(label, -1) for label in plain(y).tolist()], dtype=np.int64)
-
-
-def _has_probabilities(model: Any) -> bool:
-    names = ("predict_log_proba", "predict_proba")
-    return any(callable(getattr(model, name, None)) for name in names)
 
 
 def _truth_of_classes(y: Array, classes: Array) -> Truth:

@@ -20,13 +20,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
+from likely.sealing.split import times_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 LEARNED_ONLY = -1  # the fold of rows that are never held out
 
@@ -41,7 +46,7 @@ class Fold(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Folds:
-    """A plan; iterating gives the ``Fold`` of each repeat in turn, as scikit-learn's ``cv`` wants.
+    """A plan of folds; iterating gives each ``Fold``, repeat by repeat, as scikit-learn's ``cv``.
 
     ``n_folds`` equal to ``n_rows`` leaves one row out at a time.
     """
@@ -128,8 +133,8 @@ def share_of_rows(rows: Codes, share: float, strata: Codes, seed: int) -> Codes:
     return np.sort(np.concatenate(kept))
 
 
-def parted_by(group: str | None, by_time: str | None) -> str:
-    """What is said after the number of folds: ``, whole groups of shop``."""
+def split_text(group: str | None, by_time: str | None) -> str:
+    """How rows were split, to follow the number of folds: ``, whole groups of shop``."""
     if by_time is not None:
         return f", each predicted from the rows before it by {by_time}"
     return "" if group is None else f", whole groups of {group}"
@@ -173,3 +178,26 @@ def _by_group(groups: Array, labels: Codes, seed: int, n_folds: int) -> Codes:
 
 def _refuse(found: str, advice: str) -> NoReturn:
     raise InvalidInput(f"{found}. {advice}.")
+
+
+def codes_of(table: "pa.Table", name: str) -> Codes:
+    """Whole numbers in the order of a column's values; each missing one is a value of its own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    rank = pc.rank(column, sort_keys="ascending", tiebreaker="dense")
+    codes = np.array(rank.to_numpy(), dtype=np.int64)
+    gaps = np.asarray(pc.is_null(column).to_numpy())
+    codes[gaps] = codes.max() + 1 + np.arange(int(gaps.sum()))
+    return codes
+
+
+def time_of(table: "pa.Table", name: str) -> Codes:
+    """Whole numbers in the order of time; a column that has none is refused."""
+    import pyarrow.compute as pc
+
+    rank = pc.rank(times_of(table.column(name), name), sort_keys="ascending", tiebreaker="dense")
+    return np.asarray(rank.to_numpy()).astype(np.int64)

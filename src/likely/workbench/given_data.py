@@ -4,13 +4,14 @@ The standard input is called ``-``.
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast, final
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast, final
 
 from likely.data.arrow import arrow_table_of, plain_types
 from likely.data.digest import digest_of_file, digest_of_table
@@ -22,7 +23,10 @@ from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput, LikelyError
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
-from likely.workbench.builtin import BUILTIN, builtin_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 STANDARD_INPUT = "-"
 UNNAMED = "table"  # what a frame or an array is called
@@ -51,7 +55,7 @@ class HeaderAlone(InvalidFile):
 
 
 def opened(data: Any) -> GivenData:
-    """Any data but a ``Dataset``; what is no table is refused."""
+    """Open any data but a ``Dataset``; what is no table is refused."""
     if isinstance(data, Sealed):
         data = folder_of(data)
     if isinstance(data, SealFolder):
@@ -64,7 +68,7 @@ def opened(data: Any) -> GivenData:
 
 
 def _training_part(seal: SealFolder) -> GivenData:
-    """Of a seal that is as it was written, the rows that are not sealed."""
+    """The training rows of a seal, which must be as it was written."""
     seal.check(TRAIN)
     manifest = seal.manifest
     return GivenData(
@@ -112,8 +116,8 @@ def _in_memory(data: Any) -> GivenData:
     table = plain_types(data if isinstance(data, pa.Table) else arrow_table_of(data))
     if not table.num_rows or not table.num_columns:
         raise InvalidInput(
-            f"The table has {table.num_rows} rows and {table.num_columns} columns; there is "
-            "nothing to look at. Check how it was made."
+            f"The table has {table.num_rows} rows and {table.num_columns} columns; at least "
+            "one of each was expected. Check how it was made."
         )
     hashing = cache(partial(digest_of_table, table))
     return GivenData(TableSource(table), UNNAMED, hashing, library=library)
@@ -141,7 +145,7 @@ class _Hashed:
 
 @contextmanager
 def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
-    """Say so where a file that cannot be read as a table is a single line of names."""
+    """Raise ``HeaderAlone`` where a file that cannot be read is a single line of names."""
     try:
         yield
     except InvalidFile as error:
@@ -168,7 +172,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _refuse_unknown(name: str) -> None:
-    """A word that is neither a file nor a built-in name gets the nearest one."""
+    """Refuse a word that is neither a file nor a built-in name, with the nearest one."""
     if Path(name).suffix or Path(name).exists():
         return
     files = [path.name for path in Path(".").iterdir()] if "/" not in name else []
@@ -178,3 +182,38 @@ def _refuse_unknown(name: str) -> None:
         f"There is no file {name!r}, and no built-in data of that name. Give a CSV, TSV, ARFF, "
         f"JSON lines or Parquet file, or one of {', '.join(BUILTIN)}.{hint}"
     )
+
+
+class Builtin(NamedTuple):
+    """A built-in data set: how it is loaded, and the name of its target."""
+
+    loader: str  # in sklearn.datasets
+    target: str
+    about: str
+
+
+BUILTIN = {
+    "iris": Builtin("load_iris", "species", "150 flowers of three species, measured in cm"),
+    "wine": Builtin("load_wine", "cultivar", "178 wines of three cultivars, analysed"),
+    "breast-cancer": Builtin("load_breast_cancer", "diagnosis", "569 tumours, measured by image"),
+    "digits": Builtin("load_digits", "digit", "1,797 handwritten digits of 8 × 8 pixels"),
+    "diabetes": Builtin("load_diabetes", "progression", "442 patients and a number a year later"),
+}
+
+
+def builtin_table(name: str) -> "pa.Table":
+    """The table of a built-in set, its target in the last column."""
+    import pyarrow as pa
+    from sklearn import datasets
+
+    entry = BUILTIN[name]
+    loaded = getattr(datasets, entry.loader)()
+    columns = {}
+    for j, feature in enumerate(loaded.feature_names):  # "sepal length (cm)" is sepal_length
+        tidy = re.sub(r"\W+", "_", re.sub(r"\(.*?\)", "", str(feature)).strip())
+        columns[tidy] = pa.array(loaded.data[:, j])
+    y = loaded.target
+    if name not in ("digits", "diabetes"):  # classes by name; those two are numbers
+        y = [str(loaded.target_names[code]) for code in y]
+    columns[entry.target] = pa.array(y)
+    return pa.table(columns)

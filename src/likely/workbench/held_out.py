@@ -12,7 +12,10 @@ References
 Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
 """
 
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter, thread_time
@@ -32,7 +35,6 @@ from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
 from likely.progress import report
-from likely.workbench.fit_warnings import heard, routing
 from likely.workbench.fold_totals import merged_fits
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.predictions import predict_for, predictive_family, truth_of
@@ -42,15 +44,18 @@ from likely.workbench.task import Task
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 Clock = Callable[[], float]  # seconds
 Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
 ONE_PART = "one part held out"
+
+_listening = threading.local()  # the warnings of a fit, by thread
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What fits said of rows that they had not seen, each row once, in the order of the rows."""
+    """Predictions of rows by fits that had not seen them, each row once, in their order."""
 
     task: Task
     truth: Truth
@@ -93,11 +98,11 @@ class HeldOut:
 
     def totals(self, metrics: Sequence[Metric]) -> ScoreTotals:
         """The statistics of these rows, which add to those of others."""
-        said = None if self.is_constant else self.prediction
-        return ScoreTotals.of(metrics, self.truth, said, self.constant)
+        prediction = None if self.is_constant else self.prediction
+        return ScoreTotals.of(metrics, self.truth, prediction, self.constant)
 
     def score(self, metrics: Sequence[Metric] | None = None, *, level: float = LEVEL) -> Score:
-        """By these metrics, the main one first; by all of the task if none are given."""
+        """The score by these metrics, the main one first; by all of the task if none are given."""
         score = score_of(
             metrics_for(self.task.kind) if metrics is None else metrics,
             self.truth,
@@ -111,18 +116,18 @@ class HeldOut:
 
     def by_fold(self, metric: Metric) -> Array:
         """The value of each fold alone, (n_folds,): for the paired tests between models."""
-        said = metric.of_constant(self.constant) if self.is_constant else self.prediction
+        scored = metric.of_constant(self.constant) if self.is_constant else self.prediction
         found = []
         for held in np.unique(self.fold):
             rows = np.flatnonzero(self.fold == held)
-            found.append(metric.value(metric.statistics(self.truth.rows(rows), said.rows(rows))))
+            found.append(metric.value(metric.statistics(self.truth.rows(rows), scored.rows(rows))))
         return np.array(found)
 
 
 @final
 @dataclass(eq=False)
 class Repeat:
-    """One model in one repeat of a cross-validation: what came of its folds so far.
+    """One model in one repeat of a cross-validation: the results of its folds so far.
 
     ``problem`` says why a fit failed; there are no more after it.
     """
@@ -140,7 +145,7 @@ class Repeat:
         """All rows that were held out."""
         return HeldOut.joined(self.parts)
 
-    def take(self, outcome: "Outcome") -> None:
+    def take(self, outcome: "FitOutcome") -> None:
         self.warnings += [text for text in outcome.warnings if text not in self.warnings]
         if self.error is not None:
             return
@@ -170,8 +175,8 @@ class Fit(NamedTuple):
     seconds: float = 0.0  # that its fit took
 
 
-class Outcome(NamedTuple):
-    """What came of a fit: predictions, or an error."""
+class FitOutcome(NamedTuple):
+    """The result of a fit: predictions, or an error."""
 
     name: str
     held: HeldOut | None
@@ -199,7 +204,7 @@ class Loop:
     def fits(
         self, models: Mapping[str, Any], repeat: int, left: Mapping[str, Repeat]
     ) -> Iterator[Fit]:
-        """Fold by fold; a model that has failed is left out."""
+        """The fits fold by fold, without models that have failed."""
         merged = {name: self._merged(models[name], repeat, each) for name, each in left.items()}
         for number, fold in enumerate(self.folds.of_repeat(repeat)):
             first = self.fit("", None, number, fold, repeat)
@@ -212,7 +217,7 @@ class Loop:
                     )
 
     def fit(self, name: str, model: Any, number: int, fold: Fold, repeat: int = 0) -> Fit:
-        """What is to be done without one fold."""
+        """The fit without one fold."""
         if self.learned is not None:
             fold = fold._replace(train=self.learned(fold.train))
         train, held = self.table.take(fold.train), self.table.take(fold.test)
@@ -224,11 +229,11 @@ class Loop:
         return Fit(name, model, number, where, fold, train, held, truth, constant)
 
     def _merged(self, model: Any, repeat: int, each: Repeat) -> tuple[list[Any], float]:
-        """All fits of one repeat at once, for a model of totals, and what one took; else none."""
+        """All fits of a repeat at once and the seconds of one, for a model of totals; else none."""
         if self.folds.time is not None or self.learned is not None:
             return [], 0.0
         began = self.clock()
-        with heard() as messages:
+        with caught_warnings() as messages:
             fold = self.folds.fold_of_rows(repeat)
             found = merged_fits(model, self.table, self.task, fold)
         if found is None:
@@ -236,10 +241,10 @@ class Loop:
         each.warnings += messages
         return found, (self.clock() - began) / len(found)
 
-    def outcome(self, fit: Fit) -> Outcome:
+    def outcome(self, fit: Fit) -> FitOutcome:
         """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
         n_learned = len(fit.fold.train)
-        with heard() as messages:
+        with caught_warnings() as messages:
             try:
                 model, seconds = fit.fitted, fit.seconds
                 if model is None:
@@ -253,16 +258,17 @@ class Loop:
                     training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
             except Exception as error:  # of any estimator: the others must go on
                 problem = f"{fit.where}: {_sentence(error)}"
-                return Outcome(fit.name, None, messages, n_learned, problem=problem, error=error)
-        return Outcome(fit.name, held, messages, n_learned, seconds, training)
+                return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
+        return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
 
     def _predicted(
         self, model: Any, fit: Fit, table: "pa.Table", truth: Truth, rows: Codes
     ) -> HeldOut:
         prediction = predict_for(model, self.task, table)
         if self.metric is not None and not self.metric.suits(prediction):
+            name = type(model.model if isinstance(model, Prepared) else model).__name__
             raise InvalidInput(
-                f"{_name(model)} gives no density of the target, and {self.metric.title} needs "
+                f"{name} gives no density of the target, and {self.metric.title} needs "
                 "one. Choose another metric, such as rmse, or another model."
             )
         groups = self.folds.groups
@@ -315,7 +321,7 @@ def cross_validate_all(
     at_once = executor_for(executor, 0)
     loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
     failed: set[str] = set()
-    with routing(), at_once.session():
+    with warnings_by_thread(), at_once.session():
         for repeat in range(loop.folds.repeats):
             found = {name: Repeat() for name in models if name not in failed}
             fits = loop.fits(models, repeat, found)
@@ -334,10 +340,39 @@ def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
     return outer
 
 
-def _name(model: Any) -> str:
-    return type(model.model if isinstance(model, Prepared) else model).__name__
-
-
 def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
+@contextmanager
+def warnings_by_thread() -> Iterator[None]:
+    """Inside, a warning goes to the ``caught_warnings`` of its thread; outside of any, it is shown.
+
+    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside of the
+    threads.
+    """
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+        warnings.simplefilter("always")
+
+        def route(message: Any, category: type[Warning], *rest: Any) -> None:
+            messages: list[str] | None = getattr(_listening, "messages", None)
+            if messages is None:
+                shown(message, category, *rest)
+            elif (text := f"{category.__name__}: {message}") not in messages:
+                messages.append(text)
+
+        warnings.showwarning = route  # type: ignore[assignment]  # the rest is file and line
+        yield
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """The warnings of this thread from here to the end of the block, without repeats."""
+    messages: list[str] = []
+    _listening.messages = messages
+    try:
+        yield messages
+    finally:
+        _listening.messages = None

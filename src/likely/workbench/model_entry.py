@@ -103,7 +103,7 @@ class ModelEntry:
         return class_at(self.estimator) if "." in self.estimator else _class_named(self.estimator)
 
     def defaults(self) -> dict[str, Any]:
-        """Each constructor argument with the value that it has if nothing is said."""
+        """Each constructor argument with its default value."""
         found = {
             each.name: None if each.default is Parameter.empty else each.default
             for each in signature(self.load()).parameters.values()
@@ -112,7 +112,7 @@ class ModelEntry:
         return {name: self.settings.get(name, default) for name, default in found.items()}
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
-        """The same model with settings that overrule its own; ``part__name`` reaches inside."""
+        """This model with settings that overrule its own; ``part__name`` reaches inside."""
         return replace(self, settings={**self.settings, **settings}) if settings else self
 
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
@@ -123,7 +123,12 @@ class ModelEntry:
             found |= {"kind": task.kind} if "kind" in takes else {}
             found |= {"order": list(task.order)} if "order" in takes and task.order else {}
         found |= self.settings
-        return {name: _built(value) for name, value in found.items()}
+        return {
+            name: _class_named(value.estimator)(**value.settings)
+            if isinstance(value, InnerModel)
+            else value
+            for name, value in found.items()
+        }
 
     def build(
         self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
@@ -194,7 +199,7 @@ class ModelEntry:
 
 
 def entry_of_estimator(estimator: Any) -> ModelEntry:
-    """An estimator as it was given; its own class says for which kinds of target it is."""
+    """The entry of an estimator; its kinds of target follow from its class."""
     inner = _without_preparation(estimator)
     return ModelEntry(
         type(inner).__name__,
@@ -245,8 +250,8 @@ def class_at(path: str) -> type[Any]:
             f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
             f"such as {EXAMPLE_PATH}. Correct the name."
         )
-    wanted = ("fit", "predict", "get_params", "set_params")
-    lacking = [method for method in wanted if not callable(getattr(found, method, None))]
+    needed = ("fit", "predict", "get_params", "set_params")
+    lacking = [method for method in needed if not callable(getattr(found, method, None))]
     if lacking:
         raise InvalidInput(
             f"{path} is no estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
@@ -256,7 +261,7 @@ def class_at(path: str) -> type[Any]:
 
 
 def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
-    """What scikit-learn's tags say; every kind where they say nothing."""
+    """The kinds by scikit-learn's tags; every kind where there are none."""
     from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
     if not isinstance(estimator, BaseEstimator):
@@ -297,10 +302,3 @@ def _class_named(name: str) -> type[Any]:
     home = likely if name in likely.__all__ else import_module(_HOME[name])
     found: type[Any] = getattr(home, name)
     return found
-
-
-def _built(value: Any) -> Any:
-    """A part as an estimator; anything else as it is."""
-    if isinstance(value, InnerModel):
-        return _class_named(value.estimator)(**value.settings)
-    return value

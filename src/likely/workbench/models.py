@@ -5,10 +5,9 @@ To add a model, write one entry in ``MODELS``: ``compare``, ``train``, ``tune``,
 baseline first, then from simple to costly.
 
 A model that cross-validates inside its fit is ``medium``; one that takes more than a second on
-5,000 rows of 20 columns is ``high``, and tried only when asked for.
+5,000 rows of 20 columns is ``high``, and tried only when requested.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,7 +27,7 @@ from likely.workbench.model_entry import (
 BASELINE = "constant"
 SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
 
-PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison walks it anew
+PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
 
 MODELS: dict[str, ModelEntry] = {
@@ -44,7 +43,7 @@ MODELS: dict[str, ModelEntry] = {
             "naive-bayes",
             "NaiveBayes",
             CLASS_KINDS,
-            "Columns independent given the class, its probabilities cooled by one temperature.",
+            "Columns independent given the class; probabilities calibrated by one temperature.",
             settings={"calibrate": "temperature"},
             streams=True,
             missing=True,
@@ -230,7 +229,7 @@ def entry_for(model: Any) -> ModelEntry:
     if model is None:
         raise InvalidInput(
             "No model was given; a name, an import path or an estimator was expected. Use "
-            "model='logistic', for instance; compare says which are good."
+            "model='logistic', for instance; compare shows which are good."
         )
     if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
         raise InvalidInput(
@@ -254,19 +253,12 @@ def entries_of(models: Any) -> list[ModelEntry]:
 
 
 def entries_for(kind: TargetKind, *, everything: bool = False) -> list[ModelEntry]:
-    """Those tried for a kind of target, the baseline first; ``everything`` adds the slow ones."""
+    """The models for a kind of target, the baseline first; ``everything`` adds the slow ones."""
     return [
         entry
         for entry in MODELS.values()
         if kind in entry.targets and (everything or entry.cost != "high")
     ]
-
-
-def name_of(estimator: Any) -> str:
-    """The registered name of an estimator's model; else that of its class in kebab-case."""
-    given = entry_of_estimator(estimator)
-    kebab = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", given.name).lower()
-    return next((entry.name for entry in _registered_like(given)), kebab)
 
 
 def space_of(model: Any, *, rows: int = 1000, spread: float = 1.0) -> Space:

@@ -43,7 +43,7 @@ class OnePart(NamedTuple):
     model: Any
     score: Score
     task: Task | None = None  # None without a target
-    held: HeldOut | None = None  # in memory: what was said of each row
+    held: HeldOut | None = None  # in memory: the prediction of each row
     n_unlabelled: int = 0  # rows of the part without a target, which are left out
     n_unseen: int = 0  # rows of a class that the fit had not seen
 
@@ -148,9 +148,9 @@ def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | N
     """log p(x) per row, beside that of a model with one component."""
     totals = []
     for table in _chunks(model, part, data):
-        asked = table.select(list(model.feature_names_in_))
+        X = table.select(list(model.feature_names_in_))
         ours, theirs = (
-            Prediction(log_density=np.asarray(each.score_samples(asked))) for each in (model, one)
+            Prediction(log_density=np.asarray(each.score_samples(X))) for each in (model, one)
         )
         truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
         totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))
@@ -204,7 +204,7 @@ def _labels(batch: Any, target: str) -> set[Any]:
 
 
 def _labelled(model: Any, task: Task) -> Task:
-    """Without the label by which a model marks rows that have none; two classes are binary."""
+    """The task without the label that marks unlabelled rows; two classes are binary."""
     if not task.has_classes:
         return task
     marked = model.get_params().get("unlabelled")
@@ -225,14 +225,12 @@ def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
 
 
 def _counts(table: "pa.Table", data: "Dataset") -> Array:
-    """Rows whose weight is above 0."""
+    """Which rows have a weight above 0."""
     weight = _weight(table, data)
     return np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
 
 
 def _weight(table: "pa.Table", data: "Dataset") -> Array | None:
-    return None if data.weight is None else _numbers(table, data.weight)
-
-
-def _numbers(table: "pa.Table", name: str) -> Array:
-    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+    if data.weight is None:
+        return None
+    return np.asarray(table.column(data.weight).to_numpy(), dtype=np.float64)

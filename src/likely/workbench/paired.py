@@ -82,7 +82,7 @@ def corrected_test(differences: Array, *, test_per_train: float, level: float = 
 
 
 def corrected_interval(values: Array, *, test_per_train: float, level: float = 0.95) -> Ends:
-    """Of the mean of scores over folds; all numbers where it cannot be told."""
+    """The interval of the mean score over folds; all numbers where it is unknown."""
     n, mean = len(values), float(np.mean(values))
     error = standard_error(values, test_per_train=test_per_train)
     if n < 2 or not np.isfinite(error):

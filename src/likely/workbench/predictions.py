@@ -1,4 +1,4 @@
-"""What a fitted model says of the rows of a table, in the form that metrics read.
+"""Predictions of a fitted model for the rows of a table, in the form that metrics read.
 
 classes    log p(k | x) in the order of the task, from log 2⁻⁵² up: a class that the fit had not
            seen has that floor, which is also the one of a sealed score
@@ -50,7 +50,7 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
 def predict_for(
     model: Any, task: Task, table: "pa.Table", given: Mapping[str, Any] = NOTHING
 ) -> Prediction:
-    """What the model says of the table's rows; the density needs the target's column in it.
+    """The predictions for the table's rows; a density needs the target's column in it.
 
     ``given`` are further arguments of its prediction: the offset or exposure of each row.
     """

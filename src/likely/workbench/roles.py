@@ -20,7 +20,7 @@ AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
 
 
 class Roles(NamedTuple):
-    """Columns by what they are for; None where there is none."""
+    """The columns that have a role besides that of a feature; None where there is none."""
 
     target: str | None = None
     weight: str | None = None
@@ -30,11 +30,11 @@ class Roles(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """All of them, the target first."""
+        """All columns that have a role, the target first."""
         return [name for name in self if name is not None]
 
     def beside(self) -> dict[str, str]:
-        """Those that come with a row, by role."""
+        """The columns that come with a row beside its features, by role."""
         return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
 
     def to_fit(self) -> dict[str, str]:

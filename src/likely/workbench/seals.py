@@ -9,7 +9,7 @@ from typing import Any
 
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.sealing.create import Origin, Terms, create_seal
+from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.scorer import Scorer
@@ -40,7 +40,7 @@ def seal(
     """Seal part of the rows, to be scored on once, at the end.
 
     Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
-    labels under a keystream, and a ledger of every look.
+    labels under a keystream, and a ledger of every evaluation.
 
     Parameters
     ----------
@@ -64,15 +64,15 @@ def seal(
     category : sequence of str
         Columns of codes that are categories, though they look like numbers.
     budget : int
-        How many looks are allowed without a reason.
+        How many evaluations on the sealed rows are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
-        What a look tells; the last two allow many looks.
+        What an evaluation reveals of the score; the last two allow many evaluations.
     escrow : path, optional
         Where the labels go, instead of into the folder; ``final`` will ask for the file.
     seed : int
-        Of the split.
+        The seed of the split.
     name : str, optional
-        Of the folder, without its suffix; by default the file's.
+        The name of the folder, without its suffix; by default the file's.
     folder : path
         Where the seal is made.
 
@@ -83,7 +83,7 @@ def seal(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sealed = likely.seal(rows, "y", name="toy", folder=folder)
     ...     print(sealed)
-    <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 looks of 1 used>
+    <Sealed toy.seal: 40 rows to train on, 10 sealed, target 'y'; 0 of 1 evaluation used>
     """
     rows = dataset(
         data,
@@ -98,7 +98,7 @@ def seal(
     _refuse_sealed(rows)
     rows.refuse_roles("a seal")
     kind, order = _checked_kind(rows)
-    terms = Terms(
+    terms = SealTerms(
         target=rows.required_target(),
         test=test,
         group=rows.group,
@@ -159,11 +159,11 @@ def _final(
     *,
     again: str | None,
     escrow: str | Path | None,
-    promised: float | None,
+    cv_estimate: float | None,
     scorer: Scorer | None,
 ) -> FinalScore:
     from likely.workbench.final import final_score  # brings every model; a seal is made without
 
     return final_score(
-        seal, estimator, again=again, escrow=escrow, promised=promised, scorer=scorer
+        seal, estimator, again=again, escrow=escrow, cv_estimate=cv_estimate, scorer=scorer
     )

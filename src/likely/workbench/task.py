@@ -44,7 +44,7 @@ IN_WORDS: Mapping[TargetKind, str] = {
 @final
 @dataclass(frozen=True)
 class Task:
-    """A target column and what is to be said about it."""
+    """A target column, its kind and its classes."""
 
     kind: TargetKind
     target: str
@@ -129,7 +129,7 @@ def task_of(
         _refuse_unordered(target, kind)
         return _in_order(seen, tuple(ordered))
     if kind is not None:
-        return _as_told(seen, kind)
+        return _as_given(seen, kind)
     if ordered or (ordered is None and seen.ordered and len(seen.values) > 2):
         return _ordinal(seen, "its categories have an order" if seen.ordered else "it was given")
     if not seen.numeric:
@@ -223,23 +223,18 @@ def _whole(seen: _Seen) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
     if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
-        return _classes(
-            seen,
-            f"it holds {n} different whole numbers, each in many rows",
-            ""
-            if n == 2
-            else f"{n} different whole numbers: taken as classes; {_not_classes(seen)}",
+        number = "count" if seen.values[0] >= 0 else "real"
+        doubt = (
+            f"{n} different whole numbers: taken as classes; give the kind '{number}' or 'ordinal' "
+            "if they are amounts or grades."
         )
+        reason = f"it holds {n} different whole numbers, each in many rows"
+        return _classes(seen, reason, "" if n == 2 else doubt)
     if seen.typed_whole and seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
         doubt = f"Whole numbers from 0 up: taken as counts; give the kind {other} if measured."
         return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
     return _measured(seen)
-
-
-def _not_classes(seen: _Seen) -> str:
-    number = "count" if seen.values[0] >= 0 else "real"
-    return f"give the kind '{number}' or 'ordinal' if they are amounts or grades."
 
 
 def _measured(seen: _Seen) -> Task:
@@ -255,13 +250,9 @@ def _classes(seen: _Seen, reason: str, doubt: str = "") -> Task:
 
 
 def _ordinal(seen: _Seen, reason: str) -> Task:
-    return Task("ordinal", seen.target, seen.values, seen.values, reason, _alphabetical(seen))
-
-
-def _alphabetical(seen: _Seen) -> str:
-    """Words have no order of their own: say which one was taken."""
-    given = seen.ordered or not isinstance(seen.values[0], str)
-    return "" if given else alphabetical(seen.values)
+    has_order = seen.ordered or not isinstance(seen.values[0], str)  # words have none of their own
+    doubt = "" if has_order else alphabetical(seen.values)
+    return Task("ordinal", seen.target, seen.values, seen.values, reason, doubt)
 
 
 def alphabetical(classes: Sequence[str]) -> str:
@@ -305,7 +296,7 @@ def _as_in_column(label: Any, seen: _Seen) -> Any:
     return words.get(label.lower(), label)
 
 
-def _as_told(seen: _Seen, kind: TargetKind) -> Task:
+def _as_given(seen: _Seen, kind: TargetKind) -> Task:
     reason = "it was given"
     if kind in CLASS_KINDS:
         if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
@@ -341,21 +332,16 @@ def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:
         task = task_of(table, usual.target, kind=kind)
     except InvalidInput:
         return None
-    if task.has_classes and not usual.has_classes and not _may_be_classes(table, task):
-        return None
+    if task.has_classes and not usual.has_classes:  # numbers: whole, and repeated as classes are
+        whole = all(float(value).is_integer() for value in task.classes)
+        return task if whole and not are_names(len(task.classes), table.num_rows) else None
     return task
-
-
-def _may_be_classes(table: "pa.Table", task: Task) -> bool:
-    """Whether numbers repeat as classes do, and are whole."""
-    whole = all(float(value).is_integer() for value in task.classes)
-    return whole and not are_names(len(task.classes), table.num_rows)
 
 
 def _explained(
     task: Task, usual: Task, models: Sequence[ModelEntry], shared: frozenset[TargetKind]
 ) -> Task:
-    """Why it is not the usual kind, and what else it could be."""
+    """The task with the reason why it is not the usual kind, and what else it could be."""
     names = list(dict.fromkeys(model.name for model in models))
     named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     are = "is" if len(names) == 1 else "are"

@@ -57,21 +57,21 @@ class Validation:
         return tuple(str(label) for label in self.truth.classes)
 
     def columns(self) -> dict[str, Any]:
-        """One value per row of each, for a table; absent is what the model does not have."""
-        said = self.prediction
+        """The columns of a table of the rows; what the model does not have is absent."""
+        shown = self.prediction
         found: dict[str, Any] = {"row": self.row, "fold": self.fold, "truth": self.truth.y}
-        if said.log_proba is not None:
-            found |= {f"log_p_{k}": column for k, column in enumerate(said.log_proba.T)}
+        if shown.log_proba is not None:
+            found |= {f"log_p_{k}": column for k, column in enumerate(shown.log_proba.T)}
         numbers = {
-            "mean": said.mean,
-            "log_density": said.log_density,
+            "mean": shown.mean,
+            "log_density": shown.log_density,
             "pit": self.pit,
             "weight": self.truth.weight,
         }
         return found | {name: values for name, values in numbers.items() if values is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """What is known beside the columns."""
+        """All but the columns, as JSON."""
         return {
             **self.facts,
             "kind": self.kind,
@@ -84,18 +84,18 @@ class Validation:
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any], columns: Mapping[str, Array]) -> "Validation":
-        """The same again."""
+        """Read what ``to_json`` and ``columns`` have written."""
         classes = tuple(facts["classes"])
         if classes:
             log_p = np.stack([columns[f"log_p_{k}"] for k in range(len(classes))], axis=1)
-            said = Prediction.of_classes(log_p)
+            prediction = Prediction.of_classes(log_p)
         else:
-            said = Prediction.of_numbers(columns["mean"], columns.get("log_density"))
+            prediction = Prediction.of_numbers(columns["mean"], columns.get("log_density"))
         return cls(
             kind=facts["kind"],
             target=facts["target"],
             truth=Truth(columns["truth"], columns.get("weight"), classes, facts["kind"]),
-            prediction=said,
+            prediction=prediction,
             row=columns["row"],
             fold=columns["fold"],
             score=Score.from_json(facts["score"]),
@@ -114,7 +114,7 @@ def validation_of(
     seed: int = 0,
     by_time: str | None = None,
 ) -> Validation:
-    """What is kept of rows that were held out; of one large part, the first rows.
+    """The validation that is kept of held-out rows; of one large part, the first rows.
 
     ``held.row`` are rows of ``table``, which has the features and the target; ``places`` are those
     of its rows in the whole table.
@@ -143,7 +143,7 @@ def validation_of(
 
 
 def _pit(held: HeldOut, rng: np.random.Generator) -> Array | None:
-    """Where each number lies among draws of what was predicted for it."""
+    """The place of each number among draws of its predictive distribution."""
     if held.task.has_classes:
         return None
     found = np.empty(len(held.row))
@@ -177,23 +177,24 @@ def _surprising(held: HeldOut, table: "pa.Table", row: Codes) -> tuple[dict[str,
         found.append(
             {
                 "row": int(row[i]),
-                "truth": _plain(task.classes[truth.y[i]] if task.has_classes else truth.y[i]),
-                "said": _said(task, held.prediction, i),
+                "truth": _json_value(task.classes[truth.y[i]] if task.has_classes else truth.y[i]),
+                "predicted": _predicted(task, held.prediction, i),
                 "loss": float(losses[i]) if np.isfinite(losses[i]) else None,
-                "cells": {name: _plain(table.column(name)[i].as_py()) for name in features},
+                "cells": {name: _json_value(table.column(name)[i].as_py()) for name in features},
             }
         )
     return tuple(found)
 
 
-def _said(task: Task, said: Prediction, i: int) -> dict[str, Any]:
-    if said.log_proba is None:
-        return {"mean": float(said.means[i])}
-    best = int(said.log_proba[i].argmax())
-    return {"class": _plain(task.classes[best]), "p": float(np.exp(said.log_proba[i, best]))}
+def _predicted(task: Task, prediction: Prediction, i: int) -> dict[str, Any]:
+    if prediction.log_proba is None:
+        return {"mean": float(prediction.means[i])}
+    log_p = prediction.log_proba[i]
+    best = int(log_p.argmax())
+    return {"class": _json_value(task.classes[best]), "p": float(np.exp(log_p[best]))}
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float | np.floating):

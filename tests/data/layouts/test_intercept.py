@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed, Standardised
+from likely.data.layouts.intercept import Centred, Csr, Dense, Intercept, Mixed
 
 
 def test_rows_of_a_dense_design_are_a_view():
@@ -45,15 +45,6 @@ def test_a_missing_code_is_a_row_of_zeros():
     assert_allclose(design.sandwich(np.ones(2)), [[0, 0], [0, 1]])
 
 
-def test_a_standardised_sparse_design_expands_nothing():
-    """A million columns, dense, would be 8 TB for a million rows."""
-    n = p = 10**6
-    X = sparse.csr_array((np.ones(3), ([0, 1, n - 1], [0, 1, p - 1])), shape=(n, p))
-    design = Standardised(Csr(X), np.full(p, 0.5), np.full(p, 2.0))
-    eta = design.matmat(np.ones(p))
-    assert_allclose(eta[[0, 2, n - 1]], [(1 - 0.5 * p) / 2, -0.5 * p / 2, (1 - 0.5 * p) / 2])
-
-
 def wide_sparse(n=2000, p=50_000):
     rng = np.random.default_rng(0)
     X = sparse.random_array((n, p), density=60 / p, format="csr", rng=rng)
@@ -66,12 +57,7 @@ def wide_codes(n=2000, size=50_000):
     return Mixed(np.ones((n, 1)), codes, sizes), sum(sizes) + 1
 
 
-def wide_standardised():
-    design, p = wide_sparse()
-    return Standardised(design, np.full(p, 0.1), np.full(p, 2.0)), p
-
-
-WIDE = [wide_sparse, wide_codes, wide_standardised]
+WIDE = [wide_sparse, wide_codes]
 
 
 @pytest.mark.parametrize("make", WIDE)

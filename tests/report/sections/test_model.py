@@ -26,7 +26,7 @@ def test_coefficients_of_scaled_columns_are_not_said_to_have_their_units(
     write_run(tmp_path / "run", table, target, model, "some")
     assert run(["report", "run"]) == 0
     page = (tmp_path / "report.html").read_text()
-    assert "divided by its standard deviation" in page  # in the preparation
+    assert "standardised (mean" in page  # in the preparation
     assert "one unit there is one standard deviation" in page
     capsys.readouterr()
     assert run(["explain", "run"]) == 0

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.builtin import BUILTIN, builtin_table
+from likely.workbench.given_data import BUILTIN, builtin_table
 from likely.workbench.look.findings import CODES
 from likely.workbench.look.leaks import binned, explained_share, explained_variance
 from likely.workbench.look.profile import profile_of

@@ -82,7 +82,7 @@ def test_what_is_no_table_is_refused():
 
     with pytest.raises(InvalidInput, match=r"sparse.*toarray"):
         lk.look(csr_array(np.eye(3)))
-    with pytest.raises(InvalidInput, match="nothing to look at"):
+    with pytest.raises(InvalidInput, match="at least one of each"):
         lk.look(pd.DataFrame({"a": []}))
 
 

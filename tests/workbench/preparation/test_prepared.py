@@ -48,7 +48,7 @@ def test_every_column_has_a_step_in_words():
     missing = 100 * frame["age"].isna().mean()
     assert f"{missing:.1f} % missing, filled with the median" in steps["age"]
     assert "'age missing'" in steps["age"]
-    assert f"divided by its standard deviation {frame['income'].std(ddof=0):.4g}" in steps["income"]
+    assert f"SD {frame['income'].std(ddof=0):.4g})" in steps["income"]
     assert steps["town"].startswith("3 categories; ")
     assert "the category 'missing'" in steps["town"]
     assert steps["owner"] == "as it is"

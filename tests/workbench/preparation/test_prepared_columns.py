@@ -35,7 +35,9 @@ def test_text_of_dates_is_read_as_days():
 def test_numbers_written_as_text_are_refused_with_advice(form):
     frame, y = mixed()
     text = frame.assign(rooms=[form.format(1 + i % 50, i % 3) for i in range(300)])
-    with pytest.raises(InvalidInput, match=r"'rooms' is text, but most.*Convert it.*category"):
+    with pytest.raises(
+        InvalidInput, match=r"'rooms' is text, but most.*Convert it.*declare it a category"
+    ):
         Prepared(LogisticRegression()).fit(text, y)
     named = text.assign(rooms=text["rooms"].astype("category"))
     assert "categories" in dict(Prepared(LogisticRegression()).fit(named, y).steps_)["rooms"]

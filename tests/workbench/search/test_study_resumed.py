@@ -12,10 +12,9 @@ import pytest
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.files import watching
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.study import tune
-from likely.workbench.search.study_folder import QUESTION, TRIALS
-from likely.workbench.search.trials import Trial, TrialLog, TrialScore
+from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, TrialScore
 from tests.workbench.search.studies import SMALL, answers
 
 

@@ -112,8 +112,10 @@ def looks_like_arff(path: Path) -> bool:
     """Whether the first line that is no comment is a declaration."""
     with open(path, "rb") as stream:
         lines = stream.read(PEEK_BYTES).decode("utf-8-sig", errors="replace").splitlines()
-    said = (line.strip() for line in lines)
-    return next((line for line in said if line and line[0] != "%"), "").lower().startswith("@rel")
+    stripped = (line.strip() for line in lines)
+    return (
+        next((line for line in stripped if line and line[0] != "%"), "").lower().startswith("@rel")
+    )
 
 
 def _said(file: TextFile) -> Iterator[tuple[int, str]]:
@@ -140,7 +142,7 @@ def _header(file: TextFile) -> tuple[Attribute, ...]:
             attributes[attribute.name] = attribute
         elif word != "@relation":
             problem = f"{text[:40]!r} stands before @data; @relation or @attribute was expected"
-            _refuse(file, line, problem, "Mend the header, or pass the format that the file has")
+            _refuse(file, line, problem, "Fix the header, or pass the format that the file has")
     raise InvalidFile(file.label, "there is no @data line; rows were expected. Fetch it again.")
 
 
@@ -171,7 +173,7 @@ def _levels(file: TextFile, line: int, name: str, text: str) -> tuple[str, ...]:
     levels = _cells(file, line, body[1])
     if len(set(levels)) < len(levels) or not levels:
         what = "are not all different" if levels else "are none"
-        _refuse(file, line, f"the levels of {name!r} {what}; each once was expected", "Mend them")
+        _refuse(file, line, f"the levels of {name!r} {what}; each once was expected", "Fix them")
     return tuple("?" if level is None else level for level in levels)
 
 
@@ -255,7 +257,7 @@ def _converted(
             f"({', '.join(attribute.levels[:6])}{', …' if len(attribute.levels) > 6 else ''}) was "
             "expected"
         )
-        _refuse(file, row.line, problem, "Declare the level in the header, or mend the value")
+        _refuse(file, row.line, problem, "Declare the level in the header, or fix the value")
     return pa.DictionaryArray.from_arrays(codes, levels)
 
 
@@ -276,7 +278,7 @@ def _number_type(
         cell = row.cells[j]
         if cell is not None and type_of_strings(pa.array([cell]), "integer") == "text":
             problem = f"column {attribute.name!r} has the value {cell!r}; a number was expected"
-            _refuse(file, row.line, problem, "Mend it, or write ? for a missing value")
+            _refuse(file, row.line, problem, "Fix it, or write ? for a missing value")
     raise AssertionError("one of the values is no number")
 
 

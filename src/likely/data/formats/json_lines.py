@@ -204,6 +204,6 @@ def _refuse(file: TextFile, line: int, problem: str) -> NoReturn:
     raise InvalidFile(
         file.label,
         f'{problem}; JSON lines has one object per line, {{"column": value, …}}. '
-        "Mend the line, or pass the format that the file has.",
+        "Fix the line, or pass the format that the file has.",
         line=line,
     ) from None

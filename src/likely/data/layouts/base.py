@@ -6,7 +6,8 @@
     row_quadratic(M) diag(X M Xᵀ)       (n,), for leverages
     stored()         what distributions read
 
-Results are new arrays, float64 also where X is float32: blocks are added in float64.
+Results are new arrays, float64 also where X is float32: blocks are added in float64.  A layout
+hands large blocks to compiled loops.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +16,19 @@ from typing import Self
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
+
+FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
+
+
+def pays(n_cells: int) -> bool:
+    """Whether so many stored cells are worth a compiled loop."""
+    return n_cells >= FAST_CELLS
+
+
+def for_loop(values: Array, dtype: type = np.float64) -> Array:
+    """An array as compiled loops want it: one dtype, C order, writable (others compile again)."""
+    return np.require(values, dtype, ["C", "W"])
 
 
 class Design(ABC):
@@ -60,7 +73,7 @@ class Design(ABC):
     def row_quadratic(self, M: Array) -> Array: ...
 
     @abstractmethod
-    def stored(self) -> Matrix | Columns: ...
+    def stored(self) -> Matrix | NumbersAndCodes: ...
 
     @property
     def n_centred(self) -> int:

@@ -13,8 +13,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.data.layouts.base import Design
-from likely.data.layouts.compiled import for_loop, pays
+from likely.data.layouts.base import Design, for_loop, pays
 
 
 @final
@@ -171,7 +170,7 @@ def _product(X: Array, other: Array) -> Array:
 
 
 def _transposed_product(X: Array, other: Array) -> Array:
-    """Xᵀ · other, likewise; (otherᵀ X)ᵀ takes two thirds of the time."""
+    """Xᵀ · other, in the precision of X · other; (otherᵀ X)ᵀ takes two thirds of the time."""
     if other.ndim == 1:
         return _as_float64(np.dot(X.T, other))
     return _as_float64(np.dot(np.ascontiguousarray(_like(X, other).T), X).T)

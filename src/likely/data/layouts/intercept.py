@@ -1,12 +1,12 @@
-"""The layouts of a design matrix X: one import for all of them, and the two that wrap another.
+"""The layouts of a design matrix X: one import for all of them, and the one that wraps another.
 
     Dense          a plain array                        Intercept     [x; 1]
-    Centred        the same, seen from a centre         Standardised  (x − centre) / scale
+    Centred        a plain array, seen from a centre
     Csr            sparse rows
     Mixed          numbers and category codes
 
-``layout`` says the verbs.  A design never sees y.  To add a layout, write one class: the laws
-in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
+``layouts/base.py`` has the verbs.  A design never sees y.  To add a layout, write one class: the
+laws in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Columns, Matrix
+from likely._typing import Array, Matrix, NumbersAndCodes
 from likely.data.layouts.base import Design
 from likely.data.layouts.dense import Centred, Dense
 from likely.data.layouts.mixed import Mixed
 from likely.data.layouts.sparse import Csr
 
-__all__ = ["Centred", "Csr", "Dense", "Design", "Intercept", "Mixed", "Standardised"]
+__all__ = ["Centred", "Csr", "Dense", "Design", "Intercept", "Mixed"]
 
 
 @final
@@ -80,7 +80,7 @@ class Intercept(Design):
         cross = self.inner.matmat(M[:-1, -1] + M[-1, :-1])
         return self.inner.row_quadratic(M[:-1, :-1]) + cross + M[-1, -1]
 
-    def stored(self) -> Matrix | Columns:
+    def stored(self) -> Matrix | NumbersAndCodes:
         return self.inner.stored()
 
 
@@ -91,61 +91,3 @@ def _bordered(part: Array, sums: Array, total: float, order: Array | None) -> Ar
     out[-1, :-1] = out[:-1, -1] = sums
     out[-1, -1] = total
     return out if order is None else out[order[:, None], order]
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Standardised(Design):
-    """Another design, each column shifted and scaled, (x − centre) / scale, without a copy.
-
-    A sparse inner design stays sparse: the shift enters each verb as a rank-one term.
-    """
-
-    inner: Design
-    centre: Array  # (p,)
-    scale: Array  # (p,), positive
-
-    @property
-    def n_rows(self) -> int:
-        return self.inner.n_rows
-
-    @property
-    def n_features(self) -> int:
-        return self.inner.n_features
-
-    @property
-    def nbytes(self) -> int:
-        return self.inner.nbytes
-
-    def rows(self, start: int, stop: int) -> "Standardised":
-        return Standardised(self.inner.rows(start, stop), self.centre, self.scale)
-
-    def joined(self, others: Sequence["Standardised"]) -> "Standardised":
-        inner = self.inner.joined([other.inner for other in others])
-        return Standardised(inner, self.centre, self.scale)
-
-    def matmat(self, theta: Array) -> Array:
-        scaled = (theta.T / self.scale).T
-        return self.inner.matmat(scaled) - np.dot(self.centre, scaled)
-
-    def rmatmat(self, residual: Array) -> Array:
-        shift = np.multiply.outer(self.centre, residual.sum(axis=0))
-        return ((self.inner.rmatmat(residual) - shift).T / self.scale).T
-
-    def sandwich(self, d: Array, columns: Array | None = None) -> Array:
-        kept = slice(None) if columns is None else columns
-        centre, scale = self.centre[kept], self.scale[kept]
-        cross = np.multiply.outer(self.inner.rmatmat(d)[kept], centre)
-        square = np.multiply.outer(centre, centre) * d.sum()
-        out = self.inner.sandwich(d, columns) - cross - cross.T + square
-        out /= np.multiply.outer(scale, scale)
-        return out
-
-    def row_quadratic(self, M: Array) -> Array:
-        scaled = M / np.multiply.outer(self.scale, self.scale)
-        linear = self.inner.matmat(np.dot(scaled + scaled.T, self.centre))
-        constant = float(np.dot(self.centre, np.dot(scaled, self.centre)))
-        return self.inner.row_quadratic(scaled) - linear + constant
-
-    def stored(self) -> Matrix | Columns:
-        return self.inner.stored()

@@ -10,9 +10,8 @@ from typing import final
 
 import numpy as np
 
-from likely._typing import Array, Codes, Columns
-from likely.data.layouts.base import Design
-from likely.data.layouts.compiled import for_loop, pays
+from likely._typing import Array, Codes, NumbersAndCodes
+from likely.data.layouts.base import Design, for_loop, pays
 from likely.data.layouts.dense import Centred, Dense
 
 
@@ -111,8 +110,8 @@ class Mixed(Design):
             out[known] += projected[known, part.start + code.astype(np.intp)]  # int8 would wrap
         return out
 
-    def stored(self) -> Columns:
-        return Columns(self.numeric, self.codes)
+    def stored(self) -> NumbersAndCodes:
+        return NumbersAndCodes(self.numeric, self.codes)
 
     @property
     def n_centred(self) -> int:
@@ -122,7 +121,7 @@ class Mixed(Design):
         return Mixed(self.numeric, self.codes, self.sizes, centre)
 
     def expanded(self) -> Dense:
-        """The same with a column of 0 and 1 for each category: for few rows, BLAS is quicker."""
+        """The design with a column of 0 and 1 for each category: for few rows, BLAS is quicker."""
         values = np.zeros((self.n_rows, self.n_features))
         values[:, : self.numeric.shape[1]] = self._numeric_centred()
         for _, code, known, part in self._indicators():

@@ -7,8 +7,7 @@ from typing import final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.data.layouts.base import Design
-from likely.data.layouts.compiled import for_loop, pays
+from likely.data.layouts.base import Design, for_loop, pays
 
 
 @final

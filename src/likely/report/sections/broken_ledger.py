@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from likely.report.section import Block, Gallery, Remark, Section
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 BADGE = "ledger broken"
 

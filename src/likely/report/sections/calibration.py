@@ -5,12 +5,18 @@ from typing import Any
 import numpy as np
 
 from likely.formatting import capitalised, estimate, fixed, number, shortened
-from likely.metrics.bins import Bin, Bins, Parts, quantile_edges, reliability_curve
-from likely.metrics.calibration import CalibrationError
+from likely.metrics.calibration import (
+    Bin,
+    Bins,
+    CalibrationError,
+    Parts,
+    quantile_edges,
+    reliability_curve,
+)
 from likely.metrics.classes import Brier, LogLoss
 from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
 from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Calibration"

@@ -2,7 +2,7 @@
 
 from likely.formatting import capitalised, count, listed
 from likely.report.section import Block, LeftOut, Remark, Section, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.records import Record
 
 MOST_MUTED = 12

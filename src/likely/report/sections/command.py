@@ -3,7 +3,7 @@
 import re
 
 from likely.report.section import Code, LeftOut, Section, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 
 def command(facts: RunFacts) -> Section | LeftOut:

@@ -10,9 +10,9 @@ from likely.formatting import DASH, capitalised, count, estimate_cells, number, 
 from likely.metrics import METRICS
 from likely.report.interval_chart import intervals_drawn
 from likely.report.section import Block, Gallery, Heading, LeftOut, Remark, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.records import Record, models_in
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
 TITLE = "Comparison"
@@ -83,7 +83,7 @@ def _title(name: str) -> str:
 def _folds(found: Record) -> str:
     repeats = f", {found['repeats']} times" if found.get("repeats", 1) > 1 else ""
     seed = f", seed {found['seed']}" if found.get("seed") else ""
-    parted = parted_by(found.get("group"), found.get("by_time"))
+    parted = split_text(found.get("group"), found.get("by_time"))
     return f"{count(found['folds'], 'fold')}{repeats}{seed}{parted}"
 
 

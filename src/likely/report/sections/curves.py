@@ -23,9 +23,9 @@ from likely.report.figures import (
     thousands,
 )
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.records import Record
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 
 TITLE = "Curves"
 TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is logarithmic
@@ -206,7 +206,7 @@ def _caption(shown: _Drawn) -> str:
     }
     said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')}, along {curve['of']}.")
     folds = f" over {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
-    folds += parted_by(curve.get("group"), curve.get("by_time"))
+    folds += split_text(curve.get("group"), curve.get("by_time"))
     failed = len(curve["points"]) - len(shown.points)
     gone = f" {count(failed, 'point')} could not be fitted." if failed else ""
     far = "".join(

@@ -13,7 +13,7 @@ from likely.formatting import (
 )
 from likely.report.section import Block, Facts, LeftOut, Remark, Section, Table
 from likely.report.sections.question import looks, seal_name
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.runs.seals import LedgerFacts
 
 LONGEST = 160  # letters of a remark

@@ -12,7 +12,7 @@ from likely.intervals import wilson
 from likely.metrics.confusion import confusion_of
 from likely.report.figures import INK, picture, shade
 from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Mistakes"
@@ -168,7 +168,7 @@ def _has_density(held: Validation) -> bool:
 
 
 def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:
-    said = each["said"]
+    said = each["predicted"]
     told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
     loss = "∞" if each["loss"] is None else number(each["loss"])
     first, cells = (

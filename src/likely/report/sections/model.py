@@ -18,7 +18,7 @@ from likely.report.section import (
     Table,
     Text,
 )
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 TITLE = "The model"
 MOST_ROWS = 30  # of a table

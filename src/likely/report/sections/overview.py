@@ -13,7 +13,7 @@ from likely.report.section import Table
 from likely.report.sections.broken_ledger import warning_of
 from likely.report.sections.scores import folds_of, score_of_run
 from likely.report.sections.verdict import verdict_of
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
 HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")

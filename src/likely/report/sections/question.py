@@ -6,8 +6,8 @@ from typing import Any
 
 from likely.formatting import count, listed, setting
 from likely.report.section import Facts, LeftOut, Section
-from likely.runs.facts import RunFacts
-from likely.workbench.folds import parted_by
+from likely.runs.folder import RunFacts
+from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 
 LOOKS = "Looks at the test set"
@@ -30,7 +30,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Data", _data(data)),
         ("Target", _target(facts)),
         ("Task", _task(facts)),
-        ("Folds", parted_by(run.get("group"), run.get("by_time")).removeprefix(", ")),
+        ("Folds", split_text(run.get("group"), run.get("by_time")).removeprefix(", ")),
         ("Model", _model(run)),
         (LOOKS, looks(facts)),
         ("Data SHA-256", str(data.get("sha256", "not recorded"))),

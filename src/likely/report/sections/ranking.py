@@ -9,7 +9,7 @@ from likely.formatting import number, shortened
 from likely.report.figures import MUTED, SERIES, legend_above, picture
 from likely.report.section import Gallery, LeftOut, Picture, Section
 from likely.report.sections.calibration import LONGEST_LABEL, events_drawn
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Ranking"

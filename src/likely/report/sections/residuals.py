@@ -8,7 +8,7 @@ from likely._typing import Array
 from likely.formatting import number, percent
 from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
 from likely.report.section import Block, Gallery, Picture, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Residuals"

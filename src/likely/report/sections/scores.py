@@ -8,7 +8,7 @@ from likely.metrics.score import title_of
 from likely.report.section import Table
 from likely.runs import RunFacts
 from likely.runs.records import Record
-from likely.workbench.folds import parted_by
+from likely.workbench.folds import split_text
 from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
@@ -36,7 +36,7 @@ def folds_of(facts: RunFacts, score: Score) -> str:
     by_time = facts.run.get("by_time")
     if by_time is None and facts.validation is not None:
         by_time = facts.validation.facts.get("by_time")
-    return f"{count(score.folds or 0, 'fold')}{parted_by(score.group, by_time)}"
+    return f"{count(score.folds or 0, 'fold')}{split_text(score.group, by_time)}"
 
 
 def metrics_table(facts: RunFacts, score: Score) -> Table:

@@ -6,7 +6,7 @@ from typing import Any
 from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics import METRICS
 from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 from likely.workbench.models import MODELS
 
 TITLE = "Tuning"

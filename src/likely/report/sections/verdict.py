@@ -14,7 +14,7 @@ from likely.report.sections.scores import (
     rows_held,
     score_of_run,
 )
-from likely.runs.facts import RunFacts
+from likely.runs.folder import RunFacts
 
 BASELINE = "Baseline (constant)"
 ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
@@ -22,7 +22,7 @@ EDGE = 0.25  # of the ruler: here names lean inwards
 FINAL_FIELDS = (
     *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
     *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
-    *("promised", "note", "of_this_model", "extras"),
+    *("cv_estimate", "note", "of_this_model", "extras"),
 )
 
 

@@ -36,7 +36,10 @@ def identifier(column: Column, profile: Profile) -> str | None:
         return None
     if hold_numbers(column.written_numbers) or _holds_dates(column):
         return None
-    return _example(column) if is_short(_mean_length(column)) else None
+    import pyarrow.compute as pc
+
+    mean_length = float(pc.mean(pc.utf8_length(column.values)).as_py())
+    return _example(column) if is_short(mean_length) else None
 
 
 def _running_or_called(column: Column) -> str | None:
@@ -125,7 +128,7 @@ def no_feature(column: Column, profile: Profile) -> str | None:
 
 
 def copies(column: Column, profile: Profile) -> str | None:
-    """The same values, or other names for the same few values, as in an earlier column."""
+    """An earlier column with the same values, or with other names for the same few values."""
     if column.n_distinct < 2 or column is profile.target:
         return None
     for other in profile.features:
@@ -184,20 +187,12 @@ def _holds_dates(column: Column) -> bool:
     return column.share_matching(DATE) >= DATE_SHARE
 
 
-def _mean_length(column: Column) -> float:
-    import pyarrow.compute as pc
-
-    return float(pc.mean(pc.utf8_length(column.values)).as_py())
-
-
 def _example(column: Column) -> str:
     return _shown(column.values[0].as_py())
 
 
 def _shown(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else f"{value:g}" if _plain(value) else str(value)
+    text = repr(value) if isinstance(value, str) else str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = f"{value:g}"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
-
-
-def _plain(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -18,8 +18,8 @@ Severity = Literal["note", "warn", "stop"]  # good to know; will cost you; canno
 MOST_NAMED = 6  # columns in a sentence
 
 
-class Code(NamedTuple):
-    """What a code stands for."""
+class FindingCode(NamedTuple):
+    """A kind of finding: its title, severity, reason and advice."""
 
     title: str
     severity: Severity
@@ -28,43 +28,43 @@ class Code(NamedTuple):
     of_column: str = ""  # follows the name of a column, where columns have it
 
 
-CODES: Mapping[str, Code] = {
-    "LK101": Code(
+CODES: Mapping[str, FindingCode] = {
+    "LK101": FindingCode(
         "identifier",
         "warn",
-        "a model can learn nothing from a name that each row has for itself",
+        "a model can learn nothing from a value that no two rows share",
         "Drop the column, or use it to group rows that belong together.",
-        "names every row anew",
+        "is unique in every row",
     ),
-    "LK102": Code(
+    "LK102": FindingCode(
         "constant column",
         "note",
-        "a column that never varies tells rows apart by nothing",
+        "a column that never varies holds no information",
         "Drop it, or find out why it never varies.",
         "has one value only",
     ),
-    "LK103": Code(
+    "LK103": FindingCode(
         "nearly constant column",
         "note",
-        "what rests on a handful of rows is chance as often as not",
+        "an effect that rests on a handful of rows is often chance",
         "Drop it, or merge its rare values.",
         "has one value almost everywhere",
     ),
-    "LK104": Code(
+    "LK104": FindingCode(
         "numbers and text in one column",
         "warn",
         "the numbers are read as words and lose their order",
         "Replace the words by empty cells, or split the column in two.",
         "holds numbers and text",
     ),
-    "LK105": Code(
+    "LK105": FindingCode(
         "numbers stored as text",
         "warn",
         "each number is read as a word of its own and loses its order",
         "Store them as plain numbers: a decimal point, no unit, no thousands separator.",
         "holds numbers as text",
     ),
-    "LK106": Code(
+    "LK106": FindingCode(
         "dates stored as text",
         "warn",
         "where the table is prepared, a column of ISO dates becomes days; in any other form, or "
@@ -72,130 +72,130 @@ CODES: Mapping[str, Code] = {
         "Write 2024-02-29, turn it into numbers such as days before an event, or split by time.",
         "holds dates as text",
     ),
-    "LK107": Code(
+    "LK107": FindingCode(
         "broken characters",
         "warn",
         "one word in two encodings is read as two words",
         "Write the file again in UTF-8, from the encoding that it came in.",
         "has characters that were decoded wrongly",
     ),
-    "LK108": Code(
+    "LK108": FindingCode(
         "text of many values",
         "warn",
         "most values are too rare to learn from",
         "Group them, treat the column as text, or drop it.",
         "holds text of many values",
     ),
-    "LK109": Code(
+    "LK109": FindingCode(
         "mostly missing",
         "warn",
-        "what is filled in or summed out is more than what was seen",
-        "Find out why, and drop the column unless its absence is itself the news.",
+        "more values are filled in than were observed",
+        "Find out why, and drop the column unless missing cells are informative.",
         "is mostly missing",
     ),
-    "LK110": Code(
+    "LK110": FindingCode(
         "nothing but missing values",
         "warn",
         "there is nothing to learn from",
-        "Drop it, or mend what should have filled it.",
+        "Drop it, or fix what should have filled it.",
         "holds nothing but missing values",
     ),
-    "LK111": Code(
+    "LK111": FindingCode(
         "one name for several columns",
         "stop",
-        "columns are asked for by name, and this name has no one answer",
+        "columns are chosen by name, and this name is ambiguous",
         "Rename them.",
     ),
-    "LK112": Code(
+    "LK112": FindingCode(
         "values that are no features",
         "warn",
         "models read numbers, Booleans and text",
         "Turn it into numbers, such as days before an event, or drop it.",
         "holds values that are no features",
     ),
-    "LK113": Code(
+    "LK113": FindingCode(
         "one column twice",
         "note",
         "naive Bayes counts its evidence twice, and a linear model cannot tell the two apart",
         "Keep one of them.",
-        "tells the same as another",
+        "holds the same values as another",
     ),
-    "LK114": Code(
+    "LK114": FindingCode(
         "infinite numbers",
         "warn",
-        "no mean, scale or sum survives one of them",
+        "a single one makes every mean, scale and sum infinite",
         "Replace them by empty cells or by the largest value that makes sense.",
         "holds infinite numbers",
     ),
-    "LK115": Code(
+    "LK115": FindingCode(
         "missing values in disguise",
         "note",
         "a word for 'not known' is read as a value like any other",
-        "Replace it by an empty cell, unless not knowing is itself the news.",
+        "Replace it by an empty cell, unless it is informative that the value is unknown.",
         "has words that stand for a missing value",
     ),
-    "LK201": Code(
+    "LK201": FindingCode(
         "rows that repeat",
         "note",
-        "a copy in the test set of a row in the training set flatters every score",
+        "a copy in the test set of a row in the training set makes every score too good",
         "Drop the copies; likely seal keeps rows with equal features on one side.",
     ),
-    "LK202": Code(
+    "LK202": FindingCode(
         "equal features, different targets",
         "note",
         "no model can be right about all of them",
-        "Look whether a label is wrong or a column is missing; else this is the noise.",
+        "Check whether a label is wrong or a column is missing; else this is the noise.",
     ),
-    "LK203": Code(
+    "LK203": FindingCode(
         "rows without any feature",
         "warn",
-        "nothing is known that a prediction could rest on",
-        "Drop them, or mend what should have filled them.",
+        "there is nothing to base a prediction on",
+        "Drop them, or fix what should have filled them.",
     ),
-    "LK301": Code(
+    "LK301": FindingCode(
         "missing targets",
         "warn",
-        "a row without a target neither teaches nor tests",
+        "a row without a target can be neither learned from nor scored",
         "Drop these rows, and ask whether they differ from the others.",
     ),
-    "LK302": Code(
+    "LK302": FindingCode(
         "one class",
         "stop",
-        "there is nothing to tell apart",
+        "there is nothing to predict",
         "Choose another target, or fetch rows of the other classes.",
     ),
-    "LK303": Code(
+    "LK303": FindingCode(
         "tiny classes",
         "warn",
-        "so few rows can be neither learnt from nor scored in every fold",
+        "so few rows can be neither learned from nor scored in every fold",
         "Merge them with others, drop them, or fetch more rows.",
     ),
-    "LK304": Code(
+    "LK304": FindingCode(
         "imbalance",
         "note",
-        "the accuracy of always saying the largest class looks good and says nothing",
+        "always predicting the largest class has a high accuracy and is of no use",
         "Judge by log loss beside the best constant; do not throw rows away.",
     ),
-    "LK305": Code(
+    "LK305": FindingCode(
         "a target of very many values",
         "stop",
         "a class needs rows to learn from; this looks like text or an identifier",
         "Choose another target, or group its values.",
     ),
-    "LK306": Code(
+    "LK306": FindingCode(
         "a target that no model predicts",
         "stop",
         "targets are classes or numbers",
         "Turn it into a number, such as days until the event, or choose another target.",
     ),
-    "LK401": Code(
+    "LK401": FindingCode(
         "leak suspect",
         "warn",
-        "real columns rarely know so much; it may have been written after the outcome was known",
+        "a single column rarely predicts so well; it may have been filled in after the outcome",
         "Ask when it is filled in. Drop it if that is after the moment of prediction.",
         "is suspiciously close to the target",
     ),
-    "LK402": Code(
+    "LK402": FindingCode(
         "missing cells depend on the target",
         "note",
         "that a cell is empty may itself be a trace of the outcome",
@@ -229,7 +229,7 @@ class Finding:
         return f"{self.code} {self.sentence}"
 
     def facts(self) -> dict[str, Any]:
-        """For a program."""
+        """The finding in the types that JSON has."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -261,7 +261,7 @@ def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
 @final
 @dataclass(frozen=True)
 class Mute:
-    """What is not to be reported: a code, everywhere or in one column."""
+    """Findings that are not to be reported: a code, everywhere or in one column."""
 
     everywhere: frozenset[str]
     columns: frozenset[tuple[str, str]]  # (code, column)
@@ -271,7 +271,7 @@ class Mute:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As they were given."""
+        """The codes as they were given."""
         return (*sorted(self.everywhere), *(f"{c}:{name}" for c, name in sorted(self.columns)))
 
 

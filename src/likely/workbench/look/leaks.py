@@ -1,4 +1,6 @@
-"""How much one column says about another, counted out of sample and cheaply.
+"""Columns that know too much about the target: suspects, not proofs.
+
+How much one column says about another is counted out of sample and cheaply:
 
     share(y | v) = 1 − L / H(y)        L = −(1/n) Σ_i ln (n_{v y} − 1 + α p_y) / (n_v − 1 + α)
 
@@ -12,19 +14,33 @@ References
 Stone, Cross-validatory choice and assessment of statistical predictions, JRSS B 36 (1974), §3.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
-from likely.workbench.look.profile import Column
+from likely.workbench.look.profile import Column, Profile
 
 ALPHA = 0.1  # how many rows the overall shares count for, beside a value's own
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
+MOST_ROWS = 50_000  # looked at; the shares are then known to a fraction of a percent
+FEWEST_ROWS = 20
+EXPLAINED = 0.95  # of the entropy; the best honest single columns of iris and wine explain less
+EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
+MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
+FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
+FEWEST_MISSING = 10
+QUARTERS = 4  # of a target that is a number, to compare how often a cell is missing
+SURE = 0.001  # the chance of a false alarm among all columns
+GAP = 0.1  # between the largest and the smallest share of missing cells
 
 
 def explained_share(of: Codes, by: Codes) -> float:
-    """How much of the entropy of ``of`` is settled by ``by``, by leaving one out: at most 1."""
+    """How much of the entropy of ``of`` is explained by ``by``, by leaving one out: at most 1."""
     size = int(of.max()) + 1
     cells, count = np.unique(by.astype(np.int64) * size + of, return_counts=True)
     share = np.bincount(of, minlength=size) / of.size
@@ -37,7 +53,7 @@ def explained_share(of: Codes, by: Codes) -> float:
 
 
 def explained_variance(of: Array, by: Codes) -> float:
-    """How much of the variance of ``of`` is settled by ``by``, by leaving one out: at most 1."""
+    """How much of the variance of ``of`` is explained by ``by``, by leaving one out: at most 1."""
     count, total = np.bincount(by), np.bincount(by, weights=of)
     others = np.maximum(count[by] - 1, 1)
     foretold = np.where(count[by] > 1, (total[by] - of) / others, of.mean())
@@ -61,7 +77,7 @@ def ranks(column: Column) -> Array:
 
 
 def _middle_ranks(column: Column) -> Array:
-    """Of each distinct number, the middle of the ranks that its rows have."""
+    """The middle rank of each distinct number."""
     middle = np.empty(column.n_distinct)
     counts = column.counts[column.order]
     middle[column.order] = np.cumsum(counts) - counts / 2
@@ -74,3 +90,92 @@ def some_rows(known: Array, most: int) -> Array:
     if rows.size <= most:
         return rows
     return rows[hashed_uniforms(0, known.size, 0)[rows] < most / rows.size]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Suspicion:
+    """The target on the rows looked at, against which columns are held."""
+
+    profile: Profile
+    target: Column
+
+    @cached_property
+    def rows(self) -> Array:
+        return some_rows(self.target.codes >= 0, MOST_ROWS)
+
+    @cached_property
+    def by_target(self) -> Codes:
+        """The target as classes, or as bins of a number."""
+        return binned(self.target)[self.rows]
+
+    @cached_property
+    def ranks(self) -> Array:
+        return ranks(self.target)[self.rows]
+
+    def of_target(self, column: Column) -> float:
+        """How much of the target the column explains."""
+        by = binned(column)[self.rows]
+        if self.target.reads_as_classes:
+            return explained_share(self.by_target, by)
+        return explained_variance(self.ranks, by)
+
+    def by_column(self, column: Column) -> float:
+        """How much of a column of few values the target explains."""
+        most = self.target.n_distinct if self.target.reads_as_classes else MOST_VALUES
+        exceptions = column.n_rows - column.counts.max()
+        if not 2 <= column.n_distinct <= most or exceptions < FEWEST_EXCEPTIONS:
+            return 0.0
+        return explained_share(column.codes[self.rows] + 1, self.by_target)
+
+
+def suspicion_of(profile: Profile) -> Suspicion | None:
+    """The target to hold columns against; None where none was given or it cannot be used."""
+    target = profile.target
+    if target is None or target.n_distinct < 2 or target.n_known < FEWEST_ROWS:
+        return None
+    usable = target.is_number or target.reads_as_classes
+    return Suspicion(profile, target) if usable else None
+
+
+def leak(column: Column, suspicion: Suspicion) -> str | None:
+    """A column that explains the target almost alone, or is explained by it."""
+    if not column.n_known or column.kind == "other":
+        return None
+    least = EXPLAINED if suspicion.target.reads_as_classes else EXPLAINED_RANKS
+    share = suspicion.of_target(column)
+    if share >= least:
+        return f"it explains {share:.1%} of the target"
+    share = suspicion.by_column(column)
+    return f"the target explains {share:.1%} of it" if share >= EXPLAINED else None
+
+
+def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
+    """The χ² test of independence of "missing" and the target."""
+    missing = column.codes[suspicion.rows] < 0
+    n = missing.size
+    if not FEWEST_MISSING <= missing.sum() <= n - FEWEST_MISSING:
+        return None
+    groups = binned(suspicion.target, QUARTERS)[suspicion.rows]
+    rows = np.bincount(groups)
+    empty = np.bincount(groups, weights=missing)
+    rows, empty = rows[rows >= FEWEST_ROWS], empty[rows >= FEWEST_ROWS]
+    if rows.size < 2 or not 0 < empty.sum() < rows.sum():
+        return None
+    low, high = (empty / rows).min(), (empty / rows).max()
+    level = SURE / len(suspicion.profile.features)
+    if high - low < GAP or _chance(rows, empty) > level:
+        return None
+    return f"{low:.0%} to {high:.0%}"
+
+
+def _chance(rows: Array, empty: Array) -> float:
+    """P(χ² ≥ Σ (seen − expected)² / expected) for a table of two columns."""
+    from scipy.special import chdtrc
+
+    share = empty.sum() / rows.sum()
+    statistic = float(((empty - rows * share) ** 2 / (rows * share * (1 - share))).sum())
+    return float(chdtrc(rows.size - 1, statistic))
+
+
+LEAK_CHECKS = {"LK401": leak, "LK402": missing_by_target}

@@ -6,18 +6,32 @@ as much as reading the table twice.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.formatting import (
+    WIDEST,
+    count,
+    html_block,
+    html_paragraph,
+    html_table,
+    listed,
+    paragraph,
+    printable,
+    short_number,
+    shortened,
+    text_table,
+)
+from likely.json_files import plain
 from likely.kinds import TargetKind
 from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
-from likely.workbench.look.leak_checks import LEAK_CHECKS, suspicion_of
-from likely.workbench.look.look_text import html_of, text_of
+from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
 from likely.workbench.look.table_checks import TABLE_CHECKS
 from likely.workbench.task import Task, task_of
@@ -25,14 +39,23 @@ from likely.workbench.task import Task, task_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 MOST_TOP = 5  # values of a column that are kept
 MOST_CLASSES = 100  # in the balance
+MOST_COLUMNS = 60  # shown when printed; the frame has them all
+MOST_CLASSES_SHOWN = 12  # shown of a target
+LONGEST_NAME = 24
+LONGEST_VALUE = 18
+MOST_VALUES = 3
+HEAD = ("column", "type", "missing", "distinct", "values")
+WORDS = (0, 1, 4)  # columns of the table that hold words
+COLOURS = {"stop": "#c0392b", "warn": "#b9770e", "note": "#5d6d7e"}
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """What is known of a column."""
+    """The name, type, missing cells and values of a column."""
 
     name: str
     type: str
@@ -44,9 +67,9 @@ class ColumnFacts:
     top: tuple[tuple[Any, int], ...] = ()  # the most frequent values with their counts
 
     def facts(self) -> dict[str, Any]:
-        """For a program."""
+        """The column in the types that JSON has."""
         known = {"low": self.low, "median": self.median, "high": self.high}
-        top = [{"value": _plain(value), "rows": rows} for value, rows in self.top]
+        top = [{"value": plain(value), "rows": rows} for value, rows in self.top]
         return {
             "name": self.name,
             "type": self.type,
@@ -60,7 +83,7 @@ class ColumnFacts:
 @final
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a look at a table has found.  Prints as a table with sentences below it.
+    """The columns of a table and the findings.  Prints as a table with sentences below it.
 
     Attributes
     ----------
@@ -113,14 +136,17 @@ class Look:
             frame[key] = np.array([fact[key] for fact in facts], dtype=np.int64)
         for key in numbers[2:]:
             frame[key] = np.array([fact.get(key, np.nan) for fact in facts], dtype=np.float64)
-        frame["findings"] = np.array([", ".join(self._of(c.name)) for c in self.columns], object)
+        frame["findings"] = np.array(
+            [
+                ", ".join(each.code for each in self.findings if column.name in each.columns)
+                for column in self.columns
+            ],
+            dtype=object,
+        )
         return frame_of(frame, self.library if library is None else library)
 
-    def _of(self, name: str) -> Iterator[str]:
-        return (each.code for each in self.findings if name in each.columns)
-
     def facts(self) -> dict[str, Any]:
-        """Everything, in the types that JSON has."""
+        """All columns and findings, in the types that JSON has."""
         return {
             "data": self.label,
             "rows": self.n_rows,
@@ -128,7 +154,7 @@ class Look:
             "target": self.target,
             "kind": self.kind,
             "classes": self.n_classes,
-            "balance": [{"value": _plain(v), "rows": n} for v, n in self.balance.items()],
+            "balance": [{"value": plain(v), "rows": n} for v, n in self.balance.items()],
             "columns": [column.facts() for column in self.columns],
             "findings": [each.facts() for each in self.findings],
             "muted": list(self.muted),
@@ -179,7 +205,7 @@ def look(
     >>> found.codes
     ('LK303', 'LK102')
     >>> print(found.findings[1].sentence)
-    Column 'unit' has one value only ('cm'). A column that never varies tells rows apart by nothing.
+    Column 'unit' has one value only ('cm'). A column that never varies holds no information.
     Drop it, or find out why it never varies.
     """
     silent = mute_of(mute)
@@ -188,7 +214,8 @@ def look(
     task = _task(given, table)
     has_classes = task.has_classes if task is not None and given.declared else None
     profile = profile_of(table, given.target, classes=has_classes)
-    classes = _classes(profile)
+    goal = profile.target
+    classes = goal if goal is not None and goal.reads_as_classes else None
     return Look(
         label=given.label,
         n_rows=table.num_rows if given.source.n_rows is None else given.source.n_rows,
@@ -206,7 +233,7 @@ def look(
 
 
 def _task(given: Dataset, table: "pa.Table") -> Task | None:
-    """What the target asks of a model; None where it asks what none can do, as findings say."""
+    """The task of the target; None where no model could do it, which is then a finding."""
     if given.target is None or table.column_names.count(given.target) != 1:
         return None
     try:
@@ -215,16 +242,6 @@ def _task(given: Dataset, table: "pa.Table") -> Task | None:
         if given.declared:
             raise
         return None
-
-
-def _classes(profile: Profile) -> Column | None:
-    target = profile.target
-    return target if target is not None and target.reads_as_classes else None
-
-
-def _plain(value: Any) -> Any:
-    """A value in the types that JSON has: dates and the like as text."""
-    return value if isinstance(value, str | bool | int | float) else str(value)
 
 
 def _findings(profile: Profile, mute: Mute) -> Iterator[Finding]:
@@ -252,7 +269,9 @@ def _in_columns(
     if code in mute.everywhere:
         return
     found = {
-        name: said for name, said in remarks if said is not None and not mute.hides(code, name)
+        name: remark
+        for name, remark in remarks
+        if remark is not None and not mute.hides(code, name)
     }
     if found:
         yield in_columns(code, found)
@@ -264,3 +283,109 @@ def _facts(column: Column) -> ColumnFacts:
         numbers = column.numbers
         return ColumnFacts(*base, float(numbers.min()), column.quantile(0.5), float(numbers.max()))
     return ColumnFacts(*base, top=tuple(column.top(MOST_TOP)))
+
+
+def text_of(look: "Look", width: int = WIDEST) -> str:
+    """The columns, the target, the findings."""
+    rows = [_cells(look, column) for column in _shown_columns(look)]
+    lines = [title(look), "", *text_table(HEAD, rows, words=WORDS, width=width)]
+    if len(look.columns) > len(rows):
+        lines.append(f"  {_more_columns(look, len(rows))}")
+    about = [balance_of(look)] if look.balance else []
+    about += [look.doubt] if look.doubt else []
+    if about:
+        lines += ["", *(line for each in about for line in paragraph(each, width))]
+    return "\n".join([*lines, "", *findings_of(look, width)])
+
+
+def title(look: "Look") -> str:
+    """``churn.csv: 7,000 rows, 20 columns, target churn (2 classes).``"""
+    text = f"{look.label}: {count(look.n_rows, 'row')}, {count(len(look.columns), 'column')}"
+    if look.target is not None:
+        what = "a number" if look.n_classes is None else count(look.n_classes, "class", "classes")
+        what = {"count": "a count", "ordinal": f"{what} in order"}.get(str(look.kind), what)
+        if look.n_classes is None and any(f.code == "LK306" for f in look.findings):
+            what = "neither classes nor a number"
+        text += f", target {look.target} ({what})"
+    if look.n_looked_at < look.n_rows:
+        text += f"; a sample of {look.n_looked_at:,} of the rows was examined"
+    return text + "."
+
+
+def balance_of(look: "Look") -> str:
+    """``Target churn: no 73 %, yes 27 %.``"""
+    known = sum(look.balance.values())
+    words = [f"{_value(v)} {rows / known:.1%}" for v, rows in look.balance.items()]
+    return f"Target {look.target}: {listed(words, MOST_CLASSES_SHOWN)}."
+
+
+def findings_of(look: "Look", width: int = WIDEST) -> list[str]:
+    """The findings in words, the most severe first."""
+    muted = f" (muted: {', '.join(look.muted)})" if look.muted else ""
+    if not look.findings:
+        return [f"No findings{muted}."]
+    lines = [f"{count(len(look.findings), 'finding')}{muted}:"]
+    for each in look.findings:
+        first, *others = paragraph(each.sentence, width - 14)
+        lines += [f"  {each.code} {each.severity}  {first}"]
+        lines += [f"{'':14}{line}" for line in others]
+    return lines
+
+
+def html_of(look: "Look") -> str:
+    rows = [_cells(look, column) for column in _shown_columns(look)]
+    parts = [html_paragraph(title(look), bold=True), html_table(HEAD, rows, words=WORDS)]
+    if len(look.columns) > len(rows):
+        parts.append(html_paragraph(_more_columns(look, len(rows))))
+    if look.balance:
+        parts.append(html_paragraph(balance_of(look)))
+    if look.doubt:
+        parts.append(html_paragraph(look.doubt))
+    parts += [
+        f"<p style='margin:.3em .7em;max-width:50em'><b style='color:{COLOURS[each.severity]}'>"
+        f"{each.code} {each.severity}</b> {escape(printable(each.sentence))}</p>"
+        for each in look.findings
+    ]
+    if not look.findings:
+        parts.append(html_paragraph(findings_of(look)[0]))
+    return html_block(*parts)
+
+
+def _more_columns(look: "Look", n_shown: int) -> str:
+    return f"(+{len(look.columns) - n_shown} more; to_frame() has them all)"
+
+
+def _shown_columns(look: "Look") -> list["ColumnFacts"]:
+    """All of a narrow table; of a wide one the first, and those with findings and the target."""
+    if len(look.columns) <= MOST_COLUMNS:
+        return list(look.columns)
+    named = {name for each in look.findings for name in each.columns} | {look.target}
+    chosen = [column for column in look.columns if column.name in named][:MOST_COLUMNS]
+    room = MOST_COLUMNS - len(chosen)
+    taken = {id(column) for column in chosen}
+    first = [column for column in look.columns if id(column) not in taken][:room]
+    taken |= {id(column) for column in first}
+    return [column for column in look.columns if id(column) in taken]
+
+
+def _cells(look: "Look", column: "ColumnFacts") -> tuple[str, ...]:
+    share = column.missing / look.n_looked_at
+    missing = "" if not column.missing else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+    name = shortened(column.name, LONGEST_NAME) + (" *" if column.name == look.target else "")
+    return (name, column.type, missing, f"{column.distinct:,}", _values(look, column))
+
+
+def _values(look: "Look", column: "ColumnFacts") -> str:
+    """The minimum, the median and the maximum; or the most frequent values."""
+    if column.low is not None:
+        return " … ".join(map(short_number, (column.low, column.median, column.high)))
+    known = look.n_looked_at - column.missing
+    words = [
+        _value(value) + (f" {rows / known:.0%}" if rows >= known / 100 else "")
+        for value, rows in column.top[:MOST_VALUES]
+    ]
+    return ", ".join(words) + (", …" if column.distinct > MOST_VALUES else "")
+
+
+def _value(value: Any) -> str:
+    return shortened(value, LONGEST_VALUE)

@@ -32,7 +32,7 @@ class Column:
     codes: Codes  # (n_rows,)
     values: Any  # pyarrow.Array, distinct, in the order of their appearance
     declared: bool = False  # as categories
-    classes: bool | None = None  # of a target: whether it holds them, where that was said
+    classes: bool | None = None  # of a target: whether it holds them, where that was given
 
     @cached_property
     def counts(self) -> Array:
@@ -69,12 +69,12 @@ class Column:
 
     @property
     def many_values(self) -> bool:
-        """Too many for the rows there are."""
+        """Whether there are too many values for the number of rows."""
         return has_many_values(self.n_distinct, self.n_known)
 
     @property
     def type(self) -> str:
-        """The word that tables have for it: its kind, or a narrower one."""
+        """The type as tables show it: the kind of the column, or a narrower one."""
         import pyarrow.types as types
 
         if not self.n_known:
@@ -87,7 +87,7 @@ class Column:
 
     @cached_property
     def reads_as_classes(self) -> bool:
-        """Whether a target like this is one of classes: as was said, or by ``task_of``'s rule."""
+        """Whether a target like this holds classes: as was given, or by ``task_of``'s rule."""
         if self.classes is not None:
             return self.classes
         if not self.is_number:
@@ -97,7 +97,7 @@ class Column:
 
     @property
     def too_many_classes(self) -> bool:
-        """Whether ``task_of`` refuses it as a target, for it holds names."""
+        """Whether ``task_of`` refuses it as a target, because it holds names."""
         return self.is_text and are_names(self.n_distinct, self.n_known)
 
     @cached_property
@@ -188,7 +188,7 @@ def _column(name: str, column: Any) -> Column:
     if isinstance(array, pa.ChunkedArray):  # more text than one array holds
         array = pa.concat_arrays(array.cast(pa.large_string()).chunks)
     declared = pa.types.is_dictionary(array.type)
-    array = _plain(array)
+    array = _without_encoding(array)
     if pa.types.is_nested(array.type) or pa.types.is_null(array.type):
         known = array.is_valid().to_numpy(zero_copy_only=False)
         codes = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
@@ -198,7 +198,7 @@ def _column(name: str, column: Any) -> Column:
     return Column(name, codes, encoded.dictionary, declared)
 
 
-def _plain(array: Any) -> Any:
+def _without_encoding(array: Any) -> Any:
     """Categories as their values, decimals as floats, NaN as null."""
     import pyarrow as pa
     import pyarrow.compute as pc

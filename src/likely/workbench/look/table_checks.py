@@ -27,8 +27,8 @@ def repeated_names(profile: Profile) -> Finding | None:
     twice = [name for name, count in counts.items() if count > 1]
     if not twice:
         return None
-    said = ", ".join(f"{name!r} {counts[name]} times" for name in twice[:MOST_NAMED])
-    return finding("LK111", f"Names of columns repeat: {said}", twice)
+    named = ", ".join(f"{name!r} {counts[name]} times" for name in twice[:MOST_NAMED])
+    return finding("LK111", f"Names of columns repeat: {named}", twice)
 
 
 def repeated_rows(profile: Profile) -> Finding | None:
@@ -42,8 +42,8 @@ def repeated_rows(profile: Profile) -> Finding | None:
     if copies.size == 1:
         return finding("LK201", f"One row repeats an earlier one ({where})")
     share = copies.size / profile.n_rows
-    said = f"{copies.size:,} rows ({share:.1%}) repeat earlier ones ({where}, and so on)"
-    return finding("LK201", said, severity="warn" if share > WARN_SHARE else None)
+    found = f"{copies.size:,} rows ({share:.1%}) repeat earlier ones ({where}, and so on)"
+    return finding("LK201", found, severity="warn" if share > WARN_SHARE else None)
 
 
 def contradictions(profile: Profile) -> Finding | None:
@@ -82,18 +82,19 @@ def missing_target(profile: Profile) -> Finding | None:
     target = profile.target
     if target is None or not target.n_missing:
         return None
-    said = (
+    found = (
         f"The target {target.name!r} is missing in {target.n_missing:,} of {target.n_rows:,} rows"
     )
-    return finding("LK301", said, [target.name], severity=None if target.n_known else "stop")
+    return finding("LK301", found, [target.name], severity=None if target.n_known else "stop")
 
 
 def one_class(profile: Profile) -> Finding | None:
     target = profile.target
     if target is None or target.n_distinct != 1:
         return None
-    said = f"The target {target.name!r} is {target.mode!r} in every row"
-    return finding("LK302", said, [target.name])
+    return finding(
+        "LK302", f"The target {target.name!r} is {target.mode!r} in every row", [target.name]
+    )
 
 
 def tiny_classes(profile: Profile) -> Finding | None:
@@ -106,8 +107,8 @@ def tiny_classes(profile: Profile) -> Finding | None:
     named = [f"{target.values[int(i)].as_py()!r} {target.counts[i]}" for i in tiny[:MOST_NAMED]]
     more = ", …" if tiny.size > MOST_NAMED else ""
     classes = "One class has" if tiny.size == 1 else f"{tiny.size} classes have"
-    said = f"{classes} fewer than {FEWEST_OF_CLASS} rows ({', '.join(named)}{more})"
-    return finding("LK303", said, [target.name])
+    found = f"{classes} fewer than {FEWEST_OF_CLASS} rows ({', '.join(named)}{more})"
+    return finding("LK303", found, [target.name])
 
 
 def imbalance(profile: Profile) -> Finding | None:
@@ -115,23 +116,23 @@ def imbalance(profile: Profile) -> Finding | None:
     if target is None or target.counts.max() < IMBALANCE * target.counts.min():
         return None
     large, small = int(target.counts.argmax()), int(target.counts.argmin())
-    said = " and ".join(
+    shares = " and ".join(
         f"{target.values[i].as_py()!r} has {target.counts[i] / target.n_known:.2%} of the rows"
         for i in (large, small)
     )
-    return finding("LK304", f"Of the target {target.name!r}, {said}", [target.name])
+    return finding("LK304", f"Of the target {target.name!r}, {shares}", [target.name])
 
 
 def many_classes(profile: Profile) -> Finding | None:
     target = profile.target
     if target is None or not _too_many(target):
         return None
-    said = (
+    found = (
         f"The target {target.name!r} is text with {target.n_distinct:,} distinct values in "
         f"{target.n_known:,} rows"
     )
     severity: Severity = "stop" if target.too_many_classes else "warn"
-    return finding("LK305", said, [target.name], severity=severity)
+    return finding("LK305", found, [target.name], severity=severity)
 
 
 def no_target(profile: Profile) -> Finding | None:

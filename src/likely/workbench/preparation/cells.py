@@ -13,7 +13,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.arrow_columns import floats_of_arrow
 from likely.data.categories import Factor
-from likely.data.frames import ArrayTable, FrameTable, Table
+from likely.data.frames import ArrayTable, FrameTable, InMemoryTable
 from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
 from likely.kinds import FEATURE_KINDS, ColumnKind
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     declared: bool = False  # whether the type of the column says that it holds categories
 
 
-def read_cells(table: Table, j: int, name: str) -> Cells:
+def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
     """Column j; what is neither numbers, Booleans, dates nor text is refused."""
     kind = table.kinds[j]
     if kind == "category":
@@ -59,7 +59,7 @@ def gaps_of(cells: Cells) -> Array:
 def numbers_of(cells: Cells, *, date: bool) -> Array:
     """A column that was numbers (or dates) in the fit; anything else in their place is refused."""
     gaps = gaps_of(cells)
-    if gaps.all():  # of no type that could be told
+    if gaps.all():  # the type is unknown
         return np.full(len(gaps), np.nan)
     if cells.numbers is not None and (cells.kind == "date") == date:
         return cells.numbers
@@ -110,7 +110,7 @@ def days_of_text(factor: Factor) -> Array | None:
     return None
 
 
-def _days_of_column(table: Table, j: int, name: str) -> Array:
+def _days_of_column(table: InMemoryTable, j: int, name: str) -> Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -138,7 +138,7 @@ def _used(factor: Factor) -> Array:
     return np.flatnonzero(present[:-1])
 
 
-def _is_declared(table: Table, j: int) -> bool:
+def _is_declared(table: InMemoryTable, j: int) -> bool:
     import narwhals as nw
 
     return isinstance(table, FrameTable) and table.frame.schema[table.frame.columns[j]] in (
@@ -147,7 +147,7 @@ def _is_declared(table: Table, j: int) -> bool:
     )
 
 
-def _arrow(table: Table, j: int) -> Any:
+def _arrow(table: InMemoryTable, j: int) -> Any:
     import pyarrow as pa
 
     if isinstance(table, FrameTable):
@@ -157,21 +157,20 @@ def _arrow(table: Table, j: int) -> Any:
 
 
 def _as_text(factor: Factor) -> Factor:
-    """The same codes, for values that are all text."""
+    """The factor with every value as text."""
     given = factor.values.tolist()
     if all(type(value) is str for value in given):
         return factor
     values = np.empty(len(given), dtype=object)
-    values[:] = [_text(value) for value in given]
+    values[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in given
+    ]
     return Factor(factor.codes, values)
 
 
-def _text(value: object) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _stranger(cells: Cells, *, date: bool) -> str:
-    """A value that is neither date nor number, as it stands in the column."""
+    """A phrase with the first value that is neither date nor number."""
     if cells.factor is None:
         return ""
     factor = _as_text(cells.factor)

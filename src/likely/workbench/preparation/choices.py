@@ -1,8 +1,8 @@
-"""What is to be done to the columns of a table: learned from the rows of a fit, and from no other.
+"""Which step each column of a table needs: learned from the rows of a fit, and from no other.
 
-A column is dropped where it can tell nothing (all missing, constant) or where nothing can be
-learned from it (an identifier), and refused where its owner must say what it is: numbers that are
-written as text, or text of very many values.
+A column is dropped where it is uninformative (all missing, constant, an identifier), and refused
+where its owner must decide what it is: numbers that are written as text, or text of very many
+values.
 """
 
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ from likely.workbench.preparation.steps import (
     Step,
 )
 
-WORTH_TELLING = 0.01  # the share of missing cells above which where they are may inform
+WORTH_INDICATING = 0.01  # the share of missing cells above which where they are may inform
 MOST_LEVELS = 1000  # categories, unless each has
 ROWS_PER_LEVEL = 5  # rows to learn from
 CHOICES = ("auto", True, False)
 
 
 class Needs(NamedTuple):
-    """What a model cannot do by itself."""
+    """The preparation that a model needs."""
 
     impute: bool  # it needs a value in every cell
     scale: bool  # its penalty compares the coefficients of different columns
@@ -50,7 +50,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
-    """``auto`` is settled by the model's tags and penalties."""
+    """The preparation that a model needs; ``auto`` follows its tags and penalties."""
     for name, choice in (("impute", impute), ("scale", scale)):
         if not any(choice is each or (choice == each == "auto") for each in CHOICES):
             raise InvalidInput(
@@ -72,7 +72,7 @@ def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Prepa
     if all(isinstance(step, DroppedColumn) for step in steps):
         steps = _steps(columns, weight, needs, constants=True)  # the model's mean is left
     if all(isinstance(step, DroppedColumn) for step in steps):
-        shown = "; ".join(f"{step.name}: {step.told()}" for step in steps[:3])
+        shown = "; ".join(f"{step.name}: {step.description()}" for step in steps[:3])
         raise InvalidInput(
             f"No column of X is left to learn from, of {len(steps)} ({shown}). A model needs at "
             "least one. Add a column that holds values."
@@ -88,13 +88,13 @@ def _steps(
 
 
 class _Learner(NamedTuple):
-    """What the steps of one table share."""
+    """The steps of one table, learned column by column."""
 
     needs: Needs
     weight: Array | None
     constants: bool  # whether columns that never vary are kept
     taken: set[str]  # names of columns
-    told: dict[bytes, str]  # where cells are missing: the column that says so
+    indicators: dict[bytes, str]  # where cells are missing: the column that says so
 
     def step(self, cells: Cells) -> Step:
         name, gaps = cells.name, gaps_of(cells)
@@ -118,7 +118,7 @@ class _Learner(NamedTuple):
                 name, f"{len(known)} different whole numbers, as an identifier has"
             )
         indicator = None
-        if self.needs.impute and missing > WORTH_TELLING:
+        if self.needs.impute and missing > WORTH_INDICATING:
             indicator = self._indicator(name, gaps)
         if constant and indicator is None and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {known[0]:g}")
@@ -152,12 +152,12 @@ class _Learner(NamedTuple):
         return LevelColumns(name, ordered, names, missing)
 
     def _indicator(self, name: str, gaps: Array) -> str | None:
-        """A new column's name; None where an earlier one says the same."""
+        """The name of a new indicator; None where an earlier one has the same cells."""
         where = gaps.tobytes()
-        if where in self.told:
+        if where in self.indicators:
             return None
-        self.told[where] = self._free(f"{name} missing")
-        return self.told[where]
+        self.indicators[where] = self._free(f"{name} missing")
+        return self.indicators[where]
 
     def _free(self, name: str) -> str:
         while name in self.taken:

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
-from likely.data.frames import Table, as_table, is_sparse
+from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import feature_names
@@ -31,7 +31,7 @@ from likely.workbench.preparation.choices import learn, needs_of
 
 
 def _inner(name: str) -> Any:
-    """Available where the model has it, fitted or not."""
+    """Make a method available where the model has it, fitted or not."""
 
     def has(self: Any) -> bool:
         getattr(getattr(self, "model_", self.model), name)  # its own error, if it has none
@@ -53,7 +53,7 @@ class Prepared(BaseEstimator):
     ----------
     model : estimator
         The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
-        they are, for it prepares its own.
+        they are, because it prepares its own.
     impute : "auto" or bool, default="auto"
         Whether missing numbers become the median (with a column that says where, if more than
         1 % are missing), missing Booleans the more common value, and missing categories the
@@ -86,7 +86,7 @@ class Prepared(BaseEstimator):
     ... )
     >>> model = Prepared(LogisticRegression(l2=0.1)).fit(frame, [0, 0, 1, 1])
     >>> print(model.preparation_)
-    age     25.0 % missing, filled with the median 47; where is told by 'age missing'; less ...
+    age     25.0 % missing, filled with the median 47; missing indicator 'age missing'; ...
     town    2 categories; 25.0 % missing, the category 'missing'
     planet  dropped: the same value in every row, 'Earth'
     >>> model.predict(frame)
@@ -131,11 +131,11 @@ class Prepared(BaseEstimator):
 
     @property
     def steps_(self) -> list[tuple[str, str]]:
-        """What was done to each column, in words."""
+        """Each column with its preparation in words."""
         check_is_fitted(self)
         if self.preparation_ is None:
             return [(name, self._as_given()) for name in feature_names(self)]
-        return self.preparation_.told()
+        return self.preparation_.descriptions()
 
     @property
     def classes_(self) -> Array:
@@ -144,7 +144,7 @@ class Prepared(BaseEstimator):
 
     @_inner("predict")
     def predict(self, X: Any) -> Any:
-        """What the model predicts for each row."""
+        """The model's prediction for each row."""
         return self._fitted_model().predict(self.prepare(X))
 
     @_inner("predict_proba")
@@ -199,7 +199,7 @@ class Prepared(BaseEstimator):
         return replace(summary, remarks=(*summary.remarks, remark))
 
     def predictive_family(self) -> PredictiveFamily | None:
-        """That of the model inside."""
+        """The predictive family of the model inside."""
         return predictive_family(self._fitted_model())
 
     def describe(self) -> Description:
@@ -214,7 +214,7 @@ class Prepared(BaseEstimator):
         return inner.also(tables=(steps,), notes=self._units())
 
     def _units(self) -> tuple[str, ...]:
-        """What one unit of a column is, where its numbers were scaled."""
+        """A note about the unit of columns whose numbers were scaled."""
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
             return ()
@@ -225,15 +225,13 @@ class Prepared(BaseEstimator):
         )
 
     def __str__(self) -> str:
-        said = repr(self)
+        text = repr(self)
         if not hasattr(self, "model_"):
-            return said
-        if self.preparation_ is None:
-            return f"{said}\n{self._as_given()}"
-        return f"{said}\n{self.preparation_}"
+            return text
+        return f"{text}\n{self._as_given() if self.preparation_ is None else self.preparation_}"
 
     def _as_given(self) -> str:
-        """Why nothing was done."""
+        """The reason why nothing was done."""
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
@@ -248,7 +246,7 @@ class Prepared(BaseEstimator):
             )
         return model.fit(table, y, sample_weight=weight)
 
-    def _columns(self, table: Table) -> list[Cells]:
+    def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
 
     def _fitted_model(self) -> Any:
@@ -264,8 +262,10 @@ class Prepared(BaseEstimator):
         return tags
 
 
-def _present(table: Table, y: Any, weight: Array | None) -> tuple[Table, Any, Array | None]:
-    """Weight 0 is the row absent; a y of another length is left for the model to refuse."""
+def _present(
+    table: InMemoryTable, y: Any, weight: Array | None
+) -> tuple[InMemoryTable, Any, Array | None]:
+    """The rows of weight above 0; a y of another length is left for the model to refuse."""
     if weight is None or weight.all() or (y is not None and len(y) != len(weight)):
         return table, y, weight
     rows = np.flatnonzero(weight)

@@ -1,11 +1,11 @@
-"""What preparation does to one column: learned in a fit, and applied ever after.
+"""The preparation of one column: learned in a fit, and applied to all later rows.
 
     x  →  (x − m) / s                 a number, where a penalty compares coefficients
     missing  →  the median            and a column that says where, if more than 1 % are missing
     missing  →  "missing"             a category like any other
     a category  →  0/1 columns        for models that read numbers only; the first has none
 
-Each step makes the columns that the model sees, and says in words what it does.
+Each step makes the columns that the model sees, and describes itself in words.
 """
 
 from abc import ABC, abstractmethod
@@ -35,8 +35,8 @@ class Step(ABC):
         """The Arrow columns that the model sees, by name; none for one that is dropped."""
 
     @abstractmethod
-    def told(self) -> str:
-        """What is done, in words."""
+    def description(self) -> str:
+        """The step in words."""
 
 
 @final
@@ -50,7 +50,7 @@ class DroppedColumn(Step):
     def columns(self, cells: Cells) -> dict[str, Any]:
         return {}
 
-    def told(self) -> str:
+    def description(self) -> str:
         return f"dropped: {self.reason}"
 
 
@@ -73,10 +73,14 @@ class NumberColumn(Step):
 
         numbers = numbers_of(cells, date=self.date)
         gaps = np.isnan(numbers)
-        out = {} if self.constant else {self.name: pa.array(self._filled(numbers, gaps))}
+        if self.fill is not None and gaps.any():
+            numbers = np.where(gaps, self.fill, numbers)
+        if self.scale is not None:
+            numbers = (numbers - self.centre) / self.scale
+        out = {} if self.constant else {self.name: pa.array(numbers)}
         return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
 
-    def told(self) -> str:
+    def description(self) -> str:
         if self.constant:
             return (
                 f"{self.fill:g} in every row that has a value; only where it is missing "
@@ -89,14 +93,8 @@ class NumberColumn(Step):
             parts.append(f"{percent(self.missing)} missing, left to the model")
         parts += _indicated(self.indicator)
         if self.scale is not None:
-            parts.append(f"less its mean {self.centre:.4g}")
-            parts.append(f"divided by its standard deviation {self.scale:.4g}")
+            parts.append(f"standardised (mean {self.centre:.4g}, SD {self.scale:.4g})")
         return "; ".join(parts) or AS_IT_IS
-
-    def _filled(self, numbers: Array, gaps: Array) -> Array:
-        if self.fill is not None and gaps.any():
-            numbers = np.where(gaps, self.fill, numbers)
-        return numbers if self.scale is None else (numbers - self.centre) / self.scale
 
 
 @final
@@ -126,7 +124,7 @@ class BooleanColumn(Step):
             out = {self.name: pa.array(np.where(gaps, self.fill, numbers == 1))}
         return out if self.indicator is None else {**out, self.indicator: pa.array(gaps)}
 
-    def told(self) -> str:
+    def description(self) -> str:
         parts = []
         if self.missing:
             filled = "left to the model" if self.fill is None else f"filled with {self.fill}"
@@ -153,7 +151,7 @@ class CategoryColumn(Step):
         values = pa.array(factor.values.tolist(), pa.string())
         return {self.name: pa.DictionaryArray.from_arrays(codes, values)}
 
-    def told(self) -> str:
+    def description(self) -> str:
         return "; ".join([f"{self.n_levels} categories", *_category_gaps(self.missing, self.fill)])
 
 
@@ -180,12 +178,12 @@ class LevelColumns(Step):
             for k, name in enumerate(self.names, start=1)
         }
 
-    def told(self) -> str:
-        told = (
+    def description(self) -> str:
+        columns = (
             f"{len(self.levels)} categories as {len(self.names)} columns of 0 and 1, "
             f"{self.levels[0]!r} being 0 in all"
         )
-        return "; ".join([told, *_category_gaps(self.missing, True)])
+        return "; ".join([columns, *_category_gaps(self.missing, True)])
 
     def _warn_of_unseen(self, factor: Factor, codes: Array) -> None:
         new = codes == len(self.levels)
@@ -230,14 +228,14 @@ class Preparation:
             step.name for step in self.steps if isinstance(step, NumberColumn) and not step.date
         )
 
-    def told(self) -> list[tuple[str, str]]:
-        return [(step.name, step.told()) for step in self.steps]
+    def descriptions(self) -> list[tuple[str, str]]:
+        return [(step.name, step.description()) for step in self.steps]
 
     def __str__(self) -> str:
-        told = self.told()
-        width = max((len(name) for name, _ in told), default=0)
-        changed = [f"{name:<{width}}  {what}" for name, what in told if what != AS_IT_IS]
-        same = [name for name, what in told if what == AS_IT_IS]
+        steps = self.descriptions()
+        width = max((len(name) for name, _ in steps), default=0)
+        changed = [f"{name:<{width}}  {what}" for name, what in steps if what != AS_IT_IS]
+        same = [name for name, what in steps if what == AS_IT_IS]
         return "\n".join([*changed, *([f"as they are: {', '.join(same)}"] if same else [])])
 
 
@@ -261,4 +259,4 @@ def _category_gaps(missing: float, filled: bool) -> list[str]:
 
 
 def _indicated(indicator: str | None) -> list[str]:
-    return [] if indicator is None else [f"where is told by {indicator!r}"]
+    return [] if indicator is None else [f"missing indicator {indicator!r}"]

@@ -4,9 +4,9 @@
 
 which ranks as the expected improvement does.  The densities are of all settings together, and a
 trial that has been proposed and not yet run counts as a poor one, so that a batch spreads out.
-The sampler is used by ask and tell only: folds,
-scores and storage are ours.  It is told the earlier generations afresh and seeded by (seed,
-trial), so its proposals depend on the log alone and a study resumes exactly.
+The sampler is used by ask and tell only: folds, scores and storage are ours.  It is given the
+earlier generations each time and seeded by (seed, trial), so its proposals depend on the log alone
+and a study resumes exactly.
 
 References
 ----------
@@ -40,7 +40,7 @@ class Bayes(Search):
 
     name: ClassVar[str] = "bayes"
     endless: ClassVar[bool] = True
-    first: int = 5  # draws before the model is asked
+    first: int = 5  # draws before the model proposes
     batch: int = 2
 
     def settings(self) -> dict[str, Any]:
@@ -58,11 +58,11 @@ class Bayes(Search):
         if not numbers:
             return []
         with _quiet(optuna):
-            study = _told(optuna, space, past, plan)
-            return [Proposal(n, _asked(optuna, study, space, n, plan)) for n in numbers]
+            study = _study_of(optuna, space, past, plan)
+            return [Proposal(n, _proposed(optuna, study, space, n, plan)) for n in numbers]
 
 
-def _told(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -> Any:
+def _study_of(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -> Any:
     """A study in memory that knows the past; what failed, or lies outside, is left out."""
     direction = "minimize" if plan.better == "lower" else "maximize"
     study = optuna.create_study(direction=direction, storage=None)
@@ -70,11 +70,11 @@ def _told(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -
         point = space.to_unit(trial.parameters)
         if point is None or not isfinite(trial.mean):
             continue
-        told = _coordinates(optuna, space, trial.parameters, point)
+        placed = _coordinates(optuna, space, trial.parameters, point)
         study.add_trial(
             optuna.trial.create_trial(
-                params={name: value for name, (value, _) in told.items()},
-                distributions={name: distribution for name, (_, distribution) in told.items()},
+                params={name: value for name, (value, _) in placed.items()},
+                distributions={name: distribution for name, (_, distribution) in placed.items()},
                 value=trial.mean,
             )
         )
@@ -86,19 +86,19 @@ def _coordinates(
 ) -> dict[str, tuple[Any, Any]]:
     """Each setting that is not idle: its place in the unit interval, or the index of its level."""
     distributions = optuna.distributions
-    told: dict[str, tuple[Any, Any]] = {}
+    placed: dict[str, tuple[Any, Any]] = {}
     for u, (name, dimension) in zip(point, space.dimensions.items(), strict=True):
         if not dimension.active(parameters):
             continue
         if dimension.levels is None:
-            told[name] = u, distributions.FloatDistribution(0.0, 1.0)
+            placed[name] = u, distributions.FloatDistribution(0.0, 1.0)
         else:
             levels = tuple(range(dimension.levels))
-            told[name] = int(u * len(levels)), distributions.CategoricalDistribution(levels)
-    return told
+            placed[name] = int(u * len(levels)), distributions.CategoricalDistribution(levels)
+    return placed
 
 
-def _asked(optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan) -> Parameters:
+def _proposed(optuna: ModuleType, study: Any, space: Space, number: int, plan: Plan) -> Parameters:
     seed = int(np.random.default_rng([plan.seed, number]).integers(2**31))
     study.sampler = optuna.samplers.TPESampler(
         seed=seed, n_startup_trials=0, multivariate=True, constant_liar=True
@@ -122,7 +122,7 @@ def _optuna() -> ModuleType:
         import optuna
     except ImportError:
         raise InvalidInput(
-            "search='bayes' was asked for; it needs the package optuna, which is not installed. "
+            "search='bayes' was given; it needs the package optuna, which is not installed. "
             "Run: pip install 'likely[search]', or use random or halving."
         ) from None
     return optuna
@@ -130,7 +130,7 @@ def _optuna() -> ModuleType:
 
 @contextmanager
 def _quiet(optuna: ModuleType) -> Iterator[None]:
-    """optuna tells of every study it makes; the user's own choice of that is put back.
+    """No messages of optuna about each study that it makes; the user's own setting is put back.
 
     Before its version 5 it also warned that joint densities and the liar were experimental.
     """

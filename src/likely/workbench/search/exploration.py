@@ -16,7 +16,7 @@ from likely.errors import InvalidFile, InvalidInput, NotConverged, UnsupportedAc
 from likely.formatting import number
 from likely.progress import report
 from likely.spaces import Parameters, Space
-from likely.workbench.fit_warnings import heard, routing
+from likely.workbench.held_out import caught_warnings, warnings_by_thread
 from likely.workbench.search.strategies import Plan, Search, ranked
 from likely.workbench.search.trials import Objective, Proposal, Trial, TrialLog, TrialScore
 
@@ -35,7 +35,7 @@ class Explored:
 @final
 @dataclass(frozen=True)
 class Clock:
-    """Seconds spent on a search, earlier sittings included, and the limit."""
+    """Seconds spent on a search, over all runs of it, and the limit."""
 
     limit: float
     earlier: float
@@ -50,14 +50,14 @@ class Clock:
         return self.elapsed >= self.limit
 
 
-class Outcome(NamedTuple):
+class TrialOutcome(NamedTuple):
     """A score, or the reason why there is none."""
 
     score: TrialScore | None
     problem: str = ""
 
     @classmethod
-    def of(cls, trial: Trial) -> "Outcome":
+    def of(cls, trial: Trial) -> "TrialOutcome":
         return cls(trial.score, trial.problem)
 
 
@@ -80,7 +80,7 @@ def explore(
     clock = Clock(inf if minutes is None else 60 * minutes, log.elapsed, monotonic())
     past: list[Trial] = list(earlier)
     try:
-        with routing():
+        with warnings_by_thread():
             while generation := search.generation(space, tuple(past), plan):
                 past += _run(generation, objective, log, clock, executor_for(executor, 0), plan)
                 if not past or past[-1].number < generation[-1].number:
@@ -93,7 +93,7 @@ def explore(
 
 def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLog) -> None:
     """Add settings to a log of their own, beside any search; numbers count down from −1."""
-    with routing():
+    with warnings_by_thread():
         for parameters in chosen:
             proposal = Proposal(-1 - len(log.trials), parameters)
             began = monotonic()
@@ -110,13 +110,13 @@ def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
 
 
 def known_best(trials: Sequence[Trial], better: str, *, called: str = "trials") -> Trial:
-    """The best; where no trial has a score, an error with what the first one said."""
+    """The best trial; an error with the problem of the first one, where none has a score."""
     best = best_of(trials, better)
     if best is None:
-        said = trials[0].problem if trials else "nothing was tried."
+        problem = trials[0].problem if trials else "nothing was tried."
         raise InvalidInput(
             f"None of {len(trials)} {called} has a score; expected at least one. "
-            f"Mend what the first said: {said}"
+            f"Fix the problem of the first: {problem}"
         )
     return best
 
@@ -140,12 +140,12 @@ def _run(
             known = log.trials.get(proposal.number)
             if known is None:
                 twin = log.trials.get(first[proposal.key])
-                outcome = next(outcomes, None) if twin is None else Outcome.of(twin)
+                outcome = next(outcomes, None) if twin is None else TrialOutcome.of(twin)
                 if outcome is None:
                     break
                 known = Trial(*proposal, *outcome, elapsed=clock.elapsed)
                 log.append(known)
-                report("trials run", 1, _told(log, plan))
+                report("trials run", 1, _best_so_far(log, plan))
             elif not known.answers(proposal):
                 raise _another_study(log, known, proposal)
             done.append(known)
@@ -161,14 +161,14 @@ def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, i
     return first
 
 
-def _attempt(objective: Objective, proposal: Proposal) -> Outcome:
+def _attempt(objective: Objective, proposal: Proposal) -> TrialOutcome:
     """Settings that cannot be fitted are a result too: the search goes on without them."""
-    with heard() as messages:
+    with caught_warnings() as messages:
         try:
             score = objective.evaluate(proposal.parameters, share=proposal.share)
         except (ValueError, ArithmeticError, NotConverged, UnsupportedAccess) as error:
-            return Outcome(None, f"{type(error).__name__}: {error}")
-    return Outcome(score._replace(warnings=(*score.warnings, *messages)))
+            return TrialOutcome(None, f"{type(error).__name__}: {error}")
+    return TrialOutcome(score._replace(warnings=(*score.warnings, *messages)))
 
 
 def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> Iterator[Proposal]:
@@ -179,7 +179,7 @@ def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> It
         yield proposal
 
 
-def _told(log: TrialLog, plan: Plan) -> str:
+def _best_so_far(log: TrialLog, plan: Plan) -> str:
     best = best_of(list(log.trials.values()), plan.better)
     return "no score yet" if best is None else f"best {number(best.mean)}"
 

@@ -24,7 +24,7 @@ from likely.spaces import Parameters
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
 from likely.workbench.search.exploration import Explored, best_of
-from likely.workbench.search.objective import CrossValidated
+from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.trials import Trial, entries_of, number_text
 
 OUTER_SEED = 7919  # outer folds must not be the inner ones
@@ -33,11 +33,11 @@ OUTER_SEED = 7919  # outer folds must not be the inner ones
 @final
 @dataclass(frozen=True)
 class OuterFold:
-    """What the search chose without the fold, what it promised, and what the fold gave."""
+    """The settings that a search chose without the fold, its estimate, and the fold's score."""
 
     fold: int
     parameters: Parameters
-    promised: float  # the best cross-validated score of the inner search
+    cv_estimate: float  # the best cross-validated score of the inner search
     score: float
     low: float
     high: float
@@ -53,7 +53,7 @@ class OuterFold:
     @classmethod
     def from_line(cls, line: str) -> "OuterFold":
         record: dict[str, Any] = json.loads(line)
-        numbers = ("promised", "score", "low", "high", "constant")
+        numbers = ("cv_estimate", "score", "low", "high", "constant")
         return cls(**record | {name: float(record[name]) for name in numbers})
 
 
@@ -94,6 +94,6 @@ def chosen(explored: Explored, better: str, number: int) -> Trial:
     if best is None:
         raise InvalidInput(
             f"No trial without outer fold {number} has a score; expected at least one. "
-            f"Fix what the first said: {explored.trials[0].problem}"
+            f"Fix the problem of the first: {explored.trials[0].problem}"
         )
     return best

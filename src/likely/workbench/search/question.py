@@ -1,25 +1,43 @@
-"""What a study asks, put together from what the user said: rows, task, model, space and plan."""
+"""What a study asks: rows, task, model, space and plan, and the score that the search improves.
+
+The score is cross-validated on folds that are the same for all settings, so that trials differ by
+their settings alone.  A trial on a share of the rows learns from that share of each class and is
+scored on all rows of the fold.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
+from likely._typing import Codes
 from likely.compute.executor import SERIAL_BYTES, Executor
 from likely.data.digest import digest_of_table
 from likely.errors import InvalidInput
+from likely.metrics import Metric
 from likely.spaces import Parameters, Space, space_from
+from likely.workbench.dataset import Dataset
+from likely.workbench.folds import Folds, share_of_rows
+from likely.workbench.held_out import (
+    HeldOut,
+    Loop,
+    cross_validate,
+    hold_out_fold,
+    with_settings,
+)
 from likely.workbench.model_entry import ModelEntry
+from likely.workbench.models import BASELINE, MODELS
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.strategies import Plan, Search
+from likely.workbench.search.trials import TrialScore
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from likely.workbench.search.objective import CrossValidated
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -44,11 +62,11 @@ class Question:
 
     @property
     def minutes_each(self) -> float | None:
-        """For each of the searches of a nested study."""
+        """The minutes for each search of a nested study."""
         return None if self.minutes is None else self.minutes / (1 + (self.nested or 0))
 
     def to_json(self) -> dict[str, Any]:
-        """What must not change from one sitting to the next; what may is under ``budget``."""
+        """The question as JSON; only ``budget`` may change when a study goes on."""
         objective, rows = self.objective, self.objective.rows
         task = rows.settled
         budget = {"minutes": self.minutes}
@@ -134,3 +152,59 @@ def _plain_settings(model: Any) -> dict[str, Any]:
         name: value if isinstance(value, PLAIN) else type(value).__name__
         for name, value in sorted(model.get_params().items())
     }
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CrossValidated:
+    """The objective of ``tune``."""
+
+    model: Any  # an estimator; clones of it are fitted
+    rows: Dataset  # every row with a target
+    metric: Metric
+    n_folds: int = 5
+    seed: int = 0
+
+    @cached_property
+    def folds(self) -> Folds:
+        return self.split(self.n_folds, self.seed)
+
+    def on(self, rows: Codes) -> Self:
+        """This objective on some of the rows."""
+        return replace(self, rows=self.rows.take(rows))
+
+    def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
+        start = monotonic()
+        model = with_settings(self.model, parameters)
+        found = cross_validate(model, self._loop(self.folds, share))
+        held = found.held
+        main = held.score([self.metric]).main
+        return TrialScore(
+            main.value,
+            tuple(held.by_fold(self.metric).tolist()),
+            monotonic() - start,
+            main.low,
+            main.high,
+            tuple(found.warnings),
+        )
+
+    def baseline(self) -> float:
+        """The score of the best constant in the same cross-validation."""
+        constant = MODELS[BASELINE].build(self.rows.settled)
+        held = cross_validate(constant, self._loop(self.folds)).held
+        return replace(held, is_constant=True).score([self.metric]).main.value
+
+    def split(self, n_folds: int, seed: int) -> Folds:
+        """Other folds of the same rows."""
+        return self.rows.folds(n_folds, seed=seed)
+
+    def fold(self, parameters: Mapping[str, Any], folds: Folds, number: int) -> HeldOut:
+        """The held-out predictions of one fold under these settings."""
+        return hold_out_fold(with_settings(self.model, parameters), self._loop(folds), number)
+
+    def _loop(self, folds: Folds, share: float = 1.0) -> Loop:
+        table, task = self.rows.learned, self.rows.settled
+        learned = None
+        if share != 1.0:
+            learned = partial(share_of_rows, share=share, strata=task.strata(table), seed=self.seed)
+        return Loop(table, task, folds, self.metric, learned)

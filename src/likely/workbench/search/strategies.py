@@ -33,7 +33,7 @@ from likely.errors import InvalidInput, UnknownName
 from likely.spaces import Parameters, Space
 from likely.workbench.search.trials import Proposal, Trial
 
-SEARCHES = {  # imported when asked for: optuna need not be installed
+SEARCHES = {  # imported when they are named: optuna need not be installed
     "grid": "likely.workbench.search.strategies:Grid",
     "random": "likely.workbench.search.strategies:Random",
     "halving": "likely.workbench.search.strategies:Halving",
@@ -48,7 +48,7 @@ ENDLESS = 64  # trials in a generation that only the clock ends
 @final
 @dataclass(frozen=True)
 class Plan:
-    """What a search is told beside the space; ``trials`` is None where only time is limited."""
+    """The limits of a search; ``trials`` is None where only time is limited."""
 
     seed: int = 0
     trials: int | None = USUAL_TRIALS
@@ -64,16 +64,16 @@ class Search(ABC):
     in_rounds: ClassVar[bool] = False  # True where the first trials see a share of the rows
 
     def usual_trials(self) -> int | None:
-        """How many where nothing was said; None where the search itself knows."""
+        """The number of trials where none was given; None where the search itself decides."""
         return USUAL_TRIALS
 
     def settings(self) -> dict[str, Any]:
-        """Its own settings, as JSON values."""
+        """The settings of the search, as JSON values."""
         return {}
 
     @abstractmethod
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
-        """What to try after the trials of all generations before; nothing when it is over."""
+        """The trials that follow those of all generations before; none when it is over."""
 
 
 @final

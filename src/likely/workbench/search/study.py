@@ -1,6 +1,6 @@
 """Tuning: a search over settings by cross-validation, kept in a folder, with an honest score.
 
-The best score of a search is the luckiest of many, so it is said with that reservation; the
+The best score of a search is the luckiest of many, so it is shown with that reservation; the
 nested score is of rows that took no part in the choice.
 """
 
@@ -30,8 +30,8 @@ from likely.workbench.search.exploration import (
     try_by_hand,
 )
 from likely.workbench.search.nested import OuterFold, OuterLog, chosen, outer_folds, scored
-from likely.workbench.search.objective import CrossValidated
 from likely.workbench.search.question import (
+    CrossValidated,
     Question,
     by_hand_of,
     check_budget,
@@ -39,9 +39,8 @@ from likely.workbench.search.question import (
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
-from likely.workbench.search.study_folder import StudyFolder
 from likely.workbench.search.study_text import html_of, text_of
-from likely.workbench.search.trials import Proposal, Trial, TrialLog, column_of
+from likely.workbench.search.trials import Proposal, StudyFolder, Trial, TrialLog, column_of
 
 AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings
 
@@ -49,12 +48,12 @@ AS_IT_IS: tuple[Parameters, ...] = ({},)  # the model's own settings
 @final
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a search has tried and found.  Prints as a table.
+    """The trials of a search and its best settings.  Prints as a table.
 
     Attributes
     ----------
     question : Question
-        What was asked: model, objective, space, search, plan.
+        The model, objective, space, search and plan.
     trials : tuple of Trial
         In the order they were run; last those that ``add`` put beside the search, numbered −1,
         −2, ….
@@ -99,18 +98,18 @@ class Study:
 
     @property
     def best_interval_(self) -> tuple[float, float]:
-        """Of that score at level 0.95, as if it had been the only one."""
+        """The interval of the best score at level 0.95, as if it had been the only one."""
         score = self.best_trial_.score
         return (nan, nan) if score is None else (score.low, score.high)
 
     @property
     def nested_score_(self) -> float:
-        """Of the rows of the outer folds together; nan without nesting."""
+        """The score of the rows of all outer folds together; nan without nesting."""
         return nan if self.nested is None else self.nested.main.value
 
     @property
     def nested_interval_(self) -> tuple[float, float]:
-        """Of the nested score at level 0.95."""
+        """The interval of the nested score at level 0.95."""
         return (nan, nan) if self.nested is None else self.nested.main[1:3]
 
     @property
@@ -152,7 +151,8 @@ class Study:
         if trials is not None and not question.search.endless:
             raise InvalidInput(
                 f"trials={trials} was given to resume; {question.search.name} plans its trials "
-                "from the start, and more would be another study. Leave trials out, or tune anew."
+                "from the start, and more would be another study. Leave trials out, or start a new "
+                "study."
             )
         more = replace(
             question,
@@ -224,7 +224,7 @@ def tune(
     trials : int
         How many settings, 50 where no time is given; of halving, in its first round.
     minutes : float
-        No trial begins later than this, over all sittings and all searches of a nested study.
+        No trial begins later than this, over all runs and all searches of a nested study.
     folds : int
         Of the cross-validation that scores each trial.
     nested : int
@@ -328,7 +328,7 @@ def _answered(
 
 
 def _by_hand(trials: Sequence[Trial]) -> list[Trial]:
-    """Those beside the search."""
+    """The trials that were added beside the search."""
     return [trial for trial in trials if trial.number < 0]
 
 

@@ -96,7 +96,7 @@ def outer_rows(study: "Study") -> list[list[str]]:
     head = ["fold", study.metric.title, ENDS, "baseline", "inner estimate", *names]
     rows = [head]
     for each in study.outer:
-        numbers = estimate_cells(each.score, each.low, each.high, each.constant, each.promised)
+        numbers = estimate_cells(each.score, each.low, each.high, each.constant, each.cv_estimate)
         chosen = [setting(each.parameters.get(name, "")) for name in names]
         rows.append([str(each.fold), *numbers, *chosen])
     return rows
@@ -119,11 +119,11 @@ def _rounds(study: "Study") -> list[str]:
 
 
 def _nested_sentence(study: "Study", title: str) -> str:
-    n, wanted = len(study.outer), study.question.nested
-    folds = f"{n} outer folds" if n == wanted else f"{n} of {wanted} outer folds"
-    promised = sum(each.promised for each in study.outer) / n
+    n, planned = len(study.outer), study.question.nested
+    folds = f"{n} outer folds" if n == planned else f"{n} of {planned} outer folds"
+    inner_mean = sum(each.cv_estimate for each in study.outer) / n
     value = estimate(study.nested_score_, *study.nested_interval_, level=0.95)
-    inner = estimate_cells(study.nested_score_, *study.nested_interval_, promised)[2]
+    inner = estimate_cells(study.nested_score_, *study.nested_interval_, inner_mean)[2]
     return (
         f"Nested: {title} {value} over {folds}, whose rows took no part in the choice; "
         f"estimate of the inner searches: {inner}."

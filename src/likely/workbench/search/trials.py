@@ -1,11 +1,20 @@
-"""One trial of a search, and the log that keeps trials on disk as they end.
+"""The trials of a search, and the folder that keeps them on disk as they end.
 
-A log is a file of JSON lines that only grows.  A line that a kill cut short is no trial: it is
-taken off when the log is opened again, and the trial is run again.
+    study.json        the question: model, space, search, folds, seed, a hash of the data; written
+                      once, and again where the budget is raised
+    trials.jsonl      one line per trial, in order
+    added.jsonl       one line per trial that was added by hand, beside the search
+    outer.jsonl       one line per outer fold of a nested study
+    outer-0/ …        trials.jsonl of the search inside each outer fold
+
+A study goes on where it stopped.  A folder that asks another question is refused.  A log is a file
+of JSON lines that only grows: a line that a kill cut short is no trial, it is removed when the log
+is opened again, and the trial is run again.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite, nan
 from pathlib import Path
@@ -13,11 +22,15 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
 
-from likely.errors import InvalidFile
-from likely.files import append_line, write_atomically
+from likely.errors import InvalidFile, InvalidInput
+from likely.files import alone_in, append_line, make_folder, write_atomically
 from likely.spaces import Parameters
 
 E = TypeVar("E")
+FORMAT = 1
+QUESTION, TRIALS, OUTER = "study.json", "trials.jsonl", "outer.jsonl"
+ADDED = "added.jsonl"
+BUDGET = "budget"  # may differ from one sitting to the next
 
 
 class Proposal(NamedTuple):
@@ -29,12 +42,12 @@ class Proposal(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for the same settings on the same rows; a tuple is the list it is in a file."""
+        """Equal for equal settings on the same rows; a tuple is the list it is in a file."""
         return json.dumps([self.parameters, self.share], sort_keys=True)
 
 
 class TrialScore(NamedTuple):
-    """What an objective says of some settings, with the ends of its interval."""
+    """The score of some settings, with the ends of its interval."""
 
     mean: float  # the score of all held-out rows together
     per_fold: tuple[float, ...]
@@ -140,7 +153,7 @@ class TrialLog:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of search that the trials took, over all sittings."""
+        """Seconds that the trials took, over all runs of the search."""
         return max((trial.elapsed for trial in self.trials.values()), default=0.0)
 
 
@@ -160,7 +173,7 @@ def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
 
 
 def column_of(values: Sequence[Any]) -> Any:
-    """Numbers as floats, nan where idle; anything else as it prints."""
+    """Settings as a column: numbers as floats, nan where idle; anything else as text."""
     numbers = all(value is None or isinstance(value, int | float) for value in values)
     if numbers and not any(isinstance(value, bool) for value in values):
         return np.array([nan if value is None else value for value in values], dtype=np.float64)
@@ -168,5 +181,87 @@ def column_of(values: Sequence[Any]) -> Any:
 
 
 def number_text(x: float) -> float | str:
-    """JSON has no infinities."""
+    """The number, or its text where it is infinite or NaN: JSON has neither."""
     return float(x) if isfinite(x) else str(float(x))
+
+
+@final
+@dataclass(frozen=True)
+class StudyFolder:
+    """The paths of a study; None keeps everything in memory."""
+
+    path: Path | None
+
+    @property
+    def trials(self) -> Path | None:
+        return self.path and self.path / TRIALS
+
+    @property
+    def added(self) -> Path | None:
+        return self.path and self.path / ADDED
+
+    @property
+    def outer(self) -> Path | None:
+        return self.path and self.path / OUTER
+
+    def inner(self, fold: int) -> Path | None:
+        """The trials of the search inside an outer fold, in a folder that exists."""
+        return self.path and make_folder(self.path / f"outer-{fold}") / TRIALS
+
+    def alone(self) -> AbstractContextManager[None]:
+        """A block in which no other process or thread works on the study."""
+        return nullcontext() if self.path is None else alone_in(make_folder(self.path))
+
+    def begin(self, question: Mapping[str, Any]) -> None:
+        """Write the question, or check that it is the one the folder asks already."""
+        if self.path is None:
+            return
+        file = make_folder(self.path) / QUESTION
+        question = json.loads(json.dumps({"format": FORMAT, **question}))  # tuples become lists
+        if file.exists():
+            earlier = read_question(self.path)
+            _check_same(file, earlier, question)
+            if earlier == question:
+                return
+        elif (self.path / TRIALS).exists():
+            raise InvalidFile(
+                file, f"it is missing beside {TRIALS}. Put it back, or use another folder."
+            )
+        write_atomically(file, (json.dumps(question, indent=1, sort_keys=True) + "\n").encode())
+
+
+def read_question(folder: Path) -> dict[str, Any]:
+    """The question in ``study.json`` of a folder."""
+    file = folder / QUESTION
+    if not file.exists():
+        raise InvalidInput(
+            f"{folder} holds no {QUESTION}; expected the folder of a study. Run tune."
+        )
+    try:
+        question: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        known = question["format"] == FORMAT
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidFile(file, f"it cannot be read ({error}). Use another folder.") from None
+    if not known:
+        raise InvalidFile(
+            file,
+            f"its format is {question['format']!r} and this version writes {FORMAT}. "
+            "Use another folder, or the version that wrote it.",
+        )
+    return question
+
+
+def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, Any]) -> None:
+    for name in sorted(earlier.keys() | question.keys()):
+        if name == BUDGET or earlier.get(name) == question.get(name):
+            continue
+        was, now = (_short(each.get(name)) for each in (earlier, question))
+        raise InvalidInput(
+            f"The study in {file.parent} has {name} = {was}; now it is {now}. A study answers one "
+            "question: ask as before to go on with it, or use another folder."
+        )
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -18,16 +18,15 @@ from likely.distributions import (
     DiagonalFamily,
     FullGaussian,
     LaplaceFamily,
-    Part,
     ProductFamily,
+    ProductPart,
     Selection,
     categorical_family,
 )
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.persist import load, save
-from likely.persist.decode import Decoder
-from likely.persist.encode import Encoder
+from likely.persist.encoding import Decoder, Encoder
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -45,7 +44,7 @@ def there_and_back(value):
         np.float32(0.1), np.int8(-3), np.str_("a"), np.bool_(True), inf, -inf,
         {np.int64(3): [np.float64(2.5)]}, Serial(), Threads(2), Selection(True, (0,), (1,)),
         DiagonalFamily(floor=1e-9), LaplaceFamily(limit=9), CategoricalFamily((2, 3)),
-        ProductFamily((Part(DiagonalFamily(), Selection(False, (0,), (0,))),)),
+        ProductFamily((ProductPart(DiagonalFamily(), Selection(False, (0,), (0,))),)),
     ],
     ids=repr,
 )  # fmt: skip

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from likely.errors import BrokenLedger
-from likely.sealing.keystream import MAGIC, hidden, opened
+from likely.sealing.folder import MAGIC, hidden, opened
 
 COLUMNS = [
     pa.array(["yes", "no", "yes"]),

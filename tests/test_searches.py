@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.errors import InvalidInput
+from likely.searches import FunctionSearch, search_function, search_learning_rate
 from likely.solvers import FixedStep, minimise
 from likely.spaces import Choice, Conditional, Integer, Real, Space
-from likely.workbench.search.functions import FunctionSearch, search_function, search_learning_rate
 from tests.solver_objectives import Quadratic
 
 BRANIN = Space({"x": Real(-5.0, 10.0), "y": Real(0.0, 15.0)})

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from likely.distributions.full_gaussian import FullFamily, FullGaussian
-from likely.distributions.missing_gaussian import expected_moments, patterns
+from likely.distributions.full_moments import expected_moments, patterns
 from likely.distributions.responsibility import Labels
 
 RNG = np.random.default_rng(0)

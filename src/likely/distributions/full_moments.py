@@ -1,0 +1,267 @@
+"""Moments of full Gaussians: of complete rows, of rows with missing cells, and by a compiled loop.
+
+    n_k = Σ_i r_ik        m_k = Σ_i r_ik x_i / n_k        S_k = Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ
+
+Missing cells are replaced by their expectation, and the conditional covariance is added once per
+row.  Rows are grouped by their pattern of missing cells; each pattern and component needs one
+factorisation:
+
+    x_m | x_o ~ N( m_m + Σ_mo Σ_oo⁻¹ (x_o − m_o),  Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om )
+
+The E and M sums of a mixture have a fast twin in the whitened space.  A compiled loop sums n,
+a = Σ r z and B = Σ r z zᵀ (``fast/mixture``), centred on the means of the last step:
+
+    z = Wᵀ(x − m),   W Wᵀ = Σ⁻¹        m' = m + Rᵀā,   S' = Rᵀ (B − n ā āᵀ) R,   R = W⁻¹
+
+References
+----------
+Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
+Little & Rubin, Statistical Analysis with Missing Data, 3rd ed., §11.2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+from scipy.linalg.lapack import dtrtri
+
+from likely._typing import Array
+from likely.cholesky import InverseRoot, inverse_root
+from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
+from likely.distributions.gaussian import LOG_2PI, DiagonalMoments, merged_means, refuse_overflow
+from likely.distributions.responsibility import (
+    Labels,
+    Responsibility,
+    for_loop,
+    refuse_infinity,
+    totals,
+    weighted_sums,
+)
+from likely.errors import MissingCells
+
+MOST_FEATURES = 64  # beyond, BLAS on whole blocks is as fast as the compiled loop
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FullMoments(Statistics):
+    """Weight n_k, mean m_k and scatter Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ.
+
+    ``scatter`` has one matrix per component, or one that sums over them (tied).
+    """
+
+    weight: Array  # (n_components, 1)
+    mean: Array  # (n_components, n_features)
+    scatter: Array  # (n_components, d, d), or (1, d, d) when tied
+    degrees: float = 0.0  # of a prior: they divide the scatter but do not move the mean
+
+    def __add__(self, other: Self) -> Self:
+        weight, mean, between = merged_means(self.weight, self.mean, other.weight, other.mean)
+        delta = other.mean - self.mean
+        moved = (between * delta)[:, :, None] * delta[:, None, :]
+        if len(self.scatter) < len(moved):
+            moved = moved.sum(axis=0, keepdims=True)
+        scatter = self.scatter + other.scatter + moved
+        return type(self)(weight, mean, scatter, self.degrees + other.degrees)
+
+    def scaled(self, factor: float) -> Self:
+        return type(self)(
+            factor * self.weight, self.mean, factor * self.scatter, factor * self.degrees
+        )
+
+    def without_covariances(self) -> DiagonalMoments:
+        scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
+        return DiagonalMoments(self.weight, self.mean, scatter)
+
+    def pooled(self) -> Self:
+        """These moments with one scatter that sums over the components."""
+        scatter = self.scatter.sum(axis=0, keepdims=True)
+        return type(self)(self.weight, self.mean, scatter, self.degrees)
+
+    def collapsed(self, family: Any, prior: "FullMoments") -> tuple[int, ...]:
+        """Components with a direction along which all rows spread, and their own do not."""
+        if len(self.scatter) < 2:
+            return ()
+        total = self._total_scatter()
+        used = np.diag(total) > 0
+        units = np.sqrt(np.multiply.outer(np.diag(total)[used], np.diag(total)[used]))
+        whole = total[np.ix_(used, used)] / units
+        flat = np.zeros(len(self.mean), dtype=bool)
+        for k, own in enumerate(self.scatter):
+            share = float(np.mean(np.diag(prior.scatter[k])[used] / np.diag(total)[used]))
+            if share >= STRONG_SHARE:
+                return ()
+            share = max(share, SMALLEST_SHARE)
+            values, vectors = np.linalg.eigh(own[np.ix_(used, used)] / units)
+            narrow = vectors[:, values < share]
+            spread = np.einsum("jv,jl,lv->v", narrow, whole, narrow)
+            flat[k] = bool((spread >= CLEARLY * share).any())
+        return tuple(np.flatnonzero(flat & (self.weight[:, 0] > 0)).tolist())
+
+    def _total_scatter(self) -> Array:
+        """T: within the components, and between their means."""
+        centre = np.sum(self.weight * self.mean, axis=0) / self.weight.sum()
+        between = np.dot((self.weight * (self.mean - centre)).T, self.mean - centre)
+        return np.asarray(self.scatter.sum(axis=0) + between)
+
+
+def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False) -> FullMoments:
+    """Centred moments of one block of complete rows."""
+    X = np.asarray(X, dtype=float)
+    weight = totals(responsibility)[:, None]
+    with np.errstate(invalid="ignore", over="ignore"):  # looked at below
+        sums = weighted_sums(responsibility, X)
+    if not np.isfinite(sums).all():
+        refuse_infinity(X)
+        _refuse_gaps(X)
+    mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+        if isinstance(responsibility, Labels):
+            scatter = _scatter_by_label(X, responsibility, mean, tied=tied)
+        else:
+            r = responsibility
+            scatter = np.stack(
+                [np.dot((X - m).T, (X - m) * r[:, k, None]) for k, m in enumerate(mean)]
+            )
+            scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
+    refuse_overflow(scatter)
+    return FullMoments(weight, mean, scatter)
+
+
+def _refuse_gaps(X: Array) -> None:
+    column = np.nonzero(np.isnan(X))[1]
+    if len(column):
+        raise MissingCells(
+            f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
+            "Fill it, or ask a fitted member for expected_statistics."
+        )
+
+
+def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
+    weight = labels.weights()
+    if tied:
+        known = labels.codes >= 0
+        centred = X[known] - mean[labels.codes[known]]
+        return np.dot(centred.T, centred * weight[known, None])[None]
+    out = np.zeros((labels.n_components, X.shape[1], X.shape[1]))
+    for k in range(labels.n_components):
+        rows = labels.codes == k
+        centred = X[rows] - mean[k]
+        out[k] = np.dot(centred.T, centred * weight[rows, None])
+    return out
+
+
+def patterns(X: Array) -> Iterator[tuple[Array, Array]]:
+    """(which columns are observed, which rows have exactly those), for each pattern in X."""
+    observed = ~np.isnan(X)
+    bits = np.packbits(observed, axis=1)  # an eighth of the bytes to sort, in the same order
+    _, first, which = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+    for number, row in enumerate(first):
+        yield observed[row], np.flatnonzero(which.ravel() == number)
+
+
+def log_prob_of_observed(mean: Array, covariance: Array, X: Array) -> Array:
+    """log p(x_o | k) with the missing cells integrated out; (n, n_components)."""
+    out = np.zeros((len(X), len(mean)))
+    for mask, rows in patterns(X):
+        seen = X[np.ix_(rows, mask)]
+        for k in range(len(mean)):
+            factor = inverse_root(covariance[k][np.ix_(mask, mask)])
+            z = np.dot(seen - mean[k, mask], factor.root)
+            constant = factor.rank * LOG_2PI + factor.log_determinant
+            out[rows, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
+    return out
+
+
+def expected_moments(
+    mean: Array, covariance: Array, X: Array, responsibility: Array
+) -> tuple[Array, Array, Array]:
+    """Weight (K, 1), mean (K, d) and scatter (K, d, d) of rows completed by expectation."""
+    n_components, d = mean.shape
+    weight = responsibility.sum(axis=0)[:, None]
+    new_mean, scatter = np.zeros((n_components, d)), np.zeros((n_components, d, d))
+    groups = list(patterns(X))
+    for k in range(n_components):
+        filled, spread = _completed(mean[k], covariance[k], X, responsibility[:, k], groups)
+        if weight[k, 0] > 0:
+            new_mean[k] = np.dot(responsibility[:, k], filled) / weight[k, 0]
+        centred = filled - new_mean[k]
+        scatter[k] = np.dot(centred.T, centred * responsibility[:, k, None]) + spread
+    return weight, new_mean, scatter
+
+
+def _completed(
+    mean: Array, covariance: Array, X: Array, r: Array, groups: list[tuple[Array, Array]]
+) -> tuple[Array, Array]:
+    """X with missing cells at their conditional means, and Σ_i r_i (conditional covariance)."""
+    filled, spread = X.copy(), np.zeros_like(covariance)
+    for mask, rows in groups:
+        if mask.all():
+            continue
+        gone = ~mask
+        W = inverse_root(covariance[np.ix_(mask, mask)]).root
+        gain = np.dot(np.dot(covariance[np.ix_(gone, mask)], W), W.T)  # Σ_mo Σ_oo⁻¹
+        seen = X[np.ix_(rows, mask)]
+        filled[np.ix_(rows, gone)] = mean[gone] + np.dot(seen - mean[mask], gain.T)
+        conditional = covariance[np.ix_(gone, gone)] - np.dot(gain, covariance[np.ix_(mask, gone)])
+        spread[np.ix_(gone, gone)] += r[rows].sum() * conditional
+    return filled, spread
+
+
+class WhitenedSums(NamedTuple):
+    """N_k, the new means and scatters, and Σ w log p(x)."""
+
+    weight: Array  # N, (n_components,)
+    mean: Array  # (n_components, d)
+    scatter: Array  # (n_components, d, d)
+    log_likelihood: float
+
+
+def whitened_sums(
+    mean: Array,
+    factors: tuple[InverseRoot, ...],
+    X: Array,
+    log_mixing: Array,
+    weight: Array | None,
+) -> WhitenedSums | None:
+    """One pass over a block; None where a cell is missing or a factor is not triangular."""
+    from likely.fast.mixture import full_gaussian_expectation
+
+    n_components, d = mean.shape
+    if any(factor.rank < d for factor in factors):
+        return None
+    W = np.stack([factor.root for factor in factors])
+    if np.tril(W, -1).any():
+        return None
+    log_determinant = np.array([factor.log_determinant for factor in factors])
+    count, first = np.zeros(n_components), np.zeros((n_components, d))
+    second = np.zeros((n_components, d, d))
+    log_likelihood = full_gaussian_expectation(
+        for_loop(X),
+        np.ones(len(X)) if weight is None else for_loop(weight),
+        for_loop(mean),
+        W,
+        log_mixing - 0.5 * (d * LOG_2PI + log_determinant),
+        count,
+        first,
+        second,
+    )
+    if not np.isfinite(log_likelihood):
+        return None
+    return _turned_back(mean, W, count, first, second, log_likelihood)
+
+
+def _turned_back(
+    mean: Array, W: Array, count: Array, first: Array, second: Array, log_likelihood: float
+) -> WhitenedSums:
+    there = count[:, None] > 0
+    shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=there)
+    new_mean, scatter = np.empty_like(first), np.empty_like(second)
+    for k in range(len(count)):
+        root = dtrtri(W[k], lower=0)[0]  # W is triangular, of unit diagonal up to scales
+        centred = np.triu(second[k]) + np.triu(second[k], 1).T
+        centred -= count[k] * np.multiply.outer(shift[k], shift[k])
+        new_mean[k] = mean[k] + np.dot(shift[k], root)
+        scatter[k] = np.dot(root.T, np.dot(centred, root))
+    return WhitenedSums(count, new_mean, scatter, log_likelihood)

@@ -1,0 +1,340 @@
+"""Python values as JSON and tensors, and back.
+
+    None, bool, int, finite float, str, list     themselves
+    everything else                              {tag: content}
+
+Numeric arrays become tensors, named by where they were found (``distribution_.mean``); an array
+found twice is written once.  In a file that is read nothing is taken on trust: a class must be in
+the registry, its fields must be the ones it has, and whatever does not fit is an ``InvalidInput``.
+Only our own constructors run.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from inspect import getattr_static
+from math import isfinite, prod
+from typing import Any, NoReturn, final
+
+import numpy as np
+
+from likely._typing import Array
+from likely.distributions.exponential_family import EXPONENTIAL_FAMILIES, ExponentialFamily
+from likely.errors import InvalidInput
+from likely.persist.registry import (
+    Estimator,
+    argument_names,
+    estimator_class,
+    estimator_names,
+    field_names,
+    part_class,
+    part_name,
+)
+
+Json = Any  # what the json module reads and writes
+
+TENSOR_DTYPES = {  # NumPy's names of types, and safetensors'
+    "bool": "BOOL",
+    **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"U{bits}" for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
+}
+
+OUTPUT_CONFIG = "_sklearn_output_config"  # the setting of set_output
+MODEL_FIELDS = ("class", "arguments", "fitted", "output")
+CELLS = (type(None), bool, int, float, str, np.generic)  # of an array of objects
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Collects the tensors of one model while its values are encoded."""
+
+    owner: str  # the model's class, for messages
+    tensors: dict[str, Array] = field(default_factory=dict)
+    found: dict[int, tuple[str, Array]] = field(default_factory=dict)  # by id; kept alive here
+
+    def model(self, model: Any, prefix: str = "") -> dict[str, Json]:
+        """Constructor arguments, and what ``fit`` learned: the attributes that end with ``_``."""
+        learned = {
+            name: value
+            for name, value in vars(model).items()
+            if name.endswith("_") and not name.startswith("_")
+        }
+        return {
+            "class": type(model).__name__,
+            "arguments": self._each(model.get_params(deep=False), prefix),
+            "fitted": self._each(learned, prefix),
+            "output": self.value(vars(model).get(OUTPUT_CONFIG), f"{prefix}set_output"),
+        }
+
+    def value(self, value: Any, where: str) -> Json:
+        kind = type(value)
+        if value is None or kind in (bool, int, str):
+            return value
+        if kind is float:
+            return value if isfinite(value) else {"float": repr(value)}
+        if kind in (list, tuple):
+            items = [self.value(item, f"{where}[{i}]") for i, item in enumerate(value)]
+            return items if kind is list else {"tuple": items}
+        if kind is dict:
+            return {"dict": [self._entry(key, item, where) for key, item in value.items()]}
+        if isinstance(value, np.generic):
+            return self._scalar(value, where)
+        if kind in (np.ndarray, np.memmap):
+            return self._array(value, where)
+        return self._part(value, where)
+
+    def _each(self, values: Mapping[str, Any], prefix: str) -> dict[str, Json]:
+        """The values encoded in order of name, so that equal models make equal files."""
+        return {name: self.value(values[name], f"{prefix}{name}") for name in sorted(values)}
+
+    def _entry(self, key: Any, value: Any, where: str) -> list[Json]:
+        if not isinstance(key, str | int | np.integer):
+            self._refuse(where, f"has the key {key!r}", "Use text or whole numbers as keys.")
+        return [self.value(key, where), self.value(value, f"{where}[{key!r}]")]
+
+    def _scalar(self, value: np.generic, where: str) -> Json:
+        if isinstance(value, np.str_):
+            return {"scalar": ["str", str(value)]}
+        if value.dtype.name not in TENSOR_DTYPES:
+            self._refuse(where, f"is a NumPy {value.dtype}", "Convert it to a number or to text.")
+        return {"scalar": [value.dtype.name, self.value(value.item(), where)]}
+
+    def _array(self, value: Array, where: str) -> Json:
+        if value.dtype.kind == "U":
+            return {"text": [list(value.shape), value.ravel().tolist()]}
+        if value.dtype.kind == "O":
+            cells = [self._cell(cell, where) for cell in value.ravel().tolist()]
+            return {"objects": [list(value.shape), cells]}
+        if value.dtype.name not in TENSOR_DTYPES:
+            advice = "Convert it to numbers, Booleans or text."
+            self._refuse(where, f"is an array of {value.dtype}", advice)
+        if id(value) not in self.found:
+            self.found[id(value)] = (where, value)
+            self.tensors[where] = value
+        return {"tensor": self.found[id(value)][0]}
+
+    def _cell(self, cell: Any, where: str) -> Json:
+        if not (cell is None or isinstance(cell, bool | int | float | str | np.generic)):
+            advice = "Convert its cells to numbers or text."
+            self._refuse(where, f"is an array that holds a {type(cell).__name__}", advice)
+        return self.value(cell, where)
+
+    def _part(self, value: Any, where: str) -> Json:
+        kind = type(value)
+        if kind is ExponentialFamily:
+            return self._exponential_family(value, where)
+        if isinstance(value, type) and part_name(value):
+            return {"class": part_name(value)}
+        if part_name(kind):
+            parts = {name: getattr(value, name) for name in field_names(kind)}
+            return {"part": [part_name(kind), self._each(parts, f"{where}.")]}
+        if estimator_class(kind.__name__) is kind:
+            return {"model": self.model(value, f"{where}.")}
+        self._refuse(where, f"is {_described(value)}", _advice(value))
+
+    def _exponential_family(self, family: ExponentialFamily, where: str) -> Json:
+        if EXPONENTIAL_FAMILIES.get(family.name) is not family:
+            names = ", ".join(sorted(EXPONENTIAL_FAMILIES))
+            advice = f"Functions cannot be saved: use a family that is listed ({names})."
+            self._refuse(where, f"is the exponential family {family.name!r}", advice)
+        return {"exponential family": family.name}
+
+    def _refuse(self, where: str, given: str, advice: str) -> NoReturn:
+        raise InvalidInput(
+            f"{self.owner} cannot be saved: {where} {given}; a model file holds numbers, text, "
+            f"arrays of them, registered parts and our own estimators. {advice}"
+        )
+
+
+def check_estimator_class(model: Any) -> None:
+    """Refuse to save what is not one of the public estimators."""
+    kind = type(model)
+    if estimator_class(kind.__name__) is not kind:
+        raise InvalidInput(
+            f"{_described(model)} cannot be saved; expected one of the estimators "
+            f"{', '.join(estimator_names())}. Save the parts of a pipeline one by one."
+        )
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if callable(value) and not isinstance(value, Estimator):
+        return f"the function {getattr(value, '__name__', repr(value))}"
+    return f"a {type(value).__module__}.{type(value).__name__}".replace("a builtins.", "a ")
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return "Give an int seed instead."
+    return "Give one of these instead."
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Decoder:
+    """Reads values; the arrays they point to are in ``tensors``."""
+
+    tensors: Mapping[str, Array]
+
+    def model(self, coded: Json) -> Any:
+        same_names("A model", coded, MODEL_FIELDS)
+        kind = estimator_class(str(coded["class"]))
+        if kind is None:
+            raise unknown("estimator", coded["class"])
+        same_names(f"The arguments of {kind.__name__}", coded["arguments"], argument_names(kind))
+        model = kind(**self._each(coded["arguments"]))
+        fitted = self._each(coded["fitted"])
+        for name in fitted:
+            _check_learned_name(kind, name)
+        vars(model).update(fitted)
+        output = self.value(coded["output"])
+        if output is not None:
+            vars(model)[OUTPUT_CONFIG] = _checked_output(output)
+        return model
+
+    def value(self, coded: Json) -> Any:
+        if coded is None or isinstance(coded, bool | int | float | str):
+            return coded
+        if isinstance(coded, list):
+            return [self.value(item) for item in coded]
+        same_count("A tagged value", len(coded), 1)
+        ((tag, content),) = coded.items()
+        if tag not in READERS:
+            raise unknown("kind of value", tag)
+        return READERS[tag](self, content)
+
+    def _each(self, coded: Json) -> dict[str, Any]:
+        return {name: self.value(value) for name, value in coded.items()}
+
+    def _float(self, content: Json) -> float:
+        if content not in ("nan", "inf", "-inf"):
+            raise unknown("number", content)
+        return float(content)
+
+    def _tuple(self, content: Json) -> tuple[Any, ...]:
+        return tuple(self.value(item) for item in _listed(content))
+
+    def _dict(self, content: Json) -> dict[Any, Any]:
+        return {self.value(key): self.value(value) for key, value in _listed(content)}
+
+    def _scalar(self, content: Json) -> np.generic:
+        dtype, value = content
+        if dtype == "str":
+            return np.str_(_text(value))
+        if dtype not in TENSOR_DTYPES:
+            raise unknown("type of number", dtype)
+        number = self.value(value)
+        if not isinstance(number, bool | int | float):
+            raise unknown("number", number)
+        scalar: np.generic = np.dtype(dtype).type(number)
+        return scalar
+
+    def _tensor(self, content: Json) -> Array:
+        if content not in self.tensors:
+            raise unknown("tensor", content)
+        return self.tensors[content]
+
+    def _text_array(self, content: Json) -> Array:
+        shape, cells = content
+        same_count("An array of text", len(_listed(cells)), prod(_sizes(shape)))
+        return np.array([_text(cell) for cell in cells], dtype=str).reshape(shape)
+
+    def _object_array(self, content: Json) -> Array:
+        shape, cells = content
+        same_count("An array of objects", len(_listed(cells)), prod(_sizes(shape)))
+        out = np.empty(len(cells), dtype=object)
+        for i, cell in enumerate(cells):
+            value = self.value(cell)
+            if not isinstance(value, CELLS):
+                raise unknown("cell", type(value).__name__)
+            out[i] = value
+        return out.reshape(shape)
+
+    def _class(self, content: Json) -> type[Any]:
+        kind = part_class(str(content))
+        if kind is None:
+            raise unknown("part", content)
+        return kind
+
+    def _part(self, content: Json) -> Any:
+        name, coded = content
+        kind = self._class(name)
+        same_names(f"The fields of {name}", coded, field_names(kind))
+        return kind(**self._each(coded))
+
+    def _exponential_family(self, content: Json) -> Any:
+        if content not in EXPONENTIAL_FAMILIES:
+            raise unknown("exponential family", content)
+        return EXPONENTIAL_FAMILIES[content]
+
+
+READERS: dict[str, Callable[[Decoder, Json], Any]] = {
+    "class": Decoder._class,
+    "dict": Decoder._dict,
+    "exponential family": Decoder._exponential_family,
+    "float": Decoder._float,
+    "model": Decoder.model,
+    "objects": Decoder._object_array,
+    "part": Decoder._part,
+    "scalar": Decoder._scalar,
+    "tensor": Decoder._tensor,
+    "text": Decoder._text_array,
+    "tuple": Decoder._tuple,
+}
+
+
+def unknown(what: str, name: object) -> InvalidInput:
+    return InvalidInput(
+        f"it names the {what} {str(name)[:80]!r}, which this version of likely does not have. "
+        "Load it with the version that saved it, or save the model again."
+    )
+
+
+def same_names(what: str, given: Json, expected: Collection[str]) -> None:
+    """Refuse names that are too many or too few."""
+    if not isinstance(given, dict) or set(given) != set(expected):
+        names = ", ".join(sorted(given)) if isinstance(given, dict) else type(given).__name__
+        raise InvalidInput(
+            f"{what} were expected to be {', '.join(sorted(expected)) or 'none'}; "
+            f"found {names[:200] or 'none'}. Load it with the version that saved it."
+        )
+
+
+def same_count(what: str, given: object, expected: object) -> None:
+    if given != expected:
+        raise InvalidInput(
+            f"{what} has {given} entries where {expected} were expected. Save the model again."
+        )
+
+
+def _check_learned_name(kind: type[Any], name: str) -> None:
+    """Only what ``fit`` could have set: no method, no private name."""
+    taken = getattr_static(kind, name, None) is not None
+    if taken or not name.isidentifier() or name.startswith("_") or not name.endswith("_"):
+        raise unknown(f"attribute of {kind.__name__}", name)
+
+
+def _checked_output(output: Any) -> dict[str, str]:
+    if not isinstance(output, dict) or not all(isinstance(v, str) for v in output.values()):
+        raise unknown("output", output)
+    return output
+
+
+def _listed(content: Json) -> list[Any]:
+    if not isinstance(content, list):
+        raise unknown("list", content)
+    return content
+
+
+def _sizes(shape: Json) -> list[int]:
+    if not all(type(size) is int and size >= 0 for size in _listed(shape)):
+        raise unknown("shape", shape)
+    return list(shape)
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise unknown("text", value)
+    return value
