@@ -30,7 +30,7 @@ hidden = Cascade(first[:, :2], first[:, 2], coef=np.zeros(2), intercept=0.0).hid
 last = unit(hidden, y.tolist())
 show("one by one", Cascade(first[:, :2], first[:, 2], coef=last[:2], intercept=last[2]))
 
-# Together nobody tells the units what to learn, and some starts lead nowhere.
+# Together the units get no targets of their own, and some starts end in poor solutions.
 fits = [Cascade.fit_jointly(X, y, seed=seed) for seed in range(10)]
 losses = [fit.nll(X, y) for fit in fits]
 print("together, ten starts:", np.round(losses, 2).tolist())

@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.parsers import Parser
 
 LINK_TO_PAGE = re.compile(r'href="(?!https?:)([^"#]+)\.(?:md|rst)(#[^"]*)?"')
+HEADING = re.compile(r"<(h[2-6])>(.*?)</\1>")
 LINK_TO_FOLDER = re.compile(r'href="(?!https?:)([^"#]+)/"')
 
 
@@ -31,8 +32,15 @@ class MarkdownParser(Parser):
 
     def _html(self, text: str) -> str:
         html = MarkdownIt("commonmark").enable("table").render(text)
+        html = HEADING.sub(_with_anchor, html)
         html = LINK_TO_FOLDER.sub(r'href="\1/index.html"', html)
         return LINK_TO_PAGE.sub(r'href="\1.html\2"', html)
+
+
+def _with_anchor(heading: re.Match[str]) -> str:
+    """A heading with the anchor that links from other pages use."""
+    level, text = heading.groups()
+    return f'<{level} id="{nodes.make_id(text)}">{text}</{level}>'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -4,8 +4,8 @@ What 400 looks at a test set can do
 
 Labels are 1,000 coin flips, so that no classifier is better than one half.  An analyst asks a
 judge about one random classifier after another, turns each to the side on which it seemed to be
-right, and lets them vote.  The plain judge tells every score, and the vote learns the test set by
-heart.  The ladder tells only gains of a step.  Thresholdout repeats the score on other rows while
+right, and lets them vote.  The plain judge shows every score, and the vote learns the test set by
+heart.  The ladder shows only gains of a step.  Thresholdout repeats the score on other rows while
 the two agree; the vote learns those rows instead, and is found out.
 """
 
@@ -20,23 +20,23 @@ sealed, training = rng.integers(0, 2, (2, ROWS))
 guesses = rng.integers(0, 2, (LOOKS, 2, ROWS))
 
 
-def told(judge, guess, best, look):
+def shown(judge, guess, best, look):
     losses = (guess[0] != sealed).astype(float)
-    promised = float(np.mean(guess[1] != training))
+    on_training = float(np.mean(guess[1] != training))
     noise = np.random.default_rng([1, look])
-    return JUDGES[judge].rule(Evidence(losses, CHANCE, promised, best, 0.95, noise)).value
+    return JUDGES[judge].rule(Evidence(losses, CHANCE, on_training, best, 0.95, noise)).value
 
 
 def apparent_error(judge):
-    """What the judge says of the vote, after each look."""
-    best, votes, said = None, np.zeros((2, ROWS)), []
+    """The error of the vote that the judge shows after each look."""
+    best, votes, errors = None, np.zeros((2, ROWS)), []
     for look, guess in enumerate(guesses):
-        value = told(judge, guess, best, look)
+        value = shown(judge, guess, best, look)
         hurdle = best if judge == "ladder" and best is not None else CHANCE
         votes += (1 if value < hurdle else -1) * (2 * guess - 1)
         best = value if best is None else min(best, value)
-        said.append(told(judge, (votes > 0).astype(int), best, LOOKS + look))
-    return said
+        errors.append(shown(judge, (votes > 0).astype(int), best, LOOKS + look))
+    return errors
 
 
 figure, axis = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
@@ -44,7 +44,7 @@ axis.axhline(CHANCE, color="0.2", linestyle="--", linewidth=1, label="the truth"
 for judge in JUDGES:
     axis.plot(range(1, LOOKS + 1), apparent_error(judge), linewidth=1.2, label=judge)
 axis.set_xlabel("looks at the test set")
-axis.set_ylabel("error of the vote, as the judge tells it")
+axis.set_ylabel("error of the vote, as the judge shows it")
 axis.set_ylim(0.25, 0.6)
 axis.legend(loc="lower left")
 

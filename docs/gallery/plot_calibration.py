@@ -1,6 +1,6 @@
 """
-Naive Bayes, cooled
-===================
+Naive Bayes, calibrated by a temperature
+========================================
 
 Thirty measurements of a cell nucleus repeat one another; naive Bayes multiplies them as if
 they did not, and is far too sure.  ``calibrate="temperature"`` divides the log-odds by one

@@ -3,7 +3,7 @@ Three ways to cut a column
 ==========================
 
 Petal length of the irises, cut into bins of equal width, of equal frequency, and where
-a cut tells most about the species (entropy, stopped by the MDL rule).
+a cut says most about the species (entropy, stopped by the MDL rule).
 """
 
 import matplotlib.pyplot as plt

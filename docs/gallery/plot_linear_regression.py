@@ -42,9 +42,9 @@ for axis, penalty, strengths in (
 ):
     coef = np.array([lk.LinearRegression(**{penalty: s}).fit(X, y).coef_ for s in strengths])
     for j, name in enumerate(names):
-        told = name in ("bmi", "s5", "bp", "sex", "s1")
-        axis.plot(strengths, coef[:, j], color=f"C{j}" if told else "lightgrey", linewidth=1.2)
-        if told:
+        named = name in ("bmi", "s5", "bp", "sex", "s1")
+        axis.plot(strengths, coef[:, j], color=f"C{j}" if named else "lightgrey", linewidth=1.2)
+        if named:
             axis.annotate(
                 name,
                 (strengths[-1], coef[-1, j]),

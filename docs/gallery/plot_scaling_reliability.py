@@ -4,8 +4,9 @@ Three curves from score to probability
 
 Ten columns repeat what two others say, and naive Bayes counts them all.  Each model learns from
 2,000 rows, and the calibrations from out-of-fold scores of the same rows.  Left: 20,000 other
-rows in fifteen groups, by the probability they are given; a point is what a group was told, and
-what came true.  Right: the maps from the log-odds of naive Bayes to a probability.
+rows in fifteen groups, by the probability they are given; a point is the mean probability of a
+group and the share that came true.  Right: the maps from the log-odds of naive Bayes to a
+probability.
 """
 
 import matplotlib.pyplot as plt
