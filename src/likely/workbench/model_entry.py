@@ -7,7 +7,7 @@ an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any c
 an estimator          a copy of it is fitted
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import Parameter, signature
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import likely
 from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind, kinds_in_order
-from likely.spaces import Space
-from likely.workbench.model_spaces import Dimensions, Scale
+from likely.spaces import Dimension, Space
 
 if TYPE_CHECKING:
     from likely.workbench.task import Task
@@ -26,6 +25,16 @@ Cost = Literal["low", "medium", "high"]
 
 EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
 _HOME = {"Constant": "likely.workbench.constant"}  # where it is not a public name of ``likely``
+
+
+class Scale(NamedTuple):
+    """The rows of a table, and the standard deviation of its target (1 for classes)."""
+
+    rows: int = 1000
+    spread: float = 1.0
+
+
+Dimensions = Callable[[Scale], dict[str, Dimension]]
 
 
 class InnerModel(NamedTuple):

@@ -6,6 +6,11 @@ baseline first, then from simple to costly.
 
 A model that cross-validates inside its fit is ``medium``; one that takes more than a second on
 5,000 rows of 20 columns is ``high``, and tried only when requested.
+
+The space of a model says which of its settings are worth searching, and between which values.
+Penalties act on the *summed* log-likelihood, so their ends follow the data: an l1 that removes
+every coefficient is at most Σ|yᵢ − ȳ| for columns scaled to one, and an l2 of ten times the
+rows leaves next to nothing of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,11 +19,12 @@ from typing import Any
 
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
-from likely.spaces import Space
-from likely.workbench import model_spaces as spaces
+from likely.spaces import Choice, Conditional, Dimension, Real, Space
 from likely.workbench.model_entry import (
+    Dimensions,
     InnerModel,
     ModelEntry,
+    Scale,
     entry_of_estimator,
     entry_of_path,
     is_import_path,
@@ -29,6 +35,64 @@ SEVERAL: frozenset[TargetKind] = frozenset({"classes", "ordinal"})
 
 PATH = {"n_penalties": 15, "cv": 3}  # a coarse path: each fold of a comparison fits all of it
 NEAR = 1e-6  # relative gap: of the log-likelihood, a hundredth of a nat in ten thousand
+L1_OFF = 0.5  # half of the draws have no l1: a lasso is a different model, not a little more ridge
+WEAKEST_L2 = 1e-3  # a prior of standard deviation 30 on columns scaled to one
+CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
+
+
+def penalties_space(scale: Scale) -> dict[str, Dimension]:
+    """A ridge and a lasso."""
+    strongest = max(scale.rows * scale.spread, 1e-6)
+    return {
+        **ridge_space(scale),
+        "l1": Real(1e-4 * strongest, strongest, log=True, zero=L1_OFF),
+    }
+
+
+def ridge_space(scale: Scale) -> dict[str, Dimension]:
+    """The strength of a ridge."""
+    return {"l2": Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True)}
+
+
+def penalties_and_link_space(scale: Scale) -> dict[str, Dimension]:
+    """The link of class probabilities, a ridge and a lasso."""
+    return {"link": Choice(CLASS_LINKS), **penalties_space(scale)}
+
+
+def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
+    """The settings of the logistic regression of each cut."""
+    return {f"estimator__{name}": value for name, value in penalties_and_link_space(scale).items()}
+
+
+def naive_bayes_space(scale: Scale) -> dict[str, Dimension]:
+    """Smoothing, bins or variances, and calibration."""
+    return {
+        "smoothing": Real(1e-3, 1e2, log=True),
+        "discretize": Choice((None, "quantile", "entropy")),
+        "variance_floor": Conditional(Real(1e-9, 1e-1, log=True), "discretize", (None,)),
+        "calibrate": Choice((None, "temperature")),
+    }
+
+
+def discriminant_space(scale: Scale) -> dict[str, Dimension]:
+    """The form of the covariances and their shrinkage."""
+    shrunk = ("tied", "full", "diagonal")  # one variance has nothing to shrink towards
+    return {
+        "covariance": Choice((*shrunk, "spherical")),
+        "shrinkage": Conditional(Real(0.0, 1.0), "covariance", shrunk),
+    }
+
+
+def path_space(scale: Scale) -> dict[str, Dimension]:
+    """The rule that chooses a point of a path of penalties."""
+    return {"rule": Choice(("one-standard-error", "best"))}
+
+
+def lasso_path_space(scale: Scale) -> dict[str, Dimension]:
+    """The path takes care of l1; a ridge beside it makes an elastic net."""
+    beside = Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True, zero=0.5)
+    return {"model__l2": beside, **path_space(scale)}
+
 
 MODELS: dict[str, ModelEntry] = {
     entry.name: entry
@@ -47,7 +111,7 @@ MODELS: dict[str, ModelEntry] = {
             settings={"calibrate": "temperature"},
             streams=True,
             missing=True,
-            space=spaces.naive_bayes,
+            space=naive_bayes_space,
         ),
         ModelEntry(
             "discriminant",
@@ -57,7 +121,7 @@ MODELS: dict[str, ModelEntry] = {
             settings={"covariance": "tied"},
             streams=True,
             missing=True,
-            space=spaces.discriminant,
+            space=discriminant_space,
         ),
         ModelEntry(
             "discriminant-full",
@@ -65,7 +129,7 @@ MODELS: dict[str, ModelEntry] = {
             CLASS_KINDS,
             "A Gaussian per class with a covariance each: curved boundaries.",
             settings={"covariance": "full"},
-            space=spaces.discriminant,
+            space=discriminant_space,
         ),
         ModelEntry(
             "logistic",
@@ -73,7 +137,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"binary"}),
             "Log-odds linear in the columns, with a mild ridge.",
             streams=True,
-            space=spaces.penalties_and_link,
+            space=penalties_and_link_space,
         ),
         ModelEntry(
             "softmax",
@@ -82,7 +146,7 @@ MODELS: dict[str, ModelEntry] = {
             "Logistic regression for several classes, with a mild ridge.",
             also=frozenset({"binary"}),
             streams=True,
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "ordinal",
@@ -90,7 +154,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"ordinal"}),
             "Ordered classes: one predictor, with thresholds.",
             streams=True,
-            space=spaces.penalties_and_link,
+            space=penalties_and_link_space,
         ),
         ModelEntry(
             "frank-hall",
@@ -98,7 +162,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"ordinal"}),
             "Ordered classes by one logistic regression for each cut between them.",
             settings={"estimator": InnerModel("LogisticRegression", {})},
-            space=spaces.inside_frank_hall,
+            space=frank_hall_space,
         ),
         ModelEntry(
             "logistic-lasso",
@@ -111,7 +175,7 @@ MODELS: dict[str, ModelEntry] = {
                 "along": "l1",
                 **PATH,
             },
-            space=spaces.lasso_path,
+            space=lasso_path_space,
         ),
         ModelEntry(
             "softmax-lasso",
@@ -125,7 +189,7 @@ MODELS: dict[str, ModelEntry] = {
                 "along": "l1",
                 **PATH,
             },
-            space=spaces.lasso_path,
+            space=lasso_path_space,
         ),
         ModelEntry(
             "linear",
@@ -133,7 +197,7 @@ MODELS: dict[str, ModelEntry] = {
             NUMBER_KINDS,
             "Least squares: a Gaussian about a linear mean.",
             streams=True,
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "glm",
@@ -149,7 +213,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Counts whose log mean is linear.",
             settings={"response": "poisson"},
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "glm-negative-binomial",
@@ -157,7 +221,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"count"}),
             "Counts more spread than the Poisson's (α = 1), with a linear log mean.",
             settings={"response": "negative_binomial"},
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "glm-gamma",
@@ -165,7 +229,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts of constant relative spread, with a linear log mean.",
             settings={"response": "gamma", "link": "log"},
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "glm-inverse-gaussian",
@@ -173,7 +237,7 @@ MODELS: dict[str, ModelEntry] = {
             frozenset({"positive"}),
             "Amounts with a heavier tail than the gamma's, with a linear log mean.",
             settings={"response": "inverse_gaussian", "link": "log"},
-            space=spaces.penalties,
+            space=penalties_space,
         ),
         ModelEntry(
             "ridge",
@@ -182,7 +246,7 @@ MODELS: dict[str, ModelEntry] = {
             "Least squares shrunk by a ridge, its strength by cross-validation.",
             cost="high",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l2", **PATH},
-            space=spaces.path,
+            space=path_space,
         ),
         ModelEntry(
             "lasso",
@@ -191,7 +255,7 @@ MODELS: dict[str, ModelEntry] = {
             "Least squares with few columns, their number by cross-validation.",
             cost="medium",
             settings={"model": InnerModel("LinearRegression", {}), "along": "l1", **PATH},
-            space=spaces.lasso_path,
+            space=lasso_path_space,
         ),
         ModelEntry(
             "mixture",
@@ -207,7 +271,7 @@ MODELS: dict[str, ModelEntry] = {
 
 
 # of public estimators that have no name here
-UNNAMED_SPACES: dict[str, spaces.Dimensions] = {"MaxEntropy": spaces.ridge}
+UNNAMED_SPACES: dict[str, Dimensions] = {"MaxEntropy": ridge_space}
 
 
 def entry_for(model: Any) -> ModelEntry:
