@@ -13,7 +13,7 @@ from likely.cli.main import run
 from likely.description import Description, Fact, NamedColumn, NamedTable, describe
 from likely.description_text import html_of, text_of
 from likely.json_files import as_json
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.report.sections.model import model_page
 from likely.runs import Run, RunFacts
 from likely.workbench.constant import Constant
@@ -80,7 +80,7 @@ def test_a_new_family_of_models_is_reported_without_a_change_elsewhere(nearest):
     html = report_of([facts]).html
     assert "Nearest: means." in html
     assert ">virginica</th>" in html
-    assert "How columns were prepared" in html
+    assert "Preparation of the columns" in html
 
 
 def fitted():

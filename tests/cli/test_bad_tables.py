@@ -111,7 +111,11 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     ),
     "one class": (
         relabelled(["yes"] * 60),
-        {"seal": "one value in all 60", "look predict": FINE, "rest": "nothing but 'yes'"},
+        {
+            "seal": "one value in all 60",
+            "look predict": FINE,
+            "rest": "only one class, 'yes'|nothing but 'yes'",
+        },
     ),
     "names": (
         relabelled([f"name {i}" for i in range(60)]),
@@ -157,7 +161,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     "a header": (csv([]), {"predict": FINE, "rest": "a header but no row"}),
     "one row": (
         csv(ROWS[:1]),
-        {"look predict": FINE, "seal": "one value in all 1", "rest": "nothing but"},
+        {"look predict": FINE, "seal": "one value in all 1", "rest": "only one class|nothing but"},
     ),
     "one column": (
         csv([row.rpartition(",")[2] for row in ROWS], "ill"),

@@ -64,7 +64,7 @@ def test_curves_on_a_seal_are_kept_side_by_side_and_shown_by_the_report(likely, 
     for of in ("size", "l2", "size"):
         words = ("--of", of, "--folds", "2", "--values", "0.5,1" if of == "size" else "1,10")
         outcome = likely("curve", "iris.seal", "softmax", *words)
-        assert "Kept in iris.seal/curve.json, for the reports of its runs." in outcome.out
+        assert "Saved for the report in iris.seal/curve.json." in outcome.out
     assert [each["of"] for each in kept(tmp_path / "iris.seal")] == ["size", "l2"]
     assert likely("train", "iris.seal", "softmax", "--set", "l2=3").exit == 0
     steps = ("--of", "iterations", "--values", "1,2", "--folds", "2")
@@ -72,8 +72,8 @@ def test_curves_on_a_seal_are_kept_side_by_side_and_shown_by_the_report(likely, 
     assert "curves" in likely("report", "@last", "--json").json["result"]["sections"]["001-softmax"]
     page = (tmp_path / "report.html").read_text()
     assert "Learning curve of softmax" in page
-    assert "Validation curve of softmax, along l2" in page
-    assert "Curve of softmax by iteration" in page
+    assert "Validation curve of softmax by l2" in page
+    assert "Score of softmax by iteration" in page
     assert "Chosen: 3<" in page
     assert page.count("FillBetweenPolyCollection") >= 6
 
@@ -118,7 +118,7 @@ def test_a_run_on_other_rows_or_without_a_target_has_no_curve(likely, table):
     assert outcome.exit == 2
     assert "has changed since" in " ".join(outcome.err.split())
     likely("train", "iris", "mixture")
-    assert "predicts no target" in likely("curve", "@last").err
+    assert "has no target" in likely("curve", "@last").err
 
 
 def test_ordered_classes_have_a_curve(likely, tmp_path):

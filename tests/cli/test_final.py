@@ -222,11 +222,12 @@ def test_a_ladder_that_repeats_the_best_says_so(likely, table):
     assert any("not of this one" in finding for finding in said["findings"])
     text = " ".join(likely("final", "@last").out.split())
     assert "Best so far, of an earlier model: log loss" in text
-    assert "of an earlier model" in likely("ledger", "show", "patients.seal").out
+    shown = likely("ledger", "show", "patients.seal").out
+    assert "of an earlier model" in " ".join(shown.split())
     likely("report", "@last")
     page = (table.parent / "report.html").read_text()
     assert "of an earlier model" in page
-    assert "better than the baseline, beyond" not in page
+    assert "clearly better than the baseline" not in page
 
 
 def test_a_look_is_not_spent_on_an_older_run_than_the_user_may_mean(likely, tmp_path):
@@ -239,7 +240,7 @@ def test_a_look_is_not_spent_on_an_older_run_than_the_user_may_mean(likely, tmp_
     assert outcome["next"] == "likely final runs/001-discriminant"
     found = likely(*outcome["next"].split()[1:])
     assert found.exit == 0
-    assert "That is discriminant of runs/001-discriminant." in found.out
+    assert "Model: discriminant from runs/001-discriminant." in found.out
 
 
 def test_a_seal_whose_manifest_was_edited_fails_the_check(likely, tmp_path):

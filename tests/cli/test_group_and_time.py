@@ -128,7 +128,7 @@ def test_a_run_knows_how_it_is_parted(likely, shops):
     likely("train", "shops.csv", "naive-bayes", "--target", "y")
     outcome = likely("curve", "@last", "--group", "shop")
     assert outcome.exit == 1
-    assert "Leave MODEL, --set and the options about the data" in told(outcome.err)
+    assert "Leave out MODEL, --set, --target" in told(outcome.err)
 
 
 def test_the_report_proposes_commands_that_part_the_rows_likewise(likely, tmp_path, shops):
@@ -149,6 +149,8 @@ def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):
     (tmp_path / "people.csv").write_text("\n".join(["person,x,w,y", *rows]) + "\n")
     likely("seal", "people.csv", "--target", "y", "--group", "person")
     weighted = likely("train", "people.seal", "logistic", "--weight", "w", "--json").json
-    assert any("held out one by one, not by person" in said for said in weighted["findings"])
+    assert any(
+        "chosen one by one, but the sealed rows by person" in said for said in weighted["findings"]
+    )
     plain = likely("train", "people.seal", "logistic", "--json").json
     assert not any("one by one" in said for said in plain["findings"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from likely.formatting import estimate_cells
-from likely.report.sections.verdict import Verdict, held_out_verdict, verdict_of
+from likely.report.sections.verdict import ScoreVerdict, held_out_verdict, verdict_of
 from likely.runs import read_run
 
 
@@ -48,7 +48,7 @@ def by_patient(likely, tmp_path):
 
 def test_train_on_a_seal_by_group_has_intervals_of_groups(likely, by_patient):
     outcome = likely("train", "patients.seal", "logistic")
-    assert "intervals are of these rows together, in 48 groups of patient." in said(outcome.out)
+    assert "intervals are for all rows together, in 48 groups of patient." in said(outcome.out)
     path, facts = run_facts(by_patient)
     scores = facts["scores"]
     held = read_run(path).validation
@@ -95,11 +95,11 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
     gain, ends = estimate_cells(*(told[name] for name in ("gain", "gain_low", "gain_high")))
     assert said(first) == f"gain over the baseline {gain} {ends}"
-    assert "not shown to be better" not in outcome.out + outcome.err
+    assert "not clearly better" not in outcome.out + outcome.err
     likely("report", "@last")
     page = (tmp_path / "report.html").read_text()
-    assert "better than the baseline, beyond chance" in page
-    assert "not shown to be better" not in page
+    assert "clearly better than the baseline" in page
+    assert "not clearly better" not in page
 
 
 def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
@@ -109,14 +109,14 @@ def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
     likely("seal", "noise.csv", "--target", "y")
     likely("train", "noise.seal", "logistic")
     outcome = likely("final", "@last")
-    assert "not shown to be better than the baseline" in said(outcome.out + outcome.err)
+    assert "not clearly better than the baseline" in said(outcome.out + outcome.err)
     assert verdict_of(read_run(run_facts(tmp_path)[0])).tone == "warn"
 
 
 def test_a_run_of_before_there_was_a_gain_is_judged_by_its_interval():
     ends = ("sentence", "log loss", 0.4, 0.3, 0.5)
-    assert Verdict(*ends, constant=0.6).tone == "good"
-    assert Verdict(*ends, constant=0.45).tone == "warn"
+    assert ScoreVerdict(*ends, constant=0.6).tone == "good"
+    assert ScoreVerdict(*ends, constant=0.45).tone == "warn"
 
 
 def test_a_cross_validated_run_is_judged_by_its_gain(likely, tmp_path):

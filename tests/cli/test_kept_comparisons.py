@@ -28,8 +28,8 @@ def test_a_later_comparison_does_not_replace_an_earlier_one(likely, seal, tmp_pa
     (found,) = kept(seal)
     assert names(found) == {"logistic", "naive-bayes", "discriminant", "constant"}
     told = " ".join(after.out.split())
-    assert "beside " in told
-    assert "naive-bayes" in told.partition("Kept in")[2]
+    assert "together with earlier results of" in told
+    assert "naive-bayes" in told.partition("Saved for the report in")[2]
     likely("train", seal, "logistic")
     assert likely("report", "@last").exit == 0
     page = (tmp_path / "report.html").read_text()
@@ -54,12 +54,16 @@ def test_a_comparison_after_training_is_in_the_report_too(likely, seal, tmp_path
 def test_of_plain_data_it_is_kept_in_the_newest_run_on_them(likely, table, tmp_path):
     words = ("compare", table, "logistic", "--target", "ill", *QUICK)
     alone = likely(*words)
-    assert "It was not kept, because no run has these data" in " ".join(alone.out.split())
+    assert "Not saved for the report, because there is no RUN on these data" in " ".join(
+        alone.out.split()
+    )
     assert not (tmp_path / "runs").exists()
     likely("train", table, "naive-bayes", "--target", "ill")
     likely("train", table, "naive-bayes", "--target", "city")
     said = likely(*words)
-    assert "Kept in runs/001-naive-bayes/comparison.json" in " ".join(said.out.split())
+    assert "Saved for the report in runs/001-naive-bayes/comparison.json" in " ".join(
+        said.out.split()
+    )
     assert likely("report", "runs/001-naive-bayes").exit == 0
     assert (
         "1 model was compared with the baseline by likely compare"
@@ -76,7 +80,7 @@ def test_a_seal_that_cannot_be_written_to_is_compared_on_all_the_same(likely, se
     monkeypatch.setattr("likely.json_files.write_atomically", full)
     said = likely("compare", seal, "logistic", *QUICK)
     assert said.exit == 0
-    assert "It was not kept, because the seal cannot be written to" in " ".join(said.out.split())
+    assert "Not saved for the report, because the SEAL is read-only" in " ".join(said.out.split())
 
 
 def test_a_run_whose_search_is_unfinished_says_so_and_how_to_go_on(likely, seal, tmp_path):

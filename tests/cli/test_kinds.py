@@ -250,7 +250,7 @@ def test_a_run_of_another_kind_than_its_seal_is_finished_as_that_kind(likely, ta
 def test_a_model_that_is_not_for_the_kind_is_refused_with_those_that_are(likely, tables):
     refused = likely("train", "visits.csv", "softmax", "--target", "y", "--kind", "count")
     assert refused.exit == 2
-    assert "Choose one of linear, glm, glm-poisson" in " ".join(refused.err.split())
+    assert "Use one of linear, glm, glm-poisson" in " ".join(refused.err.split())
 
 
 def test_dates_are_days_for_both_names_of_a_poisson_model(likely, tables):
@@ -290,3 +290,9 @@ def test_a_file_that_is_streamed_takes_an_order_too(likely, tables, monkeypatch)
         assert not any("alphabetical" in finding for finding in told.json["findings"])
     taken = likely("train", "sizes.csv", "ordinal", "--target", "y", "--json").json["findings"]
     assert any("large < medium < small; give the order" in finding for finding in taken)
+
+
+def test_an_order_that_is_no_list_is_a_usage_error(likely):
+    outcome = likely("train", "iris", "ordinal", "--set", "order=3")
+    assert outcome.exit == 1
+    assert "a list of the classes was expected" in " ".join(outcome.err.split())

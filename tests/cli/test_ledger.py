@@ -15,7 +15,7 @@ def test_show_has_a_line_for_each_event(likely, sealed):
     outcome = likely("ledger", "show", "iris.seal")
     assert outcome.exit == 0
     assert "3 lines, 1 of 2 evaluations used" in outcome.out
-    events = [line.split()[2] for line in outcome.out.splitlines() if line[2:3].isdigit()]
+    events = [line.split()[3] for line in outcome.out.splitlines() if line[2:3].isdigit()]
     assert events == ["sealed", "commit", "score"]
     assert "evaluation 1: log loss" in outcome.out
 
@@ -51,7 +51,7 @@ def test_verify_exits_4_on_any_break(likely, sealed, change):
     path.write_text("\n".join(change(lines)) + "\n")
     outcome = likely("ledger", "verify", "iris.seal")
     assert outcome.exit == 4
-    assert "not as it was written" in " ".join(outcome.err.split())
+    assert "was changed after it was written" in " ".join(outcome.err.split())
     assert outcome.err.splitlines()[-1].startswith("Next: likely ")
 
 
@@ -69,5 +69,5 @@ def test_show_says_where_the_seal_is_not_as_it_was_written(likely, sealed):
     manifest = sealed / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"budget":2', '"budget":9'))
     (finding,) = likely("ledger", "show", "iris.seal", "--json").json["findings"]
-    assert "not as it was written" in finding
+    assert "was changed after it was written" in finding
     assert "manifest.json" in finding

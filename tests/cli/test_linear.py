@@ -298,7 +298,7 @@ REFUSED = [
         "Use linear",
         "likely train claims.csv linear --target amount",
     ),
-    ("train claims.csv softmax --target claims --offset years", 1, "no use for --offset", None),
+    ("train claims.csv softmax --target claims --offset years", 1, "does not take --offset", None),
     ("train claims.csv linear --target amount --exposure years", 1, "glm", None),
     (
         "train claims.csv linear --target amount --weight tims",
@@ -315,7 +315,7 @@ REFUSED = [
         "Column 'b' has a missing cell in row 3",
         None,
     ),
-    ("train gaps.csv linear --target b", 2, "Column 'b' is empty in row 3", None),
+    ("train gaps.csv linear --target b", 2, "Column 'b' has no value in row 3", None),
 ]
 
 

@@ -177,7 +177,7 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())
     assert facts["high"] < facts["constant"] / 2
     report = tmp_path / "story" / "report.html"
-    assert "The report: story/report.html" in outcome.out
+    assert "Report: story/report.html" in outcome.out
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [path.name for path in tmp_path.iterdir()] == ["story"]
     next_command = outcome.out.rstrip().splitlines()[-1].removeprefix("Next: likely ")

@@ -111,7 +111,7 @@ def test_predictions_never_replace_the_rows_they_are_made_from(likely, trained, 
     before = trained.read_text()
     outcome = likely("predict", "@last", "patients.csv", "-o", output)
     assert outcome.exit == 2
-    assert "is the file that the rows are read from" in " ".join(outcome.err.split())
+    assert "is also the input" in " ".join(outcome.err.split())
     assert "-predictions.csv" in outcome.err.splitlines()[-1]
     assert trained.read_text() == before
     assert likely("predict", "@last", "patients.csv", "-o", "other.csv").exit == 0
@@ -125,7 +125,7 @@ def test_a_header_alone_gives_a_header_alone(likely, trained, tmp_path, piped):
     outcome = likely("predict", "@last", data, "--proba", stdin=header if piped else None)
     assert outcome.exit == 0
     assert outcome.out == "prediction,p_no,p_yes\n"
-    assert "has a header and no row, so there is nothing to predict" in outcome.err
+    assert "has a header but no rows, so there is nothing to predict" in outcome.err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])

@@ -16,7 +16,7 @@ def test_it_writes_the_folder_and_says_what_the_file_still_holds(likely, table):
     outcome = likely("seal", "patients.csv", "--target", "ill", "--test", "0.25")
     assert outcome.exit == 0
     said = " ".join(outcome.out.split())
-    assert "150 rows to learn from, 50 rows sealed" in said
+    assert "150 training rows, 50 sealed rows" in said
     assert "patients.csv still holds the 50 sealed rows; use patients.seal from here on." in said
     assert outcome.out.rstrip().endswith("Next: likely compare patients.seal")
     names = {path.name for path in (table.parent / "patients.seal").iterdir()}

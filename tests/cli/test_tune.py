@@ -93,7 +93,7 @@ def test_ctrl_c_keeps_what_it_has_and_the_next_command_goes_on(
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     other = likely("tune", "iris", "softmax", "--trials", "1", "--json").json
-    assert "runs/001-softmax holds a search that was not finished" in other["findings"][-1]
+    assert "runs/001-softmax holds an unfinished search" in other["findings"][-1]
     words = said["next"].split()[1:]
     assert words[-2:] == ["-o", "runs/001-softmax"]
     done = likely(*words).json
@@ -184,7 +184,7 @@ def test_halving_shows_its_rounds(likely):
 
 
 REFUSED = {
-    "mixture": ("tune iris mixture", 1, "needs no target"),
+    "mixture": ("tune iris mixture", 1, "has no target"),
     "glm": ("tune diabetes glm", 1, "glm-poisson"),
     "unknown": ("tune iris discriminatn", 1, "Did you mean 'discriminant'?"),
     "target": ("tune iris discriminant --target spcies", 2, "Did you mean 'species'?"),

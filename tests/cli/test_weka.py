@@ -1,4 +1,4 @@
-"""Weka's habits: ``-t -T -c -x -s -d -l``."""
+"""Options as in Weka: ``-t -T -c -x -s -d -l``."""
 
 import json
 

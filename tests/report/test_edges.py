@@ -8,7 +8,7 @@ import pytest
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
 from likely.metrics import Prediction
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.runs import read_run
 from likely.workbench.folds import Folds
 from likely.workbench.preparation.prepared import Prepared
@@ -32,7 +32,7 @@ def test_a_class_that_was_called_impossible_makes_an_infinite_loss(facts):
     log_p[0, 1 - held.truth.y[0]] = 0.0
     told = with_held(facts, rescored(held, prediction=Prediction.of_classes(log_p)))
     assert "Log loss ∞" in told.html
-    assert "It is not shown to be better" in told.html
+    assert "The model is not clearly better" in told.html
 
 
 def test_held_out_rows_of_one_class_have_no_ranking(facts):
@@ -46,7 +46,7 @@ def test_held_out_rows_of_one_class_have_no_ranking(facts):
         fold=held.fold[one],
     )
     told = with_held(facts, few)
-    assert "the held-out rows are all of one class" in told.html
+    assert "all held-out rows are of one class" in told.html
 
 
 def test_numbers_without_a_density_are_told_by_their_errors(facts):
@@ -110,7 +110,7 @@ def test_each_way_of_explaining_a_model_has_its_page(words, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     assert run(["train", *words]) == 0
     assert run(["report", "@last", "-o", "out.html"]) == 0
-    assert ">The model</h2>" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert ">Model</h2>" in (tmp_path / "out.html").read_text(encoding="utf-8")
 
 
 def test_a_model_file_alone_is_refused(tmp_path, monkeypatch, capsys):

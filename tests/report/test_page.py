@@ -7,7 +7,7 @@ import pytest
 
 from likely import GLM, LinearRegression, LogisticRegression, NaiveBayes
 from likely.cli.main import run
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.runs import RunFacts, read_run
 from tests.report.runs_by_hand import churn, counts, flowers, rewritten, whole_run, write_run
 
@@ -77,8 +77,8 @@ def test_every_picture_has_a_role_and_words(html):
 
 def test_every_section_of_a_whole_run_is_there_in_order(html):
     wanted = (
-        "The verdict,The question,Data checks,Comparison,Tuning,Curves,Calibration,Ranking,"
-        "Mistakes,The model,The ledger,The command"
+        "Result,Run,Data checks,Comparison,Tuning,Curves,Calibration,Ranking,"
+        "Mistakes,Model,Ledger,Command"
     )
     assert re.findall(r'<h2 id="[^"]*">([^<]*)</h2>', html) == wanted.split(",")
 
@@ -89,9 +89,9 @@ def test_what_the_product_promises_is_said(html):
         "sealed rows; evaluation 1 of 1. Baseline (constant):",
         "Cross-validation estimate: 0.570",
         "ab" * 32,
-        "Looks at the test set",
+        "Evaluations of the test set",
         "LK102",
-        "the chain holds",
+        "no line was changed",
         "Chosen: 6",
         "reliability",
         "Brier score",
@@ -141,22 +141,22 @@ def test_what_a_run_does_not_hold_is_said(whole):
     told = report_of([RunFacts("bare", read_run(whole).run)])
     titles = {each.title for each in told.left_out}
     assert {"Data checks", "Comparison", "Tuning", "Curves"} <= titles
-    assert "churn.seal is not here" in told.html  # it came from one all the same
+    assert "churn.seal was not found" in told.html  # it came from one all the same
     assert any(title.startswith("Calibration") for title in titles)
     assert "Not in this report" in told.html
     said = {each.title: each.why for each in told.left_out}
     seal = read_run(whole).run["seal"]["path"]
-    assert said["Comparison"] == f"none was made; likely compare {seal} makes one"
-    assert said["Curves"] == "none was drawn; likely curve RUN does so"
+    assert said["Comparison"] == f"none was made; run likely compare {seal}"
+    assert said["Curves"] == "none was saved; run likely curve RUN"
 
 
 def test_what_is_missing_of_unsealed_data_is_said_as_a_command_to_type(tmp_path):
     model = GLM(response="poisson")
     folder = write_run(tmp_path / "a", counts(), "visits", model, "glm", kind="count")
     said = {each.title: each.why for each in report_of([read_run(folder)]).left_out}
-    assert said["Data checks"].endswith("likely look data.csv --target visits shows them")
-    assert said["The ledger"].endswith("likely seal data.csv --target visits keeps some")
-    assert said["Curves"] == "none was drawn; likely curve a does so"
+    assert said["Data checks"].endswith("run likely look data.csv --target visits")
+    assert said["Ledger"].endswith("run likely seal data.csv --target visits")
+    assert said["Curves"] == "none was saved; run likely curve a"
     assert said["Tuning"] == "no settings were searched"  # a glm has no usual space
 
 

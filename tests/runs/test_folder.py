@@ -11,7 +11,7 @@ import pytest
 import likely
 from likely.errors import InvalidFile, InvalidInput
 from likely.persist import MODEL_FILE
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.runs import folder, read_run, records
 from tests.report.runs_by_hand import rewritten
 
@@ -98,8 +98,8 @@ def test_a_ledger_with_a_flipped_byte_is_reported_broken(whole, tmp_path):
     ledger = folder / "churn.seal" / "ledger.jsonl"
     ledger.write_bytes(ledger.read_bytes().replace(b'"look":1', b'"look":2', 1))
     html = report_of([read_run(run)]).html
-    assert "the chain holds" not in html
-    assert "unknown: the ledger is broken" in html
+    assert "no line was changed" not in html
+    assert "unknown, because the ledger was changed" in html
 
 
 def test_a_ledger_that_is_not_the_one_the_run_saw_shows(copied, whole):
@@ -114,16 +114,16 @@ def test_a_seal_that_is_gone_leaves_the_head(copied):
     head = json.loads((copied / "final.json").read_text())["head"]
     html = report_of([read_run(copied)]).html
     assert head in html
-    assert "elsewhere.seal is not here" in html
+    assert "elsewhere.seal was not found" in html
     assert "no rows were sealed" not in html
-    assert "1 of 1, as this run last saw them" in html
+    assert "1 of 1 when this run was made" in html
 
 
 def test_looks_beyond_the_budget_are_said(copied):
     rewritten(copied, "run.json", lambda f: f.pop("seal"))
     rewritten(copied, "final.json", lambda f: f.update(look=3))
     html = report_of([read_run(copied)]).html
-    assert "3 of 1 – more than were meant" in html
+    assert "3 of 1, beyond the budget" in html
     assert "evaluation 3, beyond the budget of 1" in html
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from likely.json_files import as_json
-from likely.report.sections.comparison import comparing
+from likely.report.sections.comparison import comparison
 from likely.runs import RunFacts
 from likely.runs.records import joined_comparisons, models_in
 from likely.workbench.comparison import compare
@@ -49,7 +49,7 @@ def test_parts_joined_are_the_comparison_of_all(whole):
 def test_a_small_comparison_after_a_large_one_hides_nothing(whole):
     (found,) = joined_comparisons([whole], [compared("logistic")])
     assert set(models_in([found])) == set(MODELS)
-    section = comparing(RunFacts("run", {}, comparisons=(found,)))
+    section = comparison(RunFacts("run", {}, comparisons=(found,)))
     assert section.blocks[0].text.startswith(
         "3 models were compared with the baseline by likely compare."
     )
@@ -69,12 +69,12 @@ def test_other_folds_and_other_metrics_are_listed_beside(whole):
     more = compared("naive-bayes", seed=7)
     found = joined_comparisons([whole], [other, more])
     assert len(found) == 3
-    section = comparing(RunFacts("run", {}, comparisons=found))
+    section = comparison(RunFacts("run", {}, comparisons=found))
     said = [block.text for block in section.blocks if block.kind == "heading"]
     assert said == ["By log loss, in 3 folds, seed 7", "By accuracy, in 3 folds", said[-1]]
     assert said[-1] == "By log loss, in 3 folds"
     assert (
-        "3 models were compared with the baseline by likely compare, in 3 ways"
+        "3 models were compared with the baseline by likely compare, in 3 comparisons"
         in section.blocks[0].text
     )
 
@@ -92,16 +92,16 @@ def test_what_lies_outside_has_an_arrow_and_its_number(whole):
     worse = json.loads(json.dumps(whole))
     worse["models"].append({**worse["models"][0], "model": "bad", "value": 23.25})
     worse["models"][-1]["interval"] = [20.0, 26.0]
-    section = comparing(RunFacts("run", {}, comparisons=(worse,)))
+    section = comparison(RunFacts("run", {}, comparisons=(worse,)))
     picture = section.blocks[1].blocks[1]
     assert ">23.25</text>" in picture.svg.replace("\n", "")
-    assert "An arrow with a number stands for a score outside of the axis." in picture.caption
+    assert "An arrow marks a score outside the axis." in picture.caption
 
 
 def test_an_infinite_score_is_a_dash_that_is_explained(whole):
     odd = json.loads(json.dumps(whole))
     odd["models"][1]["accuracy"] = None
-    section = comparing(RunFacts("run", {}, comparisons=(odd,)))
+    section = comparison(RunFacts("run", {}, comparisons=(odd,)))
     table = next(block for block in section.blocks if block.kind == "table")
     assert table.rows[1][3] == "–"
     assert table.caption.startswith(f"– for {odd['models'][1]['model']}: infinite")

@@ -1,21 +1,45 @@
-"""What a verb answers, and how it is put: as text for a person, or as one JSON object.
+"""The answer or the refusal of a verb, printed as text or as one JSON object.
 
-command, version, exit, seed, result, findings, files, next
+The keys of the object are command, version, exit, seed, result, findings, files, next.
+Exit code 1 is for mistakes on the command line (an unknown verb, option, model or parameter), 2
+for what is found in files (data, columns, run folders, outputs).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, final
 
 import click
 
 import likely
-from likely.cli.exits import Exit
 from likely.cli.settings import Settings
-from likely.cli.show import wrapped
+from likely.cli.terminal import wrapped
+from likely.errors import LikelyError
 from likely.formatting import printable
 from likely.json_files import as_json
+
+
+class Exit(IntEnum):
+    """What the shell is told."""
+
+    FINE = 0
+    USAGE = 1
+    DATA = 2
+    HONESTY = 3  # it could be done, and the score would not be what it says
+    CHECK = 4
+    BUG = 70
+    INTERRUPTED = 130
+
+
+class Refusal(LikelyError):
+    """A sentence for the user, an exit code, and the command that would be sensible next."""
+
+    def __init__(self, message: str, exit: Exit, next: str) -> None:
+        super().__init__(message)
+        self.exit = exit
+        self.next = next
 
 
 @final

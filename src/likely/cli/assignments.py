@@ -1,4 +1,4 @@
-"""Models of the command line by name, and what ``--set`` gives to their parameters."""
+"""Models by name, and the parameters given by ``--set``, ``--space`` and ``--try``."""
 
 import inspect
 import json
@@ -9,17 +9,20 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Exit, Refusal
 from likely.errors import InvalidInput, UnknownName
 from likely.workbench.model_entry import InnerModel, ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entry_for
 
 Command = Callable[..., Any]
-SET_HELP = "A parameter of the model (see: likely models MODEL); event.age=poisson sets one column."
+SET_HELP = (
+    "Parameter of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
+    "column. May be repeated."
+)
 
 
 class Parameter(NamedTuple):
-    """A constructor argument, its default here, and what it is for."""
+    """A constructor argument with its default and the first sentence of its description."""
 
     name: str
     default: Any
@@ -34,7 +37,7 @@ def trainable() -> list[ModelEntry]:
 def model_named(name: str) -> ModelEntry:
     """The model of a name or an import path; a usage error suggests the nearest name."""
     try:
-        if name == BASELINE:
+        if name == BASELINE or (name not in MODELS and "." not in name):
             raise UnknownName("model", name, [entry.name for entry in trainable()])
         return entry_for(name)
     except InvalidInput as error:
@@ -42,7 +45,7 @@ def model_named(name: str) -> ModelEntry:
 
 
 def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[ModelEntry]:
-    """Models with those settings of ``--set`` that they have; the baseline may be among them."""
+    """The named models, the baseline included, each with the ``--set`` parameters it has."""
     found = [MODELS[name] if name == BASELINE else model_named(name) for name in names]
     if len(found) == 1:
         return [found[0].with_settings(assigned(found[0], assignments))]
@@ -50,8 +53,8 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
         if not any(_setting(text) in entry.defaults() for entry in found):
             which = f"none of {', '.join(names)} has it" if found else "no model was named"
             raise Refusal(
-                f"--set {text} was given, and {which}; a parameter of a model that is named was "
-                "expected. Name the model, or leave --set out.",
+                f"--set {text} was given, and {which}; a parameter of a named model was expected. "
+                "Name the model, or leave --set out.",
                 Exit.USAGE,
                 f"likely models {names[0]}" if names else "likely models",
             )
@@ -59,7 +62,7 @@ def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[
 
 
 def set_words(name: str, assignments: Sequence[str]) -> str:
-    """The options ``--set`` again, as far as they are of one model, for the next command."""
+    """The ``--set`` options of one model, as written on a command line."""
     own = _own(entry_for(name), assignments)
     return "".join(f" --set {shlex.quote(text)}" for text in own)
 
@@ -154,7 +157,7 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
         if name not in known:
             _refuse(model, str(UnknownName(f"parameter of {model.name}", name, known)))
         if name in given and not (dot and isinstance(given[name], dict)):
-            _refuse(model, f"--set gives {name!r} twice; once was expected. Leave one of them out.")
+            _refuse(model, f"--set gives {name!r} twice; expected once. Leave one of them out.")
         if dot:
             given.setdefault(name, {})[key] = value_of(right)
         else:

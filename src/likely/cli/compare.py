@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.assignments import models_named, set_option, set_words
-from likely.cli.exits import Exit, Refusal
 from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.errors import InvalidInput
@@ -22,8 +21,17 @@ NARROWEST = 60  # columns of text
 metric_option = click.option(
     "--metric",
     metavar="NAME",
-    help="The score: a metric, or the import path of a function (package.module.function) "
-    "[default: log loss, or log-likelihood].",
+    help="Metric: a name, or the import path of a function (package.module.function) [default: log "
+    "loss, or log-likelihood].",
+)
+
+folds_option = click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Number of folds.",
 )
 
 
@@ -31,9 +39,16 @@ metric_option = click.option(
 @click.argument("data")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @data_options("target", "kind", "order", "group", "by_time", "drop", "category")
-@click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
-@click.option("--repeats", type=click.IntRange(min=1), default=2, help="Deals of the rows; 2.")
-@click.option("--all", "everything", is_flag=True, help="The slow models too.")
+@folds_option
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Repeats of cross-validation.",
+)
+@click.option("--all", "everything", is_flag=True, help="Include the slow models.")
 @metric_option
 @set_option
 @global_options
@@ -51,19 +66,18 @@ def compare(
 ) -> Answer:
     """Cross-validate MODELs, or all that suit the target, on DATA or the training rows of a SEAL.
 
-    Missing values, categories and scales are learned inside each fold. The best constant is always
-    in the table; p is of a paired test that knows that folds overlap. A MODEL is a name that likely
-    models lists, or the import path of a class of another library with scikit-learn's conventions;
-    --set goes to each MODEL that has the parameter.
+    Columns are prepared inside each fold. The baseline (constant) is always in the table; p-values
+    are from a paired t-test, corrected for overlapping training sets. A MODEL is a name listed by
+    likely models, or the import path of an estimator of another library that follows scikit-learn;
+    --set applies to each MODEL that has the parameter.
     """
-    from likely.cli.using import using_jobs
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.workbench.comparison import compare as compare_models
 
     named = models_named(models, assignments)
     refuse_unknown_metric(metric)
     rows = open_with_target(settings, data, options)
-    with using_jobs(settings.jobs), watched(settings, "comparing", None, unit="fits"):
+    with settings.using_jobs(), showing_progress(settings, "comparing", None, unit="fits"):
         found = compare_models(
             rows,
             models=named or None,
@@ -80,8 +94,8 @@ def compare(
 def _answer(
     found: "Comparison", data: str, options: DataOptions, assignments: tuple[str, ...]
 ) -> Answer:
-    """The comparison, kept beside those before it."""
-    from likely.cli.show import wrapped
+    """The comparison, saved together with earlier ones."""
+    from likely.cli.terminal import wrapped
     from likely.runs.records import keep_comparison
 
     home = _home(found)
@@ -96,7 +110,7 @@ def _answer(
 
 
 def _home(found: "Comparison") -> Path | None:
-    """The SEAL; of other data, the newest RUN on them, where there is one."""
+    """The folder to save to: the SEAL, or else the newest RUN on the same data, if any."""
     from likely.runs.catalogue import newest_run_on
 
     rows = found.rows
@@ -104,21 +118,21 @@ def _home(found: "Comparison") -> Path | None:
 
 
 def _where(kept: tuple[Path, ...], found: "Comparison") -> str:
-    """Where a comparison was kept, or how it would be."""
+    """Where the comparison was saved, or why it was not."""
     from likely.runs.records import comparisons_in, models_in
 
     if not kept:
-        why = "the seal cannot be written to" if found.rows.sealed else "no run has these data"
-        return f"It was not kept, because {why}; on a SEAL every comparison is, for the report."
+        why = "the SEAL is read-only" if found.rows.sealed else "there is no RUN on these data"
+        return f"Not saved for the report, because {why}. Comparisons on a SEAL are always saved."
     tried = models_in(comparisons_in(kept[0].parent))
     now = {each.name for each in found.entries}
     before = [name for name in tried if name not in now]
-    also = f" beside {', '.join(before)}, compared before" if before else ""
-    return f"Kept in {kept[0]}{also}, for the report."
+    also = f", together with earlier results of {', '.join(before)}" if before else ""
+    return f"Saved for the report in {kept[0]}{also}."
 
 
 def refuse_unknown_metric(name: str | None, verb: str = "compare") -> None:
-    """A name that no metric has, or a path that leads to no function, is a mistake on the line."""
+    """Refuse an unknown metric, or an import path without a function, as a usage error."""
     from likely.metrics import metric_named
 
     if "" not in sys.path:
@@ -131,11 +145,11 @@ def refuse_unknown_metric(name: str | None, verb: str = "compare") -> None:
 
 
 def _refuse_failure(found: "Comparison", name: str) -> None:
-    """A table of nothing but the constant compares nothing."""
+    """Refuse a comparison in which only the baseline could be scored."""
     if found.all_failed:
         first = found.failed[0]
         raise Refusal(
-            "No model could be scored; at least one beside the constant was expected. "
+            "No model could be scored; at least one was expected in addition to the baseline. "
             f"{first.name} failed {first.problem}",
             Exit.DATA,
             f"likely look {shlex.quote(name)} --target {shlex.quote(found.task.target)}",
@@ -143,7 +157,7 @@ def _refuse_failure(found: "Comparison", name: str) -> None:
 
 
 def _text(found: "Comparison") -> str:
-    from likely.cli.show import heading, width
+    from likely.cli.terminal import heading, width
     from likely.workbench.comparison_text import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
@@ -151,7 +165,7 @@ def _text(found: "Comparison") -> str:
 
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
-    """What the fits warned of, once each; failures are in the table already."""
+    """The warnings of the fits, each once with the names of its models."""
     said: dict[str, list[str]] = {}
     for each in found.entries:
         for warning in each.warnings:
@@ -162,13 +176,15 @@ def _findings(found: "Comparison") -> tuple[str, ...]:
 def _next(
     data: str, found: "Comparison", options: DataOptions, assignments: tuple[str, ...]
 ) -> str:
-    """Tune the best; look again where nothing was learned; of plain data, give the target."""
+    """The next command: tune the best model, or look if none is better than the baseline."""
     from likely.workbench.models import BASELINE, MODELS
 
     words = shlex.quote("FILE" if data == "-" else data)
     about = "" if found.rows.sealed else f" --target {shlex.quote(found.task.target)}"
     if found.best.name == BASELINE:
         return f"likely look {words}{about}{options.words('kind', 'order', 'drop', 'category')}"
-    verb = "tune" if found.best.name in MODELS else "curve"  # another library's has no usual space
+    verb = (
+        "tune" if found.best.name in MODELS else "curve"
+    )  # a model of another library has no default search space
     given = set_words(found.best.name, assignments)
     return f"likely {verb} {words} {found.best.name}{about}{options.words()}{given}"

@@ -1,4 +1,4 @@
-"""``likely curve``: how a model's score goes with rows, steps of the fit, or a setting."""
+"""``likely curve``: the score of a model by training rows, iterations or a setting."""
 
 import shlex
 from collections.abc import Iterator
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.answer import Answer
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.assignments import models_named, set_option, value_of
-from likely.cli.compare import metric_option, refuse_unknown_metric
-from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import about_task
+from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
 from likely.cli.options import DataOptions, data_options, open_data, open_with_target
 from likely.cli.settings import Settings, global_options
+from likely.cli.suitability import about_task
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ SUFFIXES = (".svg", ".png", ".pdf", ".json")
 UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
-class Asked(NamedTuple):
-    """Rows, the model to be followed on them, and where its curve is kept."""
+class CurveRequest(NamedTuple):
+    """The rows, the model, and the folder in which its curve is saved."""
 
     rows: "Dataset"
     name: str  # of the model
@@ -40,13 +39,27 @@ class Asked(NamedTuple):
 @click.argument("model", required=False)
 @data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option(
-    "--of", "of", default="size", metavar="AXIS", help="size, iterations, or a setting; size."
+    "--of",
+    "of",
+    default="size",
+    show_default=True,
+    metavar="AXIS",
+    help="Axis: size (training rows), iterations, or a parameter of the model.",
 )
-@click.option("--values", metavar="A,B,…", help="Where to look: shares of the rows, steps, values.")
-@click.option("--folds", type=click.IntRange(min=2), default=5, help="Parts of the rows; 5.")
+@click.option(
+    "--values",
+    metavar="A,B,…",
+    help="Points on the axis: shares of the rows, iterations, or values of the parameter.",
+)
+@folds_option
 @set_option
 @metric_option
-@click.option("-o", "output", metavar="FILE", help="Also a picture (.svg, .png, .pdf) or .json.")
+@click.option(
+    "-o",
+    "output",
+    metavar="FILE",
+    help="File for a picture (.svg, .png, .pdf) or the numbers (.json).",
+)
 @global_options
 @click.pass_obj
 def curve(
@@ -63,66 +76,65 @@ def curve(
 ) -> Answer:
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
 
-    A gap that closes as rows are added asks for more rows; two curves that met ask for another
-    model.  Of a RUN the model and its settings are known.  The curve is kept in the SEAL, in the
-    RUN, or in the newest RUN of that model on DATA, and is in its report.
+    If the gap between the two curves closes as rows are added, more rows would help; if the curves
+    have met, try another model. With a RUN, its own model and settings are used. The curve is saved
+    for the report in the SEAL, in the RUN, or in the newest RUN of that model on DATA.
     """
-    from likely.cli.using import using_jobs
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.runs.catalogue import is_run
     from likely.workbench.curves import learning_curve
 
     _refuse_unknown_suffix(output)
     refuse_unknown_metric(metric, "curve")
     of_run = is_run(data)
-    asked = (_of_run if of_run else _of_data)(settings, data, model, options, assignments)
+    request = (_of_run if of_run else _of_data)(settings, data, model, options, assignments)
     with (
-        using_jobs(settings.jobs),
-        watched(settings, f"curve of {asked.name}", None, unit="fits"),
-        _refusing_unknown_axis(asked.name),
+        settings.using_jobs(),
+        showing_progress(settings, f"curve of {request.name}", None, unit="fits"),
+        _refusing_unknown_axis(request.name),
     ):
         found = learning_curve(
-            asked.rows,
-            model=asked.model,
+            request.rows,
+            model=request.model,
             of=of,
             values=_parsed(values),
             folds=folds,
             seed=settings.seed,
             metric=metric,
-            name=asked.name,
+            name=request.name,
         )
     if all(point.problem for point in found.points):
-        problem = f"{asked.name} failed: {found.points[-1].problem}"
+        problem = f"{request.name} failed: {found.points[-1].problem}"
         raise Refusal(
             f"No point of the curve could be scored; at least one was expected. {problem}",
             Exit.DATA,
             "likely look --help",
         )
     drawn = () if output is None else (_write(found, Path(output)),)
-    return _answer(found, asked, data, drawn, options)
+    return _answer(found, request, data, drawn, options)
 
 
 def _answer(
-    found: "Curve", asked: Asked, data: str, drawn: tuple[Path, ...], options: DataOptions
+    found: "Curve", request: CurveRequest, data: str, drawn: tuple[Path, ...], options: DataOptions
 ) -> Answer:
-    """The curve, kept and drawn."""
+    """The answer; the curve is saved for the report."""
     from likely.runs.catalogue import is_run
     from likely.runs.records import keep_curve
 
-    facts = found.facts() | ({"run": asked.home.name} if asked.home and is_run(data) else {})
-    kept = () if asked.home is None else keep_curve(asked.home, facts)
+    facts = found.facts() | ({"run": request.home.name} if request.home and is_run(data) else {})
+    kept = () if request.home is None else keep_curve(request.home, facts)
     return Answer(
-        text=_text(found, asked, kept, drawn),
+        text=_text(found, request, kept, drawn),
         result=facts,
         findings=about_task(found.rows.settled),
         files=(*kept, *drawn),
-        next=_next(data, asked, options),
+        next=_next(data, request, options),
     )
 
 
 @contextmanager
 def _refusing_unknown_axis(model: str) -> Iterator[None]:
-    """A setting that the model does not have is a mistake on the command line."""
+    """Refuse a setting that the model does not have as a usage error."""
     try:
         yield
     except UnknownName as error:
@@ -132,13 +144,13 @@ def _refusing_unknown_axis(model: str) -> Iterator[None]:
 def _refuse_unknown_suffix(output: str | None) -> None:
     if output is not None and Path(output).suffix.lower() not in SUFFIXES:
         raise click.UsageError(
-            f"-o {output} names no kind of file that a curve has; one of {', '.join(SUFFIXES)} was "
-            "expected. Use -o curve.svg."
+            f"-o {output} has an unknown suffix; one of {', '.join(SUFFIXES)} was expected. Use -o "
+            "curve.svg."
         )
 
 
 def _write(found: "Curve", path: Path) -> Path:
-    """The picture, or the numbers, as the suffix says; the same curve twice is the same file."""
+    """Write the picture or the numbers, by the suffix; the same curve gives the same file."""
     from io import BytesIO
 
     from likely.files import write_atomically
@@ -159,21 +171,21 @@ def _of_data(
     model: str | None,
     options: DataOptions,
     assignments: tuple[str, ...],
-) -> Asked:
+) -> CurveRequest:
     """A model by its name, on DATA or on the training rows of a SEAL."""
     from likely.runs.catalogue import newest_run_on
 
     if model is None:
         raise click.UsageError(
-            f"No model was given for {data}; a RUN knows its own, other data do not. Add one of "
-            "those that likely models names."
+            f"No model was given for {data}; only a RUN has a model of its own. Add a model: "
+            "likely models lists them."
         )
     entry = models_named([model], assignments)[0]
     rows = open_with_target(settings, data, options)
     home = None if rows.seal is None else rows.seal.path
     if home is None:
         home = newest_run_on(rows.digest, str(rows.target), model)
-    return Asked(rows, model, entry, home)
+    return CurveRequest(rows, model, entry, home)
 
 
 def _of_run(
@@ -182,9 +194,9 @@ def _of_run(
     model: str | None,
     options: DataOptions,
     assignments: tuple[str, ...],
-) -> Asked:
+) -> CurveRequest:
     """The model of a RUN with its settings, on its rows, held out as they were for its score."""
-    from likely.cli.kinds import task_for
+    from likely.cli.suitability import task_for
     from likely.runs import open_run
     from likely.runs.seals import seal_of
     from likely.workbench.models import entry_for
@@ -195,9 +207,9 @@ def _of_run(
     other = model not in (None, own) or options.target not in (None, column)
     if other or assignments or options.beyond_target:
         raise click.UsageError(
-            f"{name} is a {own} for {column}, and something else was given. Leave MODEL, --set and "
-            "the options about the data (--target, --kind, --order, --group, --by-time, --drop, "
-            "--category) out, or give the data in place of the run."
+            f"{name} is a {own} for {column}; another model, --set or an option about the data "
+            "was given. Leave out MODEL, --set, --target, --kind, --order, --group, --by-time, "
+            "--drop and --category, or give the data in place of the run."
         )
     _refuse_roles(run, name)
     seal = seal_of(run)
@@ -209,16 +221,16 @@ def _of_run(
         _refuse_changed(name, data, "has changed since")
     if facts.get("task") is None:  # a file that was streamed
         rows = rows.of_task(task_for(rows, entry_for(own), given))
-    return Asked(rows, own, run.model, run.path)
+    return CurveRequest(rows, own, run.model, run.path)
 
 
 def _refuse_roles(run: "Run", name: str) -> None:
     if run.facts.get("target") is None or run.facts.get("beside"):
         role = next(iter(run.facts.get("beside") or {}), None)
-        what = "predicts no target" if role is None else f"was trained with --{role}"
+        what = "has no target" if role is None else f"was trained with --{role}"
         raise Refusal(
-            f"{name} {what}; a curve scores predictions of a target from the features alone. Draw "
-            "one of another run.",
+            f"{name} {what}; a curve scores predictions of a target from features only. Use "
+            "another run.",
             Exit.DATA,
             f"likely explain {shlex.quote(name)}",
         )
@@ -228,14 +240,14 @@ def _refuse_missing(name: str, data: str) -> None:
     from likely.workbench.given_data import BUILTIN
 
     if data not in BUILTIN and not Path(data).exists():
-        _refuse_changed(name, data, "is not here")
+        _refuse_changed(name, data, "is missing")
 
 
 def _refuse_changed(name: str, data: str, what: str) -> NoReturn:
-    """A curve of other rows would tell of another model."""
+    """Refuse a run whose data are missing or have changed."""
     raise Refusal(
-        f"{name} was trained on {data}, which {what}; its curve needs the same rows. Put them "
-        "back, or train again.",
+        f"{name} was trained on {data}, which {what}; its curve needs the same rows. Restore "
+        "them, or train again.",
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )
@@ -245,26 +257,29 @@ def _parsed(values: str | None) -> list[Any] | None:
     return None if values is None else [value_of(word.strip()) for word in values.split(",")]
 
 
-def _text(found: "Curve", asked: Asked, kept: tuple[Path, ...], drawn: tuple[Path, ...]) -> str:
-    from likely.cli.show import heading, wrapped
+def _text(
+    found: "Curve", request: CurveRequest, kept: tuple[Path, ...], drawn: tuple[Path, ...]
+) -> str:
+    from likely.cli.terminal import heading, wrapped
 
     title, _, rest = str(found).partition("\n")
     told = [f"Wrote {path}." for path in drawn]
     if kept:
-        whose = "the reports of its runs" if asked.rows.sealed else "its report"
-        told.append(f"Kept in {kept[0]}, for {whose}.")
+        told.append(f"Saved for the report in {kept[0]}.")
     elif not drawn:
-        told.append("It was not kept: -o FILE does so, and a RUN keeps its own for its report.")
+        told.append("Not saved: use -o FILE, or a RUN, which saves the curve for its report.")
     return f"{heading(title)}\n{rest}\n\n{wrapped(' '.join(told))}"
 
 
-def _next(data: str, asked: Asked, options: DataOptions) -> str:
-    """Of a RUN its report; of others the settings."""
+def _next(data: str, request: CurveRequest, options: DataOptions) -> str:
+    """The next command: report on a RUN, else tune the model."""
     from likely.runs.catalogue import is_run
 
     if is_run(data):
         return f"likely report {shlex.quote(data)}"
     words = shlex.quote("FILE" if data == "-" else data)
-    about = "" if asked.rows.sealed else f" --target {shlex.quote(str(asked.rows.target))}"
-    verb = "compare" if "." in asked.name else "tune"  # another library's has no usual space
-    return f"likely {verb} {words} {asked.name}{about}{options.words()}"
+    about = "" if request.rows.sealed else f" --target {shlex.quote(str(request.rows.target))}"
+    verb = (
+        "compare" if "." in request.name else "tune"
+    )  # a model of another library has no default search space
+    return f"likely {verb} {words} {request.name}{about}{options.words()}"

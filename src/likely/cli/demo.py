@@ -1,4 +1,4 @@
-"""``likely demo``: the whole story on built-in data, in under a minute.
+"""``likely demo``: the whole workflow on built-in data, in under a minute.
 
 look → seal → compare → curve → tune → final → report, by the commands that a user would type.
 """
@@ -15,7 +15,7 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import heading, wrapped
+from likely.cli.terminal import heading, wrapped
 
 DATA = "breast-cancer"
 SEAL = f"{DATA}.seal"
@@ -24,7 +24,7 @@ MODEL = "logistic"
 
 
 class Chapter(NamedTuple):
-    """A command of the story, and why it comes."""
+    """A step of the demo: its title, its purpose and its command."""
 
     title: str
     why: str
@@ -34,68 +34,66 @@ class Chapter(NamedTuple):
 STORY = (
     Chapter(
         "What is in the table?",
-        "569 tumours, 30 measurements each. Nothing is learned yet; mistakes in a table are "
-        "cheapest to find before it is used.",
+        "569 tumours with 30 measurements each. Problems in a table are easiest to fix before "
+        "anything is trained.",
         ("look", DATA),
     ),
     Chapter(
-        "Set rows aside.",
-        "A fifth of the rows is sealed. It will be looked at once, at the end, and the ledger will "
-        "say so.",
+        "Set test rows aside.",
+        "A fifth of the rows is sealed as a test set. It will be evaluated once, at the end; a "
+        "ledger records every evaluation.",
         ("seal", DATA),
     ),
     Chapter(
         "Which model?",
-        "All models that suit two classes, by repeated cross-validation on the other rows. A log "
-        "loss is what a model pays for the truth, in nats: sure and wrong is dear. The constant "
-        "knows the class shares and nothing else.",
+        "All models for two classes, by repeated cross-validation on the training rows. The log "
+        "loss is minus the mean log probability of the observed class, so confident mistakes are "
+        "costly. The baseline (constant) predicts the class shares for every row.",
         ("compare", SEAL),
     ),
     Chapter(
         "Would more rows help?",
-        "The score of one of them, as it learns from more and more rows.",
+        "The score of one model by the number of training rows.",
         ("curve", SEAL, MODEL),
     ),
     Chapter(
         "Which settings?",
-        "A short search over the settings of one model.",
+        "A short search for the best settings of that model.",
         ("tune", SEAL, MODEL, "--trials", "8"),
     ),
     Chapter(
-        "What is it worth?",
-        "Now the seal is opened: predictions are fixed, written down, and only then compared with "
-        "what happened.",
+        "How good is it?",
+        "The test set is used now: the predictions are recorded in the ledger first, and only then "
+        "compared with the labels.",
         ("final", "@last"),
     ),
     Chapter(
-        "Write it down.",
-        "One file with everything, for someone who was not here.",
+        "Write a report.",
+        "One HTML file with all results, to share.",
         ("report", "@last", "-o", REPORT),
     ),
 )
 
 
 @click.command()
-@click.option("-o", "output", metavar="FOLDER", help="Where to write; a new temporary folder.")
+@click.option(
+    "-o", "output", metavar="FOLDER", help="Folder to write [default: a new temporary folder]."
+)
 @global_options
 @click.pass_obj
 def demo(settings: Settings, output: str | None) -> Answer:
-    """Tell the whole story on built-in data, in under a minute; ends with the path of the report.
-
-    Everything is written to a folder of its own.
-    """
-    from likely.cli.using import using_jobs
+    """Run the whole workflow on built-in data, in under a minute, and write a report."""
 
     folder = Path(tempfile.mkdtemp(prefix="likely-demo-")) if output is None else Path(output)
     facts: dict[str, Any] = {}
     files: list[Path] = []
-    with using_jobs(settings.jobs), _inside(folder):
+    with settings.using_jobs(), _inside(folder):
         for number, chapter in enumerate(STORY, start=1):
             answer = _played(settings, chapter, number)
             facts[chapter.words[0]] = answer.result
             files += [folder / path for path in answer.files]
     return Answer(
-        text=f"The report: {click.style(str(folder / REPORT), bold=True)}",
+        text=f"Report: {click.style(str(folder / REPORT), bold=True)}",
         result={**facts, "folder": str(folder), "report": str(folder / REPORT)},
         files=tuple(files),
         next=f"likely look {DATA}",
@@ -104,7 +102,7 @@ def demo(settings: Settings, output: str | None) -> Answer:
 
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """Work in the folder, and come back."""
+    """Make the folder the working folder inside the block."""
     from likely.errors import CannotWrite
     from likely.files import make_folder
 
@@ -120,7 +118,7 @@ def _inside(folder: Path) -> Iterator[None]:
 
 
 def _played(settings: Settings, chapter: Chapter, number: int) -> Answer:
-    """The command, done as if it had been typed, and told as it ends."""
+    """Run the command of a chapter, and print its title, purpose and answer."""
     from likely.cli.main import verbs
 
     command = " ".join(["likely", *chapter.words])

@@ -11,7 +11,7 @@ from likely.cli.settings import Settings, global_options
 if TYPE_CHECKING:
     from likely.runs import Run
 
-MOST_ROWS = 20  # of a table, where --top says nothing; JSON has all
+MOST_ROWS = 20  # of a table, without --top; JSON has all
 OUTPUT = ("-o", "predictions.csv")
 
 
@@ -21,17 +21,18 @@ OUTPUT = ("-o", "predictions.csv")
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many columns or terms to show, the most informative.",
+    show_default=str(MOST_ROWS),
+    help="Number of columns or terms to show, the most informative first.",
 )
 @global_options
 @click.pass_obj
 def explain(settings: Settings, run: str, top: int | None) -> Answer:
-    """Show what RUN (a folder, or @last) has learned.
+    """Show what the model of RUN (a folder, or @last) has learned.
 
     The most informative columns of each class or component, or the coefficients of a linear model
-    with their standard errors; then what was done to each column before the fit.
+    with their standard errors, and how each column was prepared.
     """
-    from likely.cli.show import heading, width
+    from likely.cli.terminal import heading, width
     from likely.description import describe
     from likely.description_text import text_of
     from likely.runs import open_run
@@ -51,7 +52,7 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
 
 
 def _next(opened: "Run", name: str) -> str:
-    """Of a sealed run the look that it leads to, then the report; of others a prediction."""
+    """The next command: final, then report for a run on a SEAL; predict for others."""
     if opened.facts.get("seal") and opened.facts.get("target") is not None:
         verb = "report" if opened.folder.is_scored else "final"
         return shlex.join(["likely", verb, name])

@@ -1,12 +1,11 @@
-"""``likely final``: open the seal, once, and say what the model is worth."""
+"""``likely final``: evaluate a run on the sealed rows."""
 
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.settings import Settings, global_options
 from likely.errors import HonestyRefusal
 
@@ -22,16 +21,20 @@ MOST_SHOWN = 6  # metrics beside the main one
 @click.command()
 @click.argument("run")
 @click.option(
-    "--again", metavar="REASON", help="Why a look beyond the budget; the ledger keeps it."
+    "--again",
+    metavar="REASON",
+    help="Reason for an evaluation beyond the budget, recorded in the ledger.",
 )
-@click.option("--escrow", metavar="FILE", help="The labels, where they are kept elsewhere.")
+@click.option(
+    "--escrow", metavar="FILE", help="File of the test labels, if they are kept elsewhere."
+)
 @global_options
 @click.pass_obj
 def final(settings: Settings, run: str, again: str | None, escrow: str | None) -> Answer:
-    """Score RUN (a folder, or @last) on the sealed rows; this uses a look.
+    """Evaluate RUN (a folder, or @last) on the sealed rows; this uses one evaluation.
 
-    The predictions are fixed and written to the ledger before a label is opened.  After a crash
-    the same command goes on, without another look.
+    The predictions are recorded in the ledger before the test labels are read. After a crash, run
+    the same command again: it does not use another evaluation.
     """
     from likely.runs.catalogue import LAST, open_run, refuse_an_older_last
     from likely.runs.seals import seal_of
@@ -48,7 +51,7 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     facts = _facts(score)
     written = opened.folder.write_final(facts)
     return Answer(
-        text=f"{_text(score)}\n\nThat is {opened.facts.get('model')} of {opened.path}.",
+        text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
         result={**facts, "run": str(opened.path), "seal": str(seal.path)},
         findings=_findings(score),
         files=(written,),
@@ -81,7 +84,7 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
 
 
 def _estimates(run: "Run") -> dict[str, float]:
-    """What cross-validation said of each metric."""
+    """The cross-validation estimate of each metric."""
     scores = run.facts.get("scores") or {}
     found = {
         line["metric"]: float(line["value"])
@@ -98,8 +101,8 @@ def _refuse_unsealed(run: "Run") -> None:
     target = run.facts.get("target")
     option = f" --target {shlex.quote(str(target))}" if target else ""
     raise Refusal(
-        f"{run.path} was trained on {data}, of which no rows were sealed; final scores on rows "
-        "that were set aside before anything was learned. Seal the data, and train on the seal.",
+        f"{run.path} was trained on {data}, which has no sealed rows; final needs test rows that "
+        "were set aside before training. Seal the data, and train on the seal.",
         Exit.HONESTY,
         f"likely seal {shlex.quote(data)}{option}",
     )
@@ -110,17 +113,17 @@ def _refuse_changed(run: "Run") -> None:
 
     if not run.folder.is_as_written():
         raise Refusal(
-            f"The model in {run.path} is not the one that was written there; it may have been "
-            "trained on other rows. Train it again on the seal.",
+            f"The model in {run.path} was changed after training; it may have been trained on "
+            "other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",
         )
     beside = roles_in_run(run.facts).at_prediction()
     if beside or run.facts.get("target") is None:
-        what = f"needs {beside[0]!r} beside the features" if beside else "predicts no target"
+        what = f"needs the column {beside[0]!r} as well" if beside else "has no target"
         raise Refusal(
-            f"The model in {run.path} {what}; final scores predictions of the sealed target from "
-            "the features alone. Train another model on the seal.",
+            f"The model in {run.path} {what}; final scores predictions of the target from features "
+            "only. Train another model on the seal.",
             Exit.DATA,
             "likely models",
         )
@@ -135,7 +138,7 @@ def _facts(score: "FinalScore") -> dict[str, Any]:
 
 
 def _text(score: "FinalScore") -> str:
-    from likely.cli.show import heading, table, wrapped
+    from likely.cli.terminal import heading, table, wrapped
     from likely.formatting import percent_level
     from likely.metrics import METRICS
 
@@ -165,14 +168,16 @@ def _cells(line: dict[str, Any]) -> list[str]:
 def _findings(score: "FinalScore") -> tuple[str, ...]:
     found = []
     if score.resumed:
-        found.append("These predictions were evaluated before: no further evaluation was counted.")
+        found.append(
+            "These predictions were evaluated before, so no further evaluation was counted."
+        )
     if not score.of_this_model:
         found.append("Value and interval are those of the best model so far, not of this one.")
     elif not _is_better(score):
-        found.append("On the sealed rows the model is not shown to be better than the baseline.")
+        found.append("The model is not clearly better than the baseline on the sealed rows.")
     return tuple(found)
 
 
 def _is_better(score: "FinalScore") -> bool:
-    """By the gain, row by row; where none may be told, by the score's own interval."""
+    """By the paired gain over the baseline, or by the interval where no gain may be shown."""
     return score.high < score.constant if score.gain_low is None else score.gain_low > 0

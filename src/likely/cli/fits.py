@@ -1,27 +1,31 @@
 """The two ways in which a model of a RUN is fitted and scored.
 
-prepared    its table is prepared inside the fit; each row is predicted by a fit without its fold
-direct      the columns as they are, of a table in memory or of a file; one part is held out
+prepared    columns are prepared inside the fit; the score is by cross-validation
+direct      columns are used as they are, from memory or a file; the score is of one held-out part
 """
 
+from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from likely.cli.kinds import (
+from likely.cli.options import DataOptions
+from likely.cli.settings import Settings
+from likely.cli.suitability import (
     about_order,
     about_task,
     settings_with_order,
     task_facts,
     task_for,
 )
-from likely.cli.options import DataOptions
-from likely.cli.settings import Settings
+from likely.cli.terminal import heading, table, wrapped
 from likely.cli.weka import Weka
+from likely.formatting import count, estimate_cells
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
     from likely.description import ColumnsRead
     from likely.kinds import TargetKind
-    from likely.metrics import Score
+    from likely.metrics import Estimate, Score
     from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
     from likely.workbench.one_part import OnePart
@@ -29,10 +33,23 @@ if TYPE_CHECKING:
     from likely.workbench.validation import Validation
 
 FOLDS = 5
+SHOWN = (
+    "log-loss",
+    "accuracy",
+    "auc",
+    "auc-approximate",
+    "brier",
+    "ranked-probability",
+    "rank-error",
+    "log-likelihood",
+)
+MOST_SHOWN = 6  # JSON has all
+GAIN = "gain per row"
+MEDIAN = "The baseline of the mean absolute error is the median; that of the others is the mean."
 
 
-class Asked(NamedTuple):
-    """A model and how it is wanted."""
+class TrainRequest(NamedTuple):
+    """A model with the options of ``likely train``."""
 
     model: ModelEntry
     given: dict[str, Any]  # by --set
@@ -40,7 +57,7 @@ class Asked(NamedTuple):
     options: DataOptions = DataOptions()
 
 
-class Trained(NamedTuple):
+class TrainedModel(NamedTuple):
     """A model fitted on all rows, and what is known about it."""
 
     model: Any
@@ -52,22 +69,21 @@ class Trained(NamedTuple):
     validation: "Validation | None" = None
 
 
-def fit_prepared(settings: Settings, data: "Dataset", asked: Asked) -> Trained:
-    """Columns are prepared inside the fit, which is cross-validated on every row."""
+def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
+    """Prepare the columns inside the fit, and cross-validate it on every row."""
     import numpy as np
 
-    from likely.cli.score_table import score_findings, score_text
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.workbench.one_part import FEWEST_ROWS
 
-    chosen = asked.model
-    task = task_for(data, chosen, asked.given)
+    chosen = request.model
+    task = task_for(data, chosen, request.given)
     places, rows = np.flatnonzero(task.known(data.table)), data.of_task(task)
-    model = chosen.build(task, asked.given, seed=settings.seed)
-    n_folds, folds = asked.weka.folds or FOLDS, None
+    model = chosen.build(task, request.given, seed=settings.seed)
+    n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
         folds = rows.folds(n_folds, seed=settings.seed)
-    with watched(settings, f"cross-validating {chosen.name}", None):
+    with showing_progress(settings, f"cross-validating {chosen.name}", None):
         found = fit_and_validate(model, rows, folds, seed=settings.seed, places=places)
     facts = {
         **prepared_facts(found, rows, chosen),
@@ -78,10 +94,10 @@ def fit_prepared(settings: Settings, data: "Dataset", asked: Asked) -> Trained:
     findings += score_findings(found.score, len(places))
     text = "\n\n".join([opening(facts), *score_text(found.score)])
     shown = plain_parameters(model)
-    return Trained(found.model, facts, text, findings, data, shown, found.validation)
+    return TrainedModel(found.model, facts, text, findings, data, shown, found.validation)
 
 
-class Validated(NamedTuple):
+class ValidatedModel(NamedTuple):
     """A model with its preparation, fitted to all rows, and its cross-validation."""
 
     model: Any  # Prepared
@@ -96,7 +112,7 @@ def fit_and_validate(
     *,
     seed: int = 0,
     places: Any = None,
-) -> Validated:
+) -> ValidatedModel:
     """Cross-validate on the folds, where there are some, and fit to all rows.
 
     ``places`` are those of the rows in the whole table.
@@ -118,11 +134,11 @@ def fit_and_validate(
             held, table, score, places=places, seed=seed, by_time=rows.by_time
         )
     fitted = clone(whole).fit(table.drop_columns([task.target]), table.column(task.target))
-    return Validated(fitted, score, validation)
+    return ValidatedModel(fitted, score, validation)
 
 
-def prepared_facts(found: Validated, rows: "Dataset", chosen: ModelEntry) -> dict[str, Any]:
-    """What ``run.json`` says of a model with its preparation inside."""
+def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -> dict[str, Any]:
+    """The facts for ``run.json`` of a model with its preparation inside."""
     task = rows.settled
     return {
         "model": chosen.name,
@@ -144,7 +160,7 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
     if not gone:
         return ()
     more = f" and {len(gone) - 6} more" if len(gone) > 6 else ""
-    return (f"Dropped as uninformative: {', '.join(gone[:6])}{more}. likely explain says why.",)
+    return (f"Dropped as uninformative: {', '.join(gone[:6])}{more}. likely explain shows why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -154,15 +170,16 @@ def plain_parameters(model: Any) -> dict[str, Any]:
     return {name: value for name, value in found if isinstance(value, plain)}
 
 
-def fit_direct(settings: Settings, name: str, data: "Dataset", asked: Asked) -> Trained:
-    """The columns as they are; a file may be larger than memory."""
-    from likely.cli.score_table import score_findings, score_text
-    from likely.cli.suitable import Wish, check_suitable
+def fit_direct(
+    settings: Settings, name: str, data: "Dataset", request: TrainRequest
+) -> TrainedModel:
+    """Fit the model to the columns as they are; a file may be larger than memory."""
+    from likely.cli.suitability import PlannedFit, check_suitable
 
-    chosen = asked.model
+    chosen = request.model
     needed, findings = _needed(data, chosen)
-    check_suitable(needed.source, Wish(name, chosen, needed.roles))
-    given = settings_with_order(needed, chosen, asked.given)
+    check_suitable(needed.source, PlannedFit(name, chosen, needed.roles))
+    given = settings_with_order(needed, chosen, request.given)
     task = _task_in_memory(needed, chosen, given)
     given = chosen.arguments(None, seed=settings.seed) | given
     part, model = _scored_and_fitted(settings, needed, chosen, given, task)
@@ -188,13 +205,13 @@ def fit_direct(settings: Settings, name: str, data: "Dataset", asked: Asked) -> 
     moved = bool(needed.roles.at_prediction())
     text = "\n\n".join([said, *score_text(score, moved=moved)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
-    return Trained(model, facts, text, findings, data, given, kept)
+    return TrainedModel(model, facts, text, findings, data, given, kept)
 
 
 def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) -> "Task | None":
-    """The task as the model takes it: a number that it tells apart as classes is a class.
+    """The task of the target for this model, which may take whole numbers as classes.
 
-    Of a streamed file, and of targets that no task has words for, there is none.
+    None for a streamed file, and for a target that is no kind of task.
     """
     from likely.errors import InvalidInput
     from likely.workbench.task import task_of
@@ -226,33 +243,31 @@ def _kept_rows(part: "OnePart | None", data: "Dataset", seed: int) -> "Validatio
 
 
 def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
-    """Rows of the score that have no label, or one that the fit had not seen."""
-    from likely.formatting import count
-
+    """Notes about held-out rows without a label, or with a class not seen in the fit."""
     if part is None:
         return ()
     said = []
     if part.n_unlabelled:
         rows = count(part.n_unlabelled, "held-out row")
-        said.append(f"{rows} had no label; the score leaves them out.")
+        said.append(f"{rows} had no label and were left out of the score.")
     if part.n_unseen:
         rows = count(part.n_unseen, "held-out row")
         said.append(
-            f"{rows} had a class that the fit had not seen; such a row counts as if its "
-            "probability were 2⁻⁵²."
+            f"{rows} had a class that was not in the training rows; such a row is scored with "
+            "probability 2⁻⁵²."
         )
     return tuple(said)
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
-    """A seal by group or time, and a score on rows that were held out by neither."""
+    """A note that rows sealed by group or time were held out one by one here."""
     column = data.group or data.by_time
     if column is None:
         return ()
     return (
-        f"The rows of this score were held out one by one, not by {column} as the sealed rows "
-        "are, so it may be too good. Without a weight, an offset, an exposure or clusters they "
-        f"are held out by {column}.",
+        f"The held-out rows were chosen one by one, but the sealed rows by {column}, so this score "
+        f"may be too optimistic. Without --weight, --offset, --exposure and --clusters, rows are "
+        f"held out by {column} too.",
     )
 
 
@@ -264,18 +279,18 @@ def _scored_and_fitted(
     task: "Task | None",
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.workbench.one_part import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
-    with watched(settings, f"scoring {chosen.name}", data.source.n_rows):
+    with showing_progress(settings, f"scoring {chosen.name}", data.source.n_rows):
         part = hold_out(lambda: make(**given), data, kind, seed=settings.seed, task=task)
-    with watched(settings, f"fitting {chosen.name}", data.source.n_rows):
+    with showing_progress(settings, f"fitting {chosen.name}", data.source.n_rows):
         return part, fit_on(make(**given), data, data.source)
 
 
 def _kind_taken(chosen: ModelEntry, given: dict[str, Any]) -> "TargetKind | None":
-    """What a model takes its target for; None where it needs none."""
+    """The kind of target that a model takes; None if it needs no target."""
     if not chosen.supervised:
         return None
     if not chosen.has_classes:
@@ -284,20 +299,17 @@ def _kind_taken(chosen: ModelEntry, given: dict[str, Any]) -> "TargetKind | None
 
 
 def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, ...]]":
-    """Without columns that no model sees; without the target, where none is needed."""
+    """The data without dropped columns, and without the target if the model needs none."""
     from dataclasses import replace
 
     source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
     if chosen.supervised or data.target is None:
         return replace(data, source=source), ()
-    said = f"Column {data.target!r} is left out: {chosen.name} needs no target."
+    said = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
     return replace(data, source=source.drop([data.target]), target=None), (said,)
 
 
 def opening(facts: dict[str, Any]) -> str:
-    from likely.cli.show import heading
-    from likely.formatting import count
-
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
         classes = facts["classes"]
@@ -305,3 +317,61 @@ def opening(facts: dict[str, Any]) -> str:
         text += f", target {facts['target']} ({what})"
     text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
+
+
+def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
+    """The table and a paragraph; ``moved`` where offsets move the best constant."""
+    from likely.metrics.score import title_of
+
+    if score is None:
+        return ["The model was fitted to all rows."]
+    names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
+    rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
+    rows.append([GAIN, *_cells(score.gain)[:2], ""])
+    first = "on held-out rows" if score.folds is None else "by cross-validation"
+    about = f" {MEDIAN}" if "mae" in names and not moved else ""
+    told = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(told)]
+
+
+def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
+    """A note if there is no score, or if the model is not clearly better than the baseline."""
+    from likely.metrics.score import CONSTANT
+
+    if score is None:
+        rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
+        return (f"There are {rows}, too few to hold some out, so the model has no score.",)
+    if score.better_than_constant:
+        return ()
+    what = "" if score.beside == CONSTANT else f" ({score.beside})"
+    return (f"The model is not clearly better than the baseline{what} on these rows.",)
+
+
+def _how(score: "Score") -> str:
+    if score.folds is None:
+        return f"Scored on {count(score.n_rows, 'held-out row')}."
+    groups = ""
+    if score.n_groups is not None:
+        groups = f", in {count(score.n_groups, 'group')} of {score.group}"
+    return (
+        f"Scores of {count(score.n_rows, 'row')} by {score.how}; intervals are for all rows "
+        f"together{groups}."
+    )
+
+
+def _cells(found: "Estimate") -> list[str]:
+    """Value, interval and baseline; a dash in place of what is not finite."""
+    known = found.value if isfinite(found.value) else None
+    return estimate_cells(known, found.low, found.high, found.constant)
+
+
+def _why_dashes(score: "Score", names: Sequence[str]) -> str:
+    from likely.metrics.score import title_of
+
+    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
+    if not gone:
+        return ""
+    return (
+        f" – means that {', '.join(gone)} is infinite, because a predicted mean is 0 or below, or "
+        "an observed value has probability 0."
+    )

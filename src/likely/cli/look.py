@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, data_options, open_data
 from likely.cli.settings import Settings, global_options
 from likely.errors import UnknownName
@@ -29,15 +28,15 @@ NARROWEST = 60  # columns of text
     "muted",
     multiple=True,
     metavar="CODE",
-    help="A finding not to report: LK102, or LK102:COL in one column; may be repeated.",
+    help="Finding to leave out: LK102, or LK102:COL for one column. May be repeated.",
 )
 @global_options
 @click.pass_obj
 def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, ...]) -> Answer:
-    """Look at DATA: types, missing values, balance, duplicates, leak suspects. Trains nothing.
+    """Check DATA: types, missing values, class balance, duplicates, possible leaks.
 
-    DATA may be a folder that seal has written; its sealed rows are not read. What each code means
-    is in the documentation, docs/findings.rst.
+    Nothing is trained. DATA may also be a SEAL; its sealed rows are not read. The codes of the
+    findings are explained in docs/findings.rst.
     """
     from likely.workbench.look.findings import mute_of
     from likely.workbench.look.look import look as look_at
@@ -58,7 +57,7 @@ def look(settings: Settings, data: str, options: DataOptions, muted: tuple[str, 
 
 def _coloured(found: "Look") -> str:
     """The text with the title in bold and each code in the colour of its severity."""
-    from likely.cli.show import heading, width
+    from likely.cli.terminal import heading, width
     from likely.workbench.look.look import text_of
 
     title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
@@ -71,7 +70,7 @@ def _styled(code: re.Match[str]) -> str:
 
 
 def _next(data: str, opened: "Dataset", options: DataOptions) -> str:
-    """Seal; of what is sealed, compare; without a target, look at one."""
+    """The next command: seal, or compare if DATA is a SEAL, or look with a target."""
     name = "FILE" if data == "-" else shlex.quote(data)
     if opened.target is None:
         return f"likely look {name} --target COL{options.words()}"

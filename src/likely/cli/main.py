@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 import click
 
 import likely
-from likely.cli.answer import Answer, Notes, tell, tell_failure
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_failure
 from likely.cli.settings import Settings, global_options
 from likely.errors import (
     BrokenLedger,
@@ -33,24 +32,24 @@ from likely.errors import (
     UnusableRun,
 )
 
-VERBS = {  # in the order of the method; each is likely.cli.<verb>:<verb>
-    "look": "What a table holds, and what is wrong with it; trains nothing.",
-    "seal": "Set rows aside, to be looked at once, at the end.",
-    "compare": "All models that suit the target, side by side, with the baseline.",
-    "tune": "The best settings of one model, by a search that can go on later.",
-    "train": "One model on a table, with an honest held-out score.",
-    "curve": "How a model's score grows with rows, steps or a setting.",
-    "final": "Open the seal: one honest number, and a line in the ledger.",
-    "report": "Everything about a run, in one HTML file.",
-    "predict": "Predictions for the rows of a table, streamed.",
-    "explain": "What a trained model looks at.",
-    "ledger": "Every look at a seal, and whether it is as it was written.",
-    "demo": "The whole story on built-in data, in under a minute.",
-    "models": "What models exist, with their parameters.",
+VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
+    "look": "Check a table: types, missing values, duplicates, possible leaks.",
+    "seal": "Set test rows aside, to be evaluated once, at the end.",
+    "compare": "Cross-validate all suitable models, with a baseline.",
+    "tune": "Search for the best settings of one model.",
+    "train": "Train one model, and score it on held-out rows.",
+    "curve": "Score a model by training rows, iterations or a setting.",
+    "final": "Evaluate a run on the sealed test rows.",
+    "report": "Write everything about a run to one HTML file.",
+    "predict": "Write predictions for every row of a table.",
+    "explain": "Show what a trained model has learned.",
+    "ledger": "Show or verify the record of evaluations of a seal.",
+    "demo": "Run the whole workflow on built-in data, in under a minute.",
+    "models": "List the models, or the parameters of one.",
 }
 NO_MEMORY = (
-    "The memory ran out before the work was done; the rows and what is made of them must fit. Take "
-    "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
+    "The memory ran out; the rows and the columns made from them must fit into it. Use fewer rows "
+    "or columns, or train one model, which reads a file in chunks: likely train."
 )
 
 
@@ -70,27 +69,28 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS:
-            raise click.UsageError(str(UnknownName("verb", args[0], VERBS)), ctx)
+            raise click.UsageError(str(UnknownName("command", args[0], VERBS)), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs, in the order of the method"):
+        with formatter.section("Commands, in the order of the workflow"):
             formatter.write_dl(list(VERBS.items()))
 
 
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    subcommand_metavar="VERB [ARGUMENTS]...",
-    epilog="Begin with: likely demo",
+    subcommand_metavar="COMMAND [ARGUMENTS]...",
+    epilog="To start: likely demo",
 )
 @click.version_option(likely.__version__, prog_name="likely")
 @global_options
 def verbs() -> None:
-    """Probability models on tables: fast, and honest about what they know.
+    """Probability models for tables: fast, with a baseline and an interval for every score.
 
-    DATA is a CSV, TSV, ARFF, JSON lines or Parquet file, '-' for the standard input, or one
-    of iris, wine, breast-cancer, digits, diabetes.
+    DATA is a CSV, TSV, ARFF, JSON lines or Parquet file, '-' for standard input, or one of the
+    built-in tables iris, wine, breast-cancer, digits, diabetes. A SEAL is a folder written by
+    likely seal, a RUN a folder written by likely train or likely tune.
     """
 
 
@@ -99,14 +99,14 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     try:
         code = run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as head, has seen enough
+    except BrokenPipeError:  # the reader, such as head, has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.FINE
     sys.exit(code)
 
 
 def run(argv: list[str]) -> int:
-    """Do what the command line says; the exit code."""
+    """Run the command line and return its exit code."""
     settings = Settings(command=shlex.join(["likely", *argv]), json="--json" in argv)
     verb = next((word for word in argv if word in VERBS), None)
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
@@ -119,7 +119,7 @@ def run(argv: list[str]) -> int:
     except click.UsageError as error:
         return _fail(error.format_message(), Exit.USAGE, _help_for(error, help_of), settings)
     except (click.Abort, KeyboardInterrupt):
-        again = "The command was interrupted and nothing was half-written. Run it again."
+        again = "The command was interrupted. No file was left half-written. Run it again."
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
     except Refusal as error:
         return _fail(str(error), error.exit, error.next, settings)
@@ -158,27 +158,27 @@ def _help_for(error: click.UsageError, help_of: str) -> str:
 
 
 def _verify(error: BrokenLedger) -> str:
-    """The command that says all that is wrong with a seal."""
+    """The command that lists every problem of a seal."""
     path = Path(error.path)
     return f"likely ledger verify {shlex.quote(str(path if path.is_dir() else path.parent))}"
 
 
 def _instead_of_sealed(error: SealedRows) -> str:
-    """What may be done with the seal whose rows were refused."""
+    """A command that uses the seal whose rows were refused."""
     path, here = Path(error.seal), Path().resolve()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
     return f"likely {'ledger show' if error.scoring else 'compare'} {shlex.quote(str(shown))}"
 
 
 def _bug(error: Exception) -> str:
-    """A short sentence; the traceback goes to a file."""
+    """A message about a bug; the traceback goes to a file."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="likely-traceback-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:
         traceback.print_exception(error, file=file)
     return (
-        f"Something broke inside likely ({type(error).__name__}: {error}). This is our bug, not "
-        f"yours. The traceback is in {file.name}; please send it with the command."
+        f"An unexpected error occurred in likely ({type(error).__name__}: {error}). This is a bug "
+        f"in likely. The traceback is in {file.name}; please send it with the command."
     )
 
 

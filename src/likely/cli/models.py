@@ -1,4 +1,4 @@
-"""``likely models``: what exists, and the parameters of one."""
+"""``likely models``: the list of models, and the parameters of one."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import click
 from likely.cli.answer import Answer
 from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import heading, table, width, wrapped
+from likely.cli.terminal import heading, table, width, wrapped
 from likely.kinds import TargetKind, kinds_in_order
 from likely.workbench.model_entry import ModelEntry
 
@@ -18,7 +18,7 @@ WORDS: Mapping[frozenset[TargetKind], str] = {
     frozenset({"count"}): "counts",
     frozenset({"positive"}): "amounts above 0",
 }
-NARROWEST = 30  # columns left for what a parameter is for
+NARROWEST = 30  # letters left for the description of a parameter
 
 
 @click.command()
@@ -26,7 +26,7 @@ NARROWEST = 30  # columns left for what a parameter is for
 @global_options
 @click.pass_obj
 def models(settings: Settings, name: str | None) -> Answer:
-    """List the models, or the parameters of the one called NAME."""
+    """List the models, or the parameters of the model NAME."""
     return _all() if name is None else _one(model_named(name))
 
 

@@ -1,4 +1,4 @@
-"""Options as values: what was given about DATA is one argument of a verb, a ``DataOptions``."""
+"""The options about DATA, which a verb gets as one argument, a ``DataOptions``."""
 
 import csv
 import shlex
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Exit, Refusal
 from likely.cli.settings import Settings
 from likely.formatting import listed
 from likely.kinds import TARGET_KINDS, TargetKind
@@ -24,7 +24,7 @@ Command = Callable[..., Any]
 @final
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
-    """What was given about DATA; None, or nothing, where it was not."""
+    """The options about DATA; None, or empty, where an option was not given."""
 
     target: str | None = None
     kind: TargetKind | None = None
@@ -41,8 +41,8 @@ class DataOptions:
     def __post_init__(self) -> None:
         if self.order is not None and self.kind not in (None, "ordinal"):
             raise click.UsageError(
-                f"--order and --kind {self.kind} were given; an order is of ordinal targets. Leave "
-                "one of them out."
+                f"--order and --kind {self.kind} were given; only ordinal targets have an order. "
+                "Leave one of them out."
             )
         if self.group is not None and self.by_time is not None:
             raise click.UsageError(
@@ -52,7 +52,7 @@ class DataOptions:
 
     @classmethod
     def in_run(cls, facts: Mapping[str, Any]) -> "DataOptions":
-        """What the model of a RUN was trained with, by what ``run.json`` says."""
+        """The options that the model of a RUN was trained with, from ``run.json``."""
         task = facts.get("task") or {}
         kind, order = task.get("kind"), task.get("order")
         if kind == "ordinal" and order is None:
@@ -81,7 +81,7 @@ class DataOptions:
         return [name for name in named if name is not None]
 
     def words(self, *names: str) -> str:
-        """The options again, for the next command: those named, or all but the target."""
+        """The options as written on a command line: those named, or all but the target."""
         told = [
             word
             for name in names or ("kind", "order", "group", "by_time", "drop", "category")
@@ -91,7 +91,7 @@ class DataOptions:
 
     def _words(self, name: str) -> list[str]:
         value = getattr(self, name)
-        if not value or (name == "kind" and self.order is not None):  # an order says the kind
+        if not value or (name == "kind" and self.order is not None):  # an order implies the kind
             return []
         option = f"--{name.replace('_', '-')}"
         if name == "order":
@@ -102,7 +102,7 @@ class DataOptions:
         return [f"{option} {shlex.quote(str(each))}" for each in values]
 
     def on(self, settings: Settings, data: "Dataset") -> "Dataset":
-        """The data with what was given; a column that is not there gets the nearest one."""
+        """The data with these options; an unknown column is refused with the nearest name."""
         from likely.workbench.dataset import dataset
 
         known = (*data.source.names, *data.dropped)
@@ -113,14 +113,14 @@ class DataOptions:
 
 
 def open_data(settings: Settings, name: str, options: DataOptions) -> "Dataset":
-    """DATA or the training part of a SEAL, with what was given about it."""
+    """DATA, or the training rows of a SEAL, with the options about it."""
     from likely.workbench.dataset import dataset
 
     return options.on(settings, dataset(name))
 
 
 def open_with_target(settings: Settings, name: str, options: DataOptions) -> "Dataset":
-    """DATA that have a target."""
+    """DATA with the options about it, refused if it has no target."""
     found = open_data(settings, name, options)
     refuse_no_target(settings, found)
     return found
@@ -138,7 +138,7 @@ def refuse_no_target(settings: Settings, data: "Dataset") -> None:
 
 
 def _refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:
-    """Suggest the nearest column, also in the next command."""
+    """Refuse a column that is not there; suggest the nearest, also in the next command."""
     from difflib import get_close_matches
 
     if wanted in names:
@@ -179,29 +179,31 @@ def _column(name: str, text: str, *, multiple: bool = False) -> Callable[[Comman
 
 
 OPTIONS: Mapping[str, Callable[[Command], Command]] = {
-    "target": _column("--target", "The column to predict; a SEAL and built-in data know theirs."),
+    "target": _column(
+        "--target", "Column to predict [default: that of the SEAL or of the built-in table]."
+    ),
     "kind": click.option(
         "--kind",
         type=click.Choice(TARGET_KINDS),
-        help="What the target is, where its values could be several.",
+        help="Kind of target [default: inferred from its values].",
     ),
     "order": click.option(
         "--order",
         metavar="LOW,…,HIGH",
         callback=_parsed_order,
-        help="The classes from lowest to highest; they are then ordinal.",
+        help="Classes from lowest to highest; makes the target ordinal.",
     ),
     "group": _column(
-        "--group", "Rows with the same value in it are held out, or sealed, together."
+        "--group", "Column of groups; the rows of a group are held out, or sealed, together."
     ),
-    "by_time": _column("--by-time", "The latest rows are held out, or sealed."),
-    "weight": _column("--weight", "How much each row counts; 2 is the row twice."),
-    "offset": _column("--offset", "Added to each row's linear predictor."),
-    "exposure": _column("--exposure", "Multiplies each row's mean, as time at risk does."),
-    "clusters": _column("--clusters", "Rows that belong together, for clustered standard errors."),
-    "drop": _column("--drop", "A column that no model is to see; may be repeated.", multiple=True),
+    "by_time": _column("--by-time", "Column of times; the latest rows are held out, or sealed."),
+    "weight": _column("--weight", "Column of weights; a row of weight 2 counts twice."),
+    "offset": _column("--offset", "Column added to the linear predictor."),
+    "exposure": _column("--exposure", "Column that multiplies the mean, such as time at risk."),
+    "clusters": _column("--clusters", "Column of clusters, for clustered standard errors."),
+    "drop": _column("--drop", "Column to leave out. May be repeated.", multiple=True),
     "category": _column(
-        "--category", "A column of codes that are categories; may be repeated.", multiple=True
+        "--category", "Column of codes to treat as categories. May be repeated.", multiple=True
     ),
 }
 

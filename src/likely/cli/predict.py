@@ -1,13 +1,17 @@
-"""``likely predict``: predictions for every row of a table, chunk by chunk, in its order."""
+"""``likely predict``: predictions for every row of a table, chunk by chunk."""
 
+import csv
+import json
 import shlex
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import sys
+from codecs import getwriter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.settings import Settings, global_options
 from likely.formatting import listed
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
     from likely.workbench.dataset import Dataset
     from likely.workbench.given_data import HeaderAlone
 
+Chunk = dict[str, list[Any]]  # columns of equal length
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
 
 @click.command()
 @click.argument("run")
@@ -27,26 +34,24 @@ if TYPE_CHECKING:
     "output",
     metavar="FILE",
     default="-",
-    help="A .csv, .tsv, .jsonl or .parquet file; '-', the default, is the standard output as CSV.",
+    help="File to write: .csv, .tsv, .jsonl or .parquet [default: standard output, as CSV].",
 )
-@click.option("--proba", is_flag=True, help="Also the probability of each class, p_<class>.")
+@click.option("--proba", is_flag=True, help="Also write the probability of each class, p_<class>.")
 @global_options
 @click.pass_obj
 def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -> Answer:
-    """Predict with RUN (a folder, or @last) for every row of DATA, in its order.
+    """Write a prediction of RUN (a folder, or @last) for every row of DATA, in the same order.
 
-    Rows are read, predicted and written in chunks, so that DATA may be larger than memory.
+    Rows are read, predicted and written in chunks, so DATA may be larger than memory.
     """
     from likely.cli.options import DataOptions
-    from likely.cli.using import using_jobs
-    from likely.cli.watch import watched
-    from likely.cli.writers import write_table
+    from likely.cli.progress_bar import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
     from likely.workbench.dataset import dataset
     from likely.workbench.given_data import HeaderAlone
 
-    _refuse_two_voices(settings, output)
+    _refuse_json_on_stdout(settings, output)
     opened = open_run(run)
     _refuse_own_input(run, data, output)
     if proba:
@@ -57,16 +62,16 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         rows = dataset(data)
     except HeaderAlone as alone:
         findings = _nothing_to_predict(opened, alone, run)
-        n, path = write_table(output, names, ())
+        n, path = _write_table(output, names, ())
     else:
         _refuse_missing_columns(opened, rows.source.names, rows.label, run)
         findings = rows.log_prediction()
         read = {*map(str, opened.model.feature_names_in_)}
         declared = DataOptions.in_run(opened.facts).category
         rows = dataset(rows, category=[name for name in declared if name in read])
-        with using_jobs(settings.jobs), watched(settings, "predicting", rows.source.n_rows):
-            n, path = write_table(output, names, _predicted(opened, rows, proba))
-    where = "the standard output" if path is None else str(path)
+        with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
+            n, path = _write_table(output, names, _prediction_chunks(opened, rows, proba))
+    where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
         result={"rows": n, "output": output, "columns": names},
@@ -77,24 +82,24 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     )
 
 
-def _refuse_two_voices(settings: Settings, output: str) -> None:
+def _refuse_json_on_stdout(settings: Settings, output: str) -> None:
     if settings.json and output == "-":
         raise click.UsageError(
-            "Predictions and --json both want the standard output; one can have it. "
+            "Predictions and --json would both be written to standard output; only one can be. "
             "Write the predictions to a file with -o out.csv."
         )
 
 
 def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
-    """What to say of a file that holds a header and no row."""
+    """A note about a file that has a header and no rows."""
     if not set(alone.names) & set(map(str, getattr(run.model, "feature_names_in_", ()))):
         raise alone  # a line, but no header
     _refuse_missing_columns(run, alone.names, alone.path, name)
-    return (f"{alone.path} has a header and no row, so there is nothing to predict.",)
+    return (f"{alone.path} has a header but no rows, so there is nothing to predict.",)
 
 
 def _refuse_own_input(run: str, data: str, output: str) -> None:
-    """Predictions would replace the rows they are made from."""
+    """Refuse to overwrite the file that is being predicted."""
     from pathlib import Path
 
     from likely.workbench.given_data import BUILTIN
@@ -105,14 +110,14 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     if given.samefile(wanted):
         other = wanted.with_stem(f"{wanted.stem}-predictions")
         raise Refusal(
-            f"{output} is the file that the rows are read from; predictions would replace it. "
-            "Write them to another file.",
+            f"{output} is also the input; the predictions would overwrite it. Write them to "
+            "another file.",
             Exit.DATA,
             shlex.join(["likely", "predict", run, data, "-o", str(other)]),
         )
 
 
-def _predicted(run: "Run", data: "Dataset", proba: bool) -> Iterator[dict[str, list[Any]]]:
+def _prediction_chunks(run: "Run", data: "Dataset", proba: bool) -> Iterator[Chunk]:
     """Columns of predictions, chunk by chunk."""
     from likely.data.memory import CHUNK_ROWS
     from likely.data.source_blocks import chunks
@@ -126,7 +131,7 @@ def _predicted(run: "Run", data: "Dataset", proba: bool) -> Iterator[dict[str, l
         _refuse_text(model, asked, start)
         _refuse_gaps(run, table, start)
         given = roles.to_predict(table)
-        columns: dict[str, list[Any]] = {"prediction": model.predict(asked, **given).tolist()}
+        columns: Chunk = {"prediction": model.predict(asked, **given).tolist()}
         if proba:
             probability = model.predict_proba(asked, **given)
             for k, label in enumerate(_labels(model)):
@@ -137,7 +142,7 @@ def _predicted(run: "Run", data: "Dataset", proba: bool) -> Iterator[dict[str, l
 
 
 def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
-    """A column of numbers with a cell that is none: say which one, by its row of the table."""
+    """Refuse text in a column that held numbers in training, with the row of the table."""
     import pyarrow as pa
 
     from likely.data.labels import are_written_numbers
@@ -161,17 +166,22 @@ def _numbers(model: Any) -> tuple[str, ...]:
     preparation = getattr(model, "preparation_", None)
     if preparation is not None:
         return tuple(preparation.numbers)
-    coding = getattr(model, "coding_", None)
-    schema = getattr(model, "schema_", None) if coding is None else coding.schema
+    schema = _schema(model)
     if schema is None:
         return ()
     kinds = zip(schema.names, schema.kinds, strict=True)
     return tuple(str(name) for name, kind in kinds if kind == "number")
 
 
+def _schema(model: Any) -> Any:
+    """The columns and their kinds in training; None for a model with its preparation inside."""
+    coding = getattr(model, "coding_", None)
+    return getattr(model, "schema_", None) if coding is None else coding.schema
+
+
 def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
-    """A linear model needs every cell; say which one is missing, by its row of the table."""
-    from likely.cli.suitable import first_gap
+    """Refuse a missing cell for a linear model, with the row of the table."""
+    from likely.cli.suitability import first_gap
 
     if getattr(run.model, "coding_", None) is None:
         return
@@ -179,7 +189,7 @@ def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
     if gap is not None:
         raise Refusal(
             f"Column {gap.column!r} has a missing cell in row {gap.row}; a linear model needs a "
-            "value in every cell. Fill it, or drop the row.",
+            "value in every cell. Fill it in, or drop the row.",
             Exit.DATA,
             "likely predict --help",
         )
@@ -188,8 +198,7 @@ def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
 def _refuse_no_classes(model: Any, run: str, data: str) -> None:
     if not callable(getattr(model, "predict_proba", None)):
         raise Refusal(
-            f"{run} predicts a number, which has no class probabilities; --proba is for classes. "
-            "Leave it out.",
+            f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
             Exit.DATA,
             shlex.join(["likely", "predict", run, data]),
         )
@@ -208,13 +217,12 @@ def _labels(model: Any) -> list[Any]:
 
 
 def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
-    """A column that was text in training is text here, even where all its values are digits."""
+    """The table with text in the columns that were text in training, even if all are digits."""
     import pyarrow as pa
 
     from likely.data.frames import kinds_of
 
-    coding = getattr(model, "coding_", None)
-    schema = getattr(model, "schema_", None) if coding is None else coding.schema
+    schema = _schema(model)
     if schema is None:  # a model with its preparation inside
         return table
     found = kinds_of(table).kinds
@@ -233,7 +241,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     if wanted is None:
         raise Refusal(
             f"The model in {run.path} was trained on an array without column names; the command "
-            "line goes by names. Train it on a table.",
+            "line matches columns by name. Train it on a table.",
             Exit.DATA,
             "likely train --help",
         )
@@ -251,3 +259,74 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )
+
+
+def _write_table(output: str, names: list[str], chunks: Iterable[Chunk]) -> tuple[int, Path | None]:
+    """Write all chunks; the number of rows, and the file (None for standard output).
+
+    A file gets its name only when it is complete; standard output is written as it comes.
+    """
+    from likely.files import file_made_whole
+
+    if output == "-":
+        n = _write_delimited(sys.stdout, names, chunks, ",")
+        sys.stdout.flush()
+        return n, None
+    path = Path(output)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise Refusal(
+            f"{output!r} has the suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}. "
+            "Choose another name.",
+            Exit.USAGE,
+            "likely predict --help",
+        )
+    with file_made_whole(path) as file:
+        if suffix == ".parquet":
+            return _write_parquet(file, names, chunks), path
+        text = getwriter("utf-8")(file)
+        if suffix == ".jsonl":
+            return _write_json_lines(text, chunks), path
+        return _write_delimited(text, names, chunks, "\t" if suffix == ".tsv" else ","), path
+
+
+def _write_delimited(file: Any, names: list[str], chunks: Iterable[Chunk], delimiter: str) -> int:
+    """CSV or TSV, written chunk by chunk; the number of rows."""
+    writer, n = csv.writer(file, delimiter=delimiter, lineterminator="\n"), 0
+    writer.writerow(names)
+    for columns in chunks:
+        writer.writerows(zip(*columns.values(), strict=True))
+        n += len(columns["prediction"])
+    return n
+
+
+def _write_json_lines(file: Any, chunks: Iterable[Chunk]) -> int:
+    """One JSON object per row; the number of rows."""
+    n = 0
+    for columns in chunks:
+        for row in zip(*columns.values(), strict=True):
+            record = dict(zip(columns, row, strict=True))
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        n += len(columns["prediction"])
+    return n
+
+
+def _write_parquet(file: BinaryIO, names: list[str], chunks: Iterable[Chunk]) -> int:
+    """Parquet, with the types of the first chunk; the number of rows."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    types = [pa.string(), *[pa.float64()] * (len(names) - 1)]
+    writer, n = None, 0
+    try:
+        for columns in chunks:
+            table = pa.table(columns)
+            writer = writer or ParquetWriter(file, table.schema)
+            writer.write_table(table)
+            n += table.num_rows
+        if writer is None:  # no chunk: the columns without rows
+            writer = ParquetWriter(file, pa.schema(list(zip(names, types, strict=True))))
+    finally:
+        if writer is not None:
+            writer.close()
+    return n

@@ -8,11 +8,11 @@ import click
 
 from likely.cli.answer import Answer
 from likely.cli.settings import Settings, global_options
-from likely.cli.show import wrapped
+from likely.cli.terminal import wrapped
 from likely.formatting import count
 
 if TYPE_CHECKING:
-    from likely.report import Report
+    from likely.report.page import Report
     from likely.runs import RunFacts
 
 OUTPUT = "report.html"
@@ -21,18 +21,18 @@ OUTPUT = "report.html"
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option(
-    "-o", "output", metavar="FILE", default=OUTPUT, show_default=True, help="The file to write."
+    "-o", "output", metavar="FILE", default=OUTPUT, show_default=True, help="File to write."
 )
 @global_options
 @click.pass_obj
 def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     """Write a report on each RUN (a folder, or @last): one HTML file that needs no network.
 
-    It says what was asked, how often the test set was looked at, how good the model is beside the
-    best constant, and everything that the RUN has kept.
+    It shows the score and its baseline, the number of evaluations of the test set, the data checks,
+    and the comparisons, curves and predictions that were saved.
     """
     from likely.files import write_atomically
-    from likely.report import report_of
+    from likely.report.page import report_of
 
     about = [_facts(name) for name in runs]
     told = report_of(about)
@@ -53,7 +53,7 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
 
 
 def _next(runs: tuple[str, ...], about: "list[RunFacts]") -> str:
-    """The check of a seal that is not as it was written, else a prediction."""
+    """The next command: verify a seal that was changed, else predict."""
     broken = [each for each in about if each.ledger is not None and not each.ledger.sound]
     if not broken:
         return shlex.join(["likely", "predict", runs[0], "FILE", "-o", "predictions.csv"])
@@ -72,9 +72,8 @@ def _text(told: "Report", output: str, size: int) -> str:
     sections = sum(len(part.sections) for part in told.parts)
     said = (
         f"Wrote {click.style(output, bold=True)}: {count(sections, 'section')} on "
-        f"{count(len(told.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser; it needs "
-        "no network, and prints."
+        f"{count(len(told.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser."
     )
     missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in told.left_out))
-    left = f"\nLeft out: {'; '.join(missing)}." if missing else ""
+    left = f"\nNot in the report: {'; '.join(missing)}." if missing else ""
     return wrapped(said + left)

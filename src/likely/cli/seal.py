@@ -1,4 +1,4 @@
-"""``likely seal``: set rows aside, to be looked at once."""
+"""``likely seal``: set test rows aside, to be evaluated once."""
 
 import shlex
 from pathlib import Path
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 
@@ -21,11 +20,24 @@ JUDGES = ("plain", "ladder", "thresholdout")
 @click.command()
 @click.argument("data")
 @data_options("target", "kind", "order", "group", "by_time", "drop", "category")
-@click.option("--test", default=0.2, metavar="SHARE", help="Of the rows, to be sealed; 0.2.")
-@click.option("--budget", default=1, metavar="N", help="Looks that need no reason; 1.")
-@click.option("--judge", type=click.Choice(JUDGES), default="plain", help="What a look tells.")
-@click.option("--escrow", metavar="FILE", help="Where the labels go, to be kept by someone else.")
-@click.option("-o", "output", metavar="SEAL", help="The folder to write; NAME.seal if not set.")
+@click.option(
+    "--test", default=0.2, metavar="SHARE", show_default=True, help="Share of the rows to seal."
+)
+@click.option(
+    "--budget", default=1, metavar="N", show_default=True, help="Number of evaluations allowed."
+)
+@click.option(
+    "--judge",
+    type=click.Choice(JUDGES),
+    default="plain",
+    show_default=True,
+    help="What an evaluation reveals: the score; the score only if it is an improvement (ladder); "
+    "or the training score unless the two disagree (thresholdout).",
+)
+@click.option(
+    "--escrow", metavar="FILE", help="File for the test labels, to be kept by someone else."
+)
+@click.option("-o", "output", metavar="SEAL", help="Folder to write [default: NAME.seal].")
 @global_options
 @click.pass_obj
 def seal(
@@ -38,17 +50,17 @@ def seal(
     escrow: str | None,
     output: str | None,
 ) -> Answer:
-    """Seal some rows of DATA, to be scored on once, at the end, by likely final.
+    """Seal some rows of DATA as a test set, to be evaluated once, at the end, by likely final.
 
-    Writes NAME.seal in the working folder: training rows, sealed rows, and a ledger of every
-    look.  Train, compare and tune on NAME.seal from then on.
+    Writes the folder NAME.seal: training rows, sealed test rows, and a ledger that records every
+    evaluation. From then on, compare, tune and train on NAME.seal.
     """
     from likely.workbench.seals import seal as seal_rows
 
     opened = open_with_target(settings, data, options)
     if opened.sealed:
         raise Refusal(
-            f"{data} is sealed already; a file or built-in data were expected. Use it as it is.",
+            f"{data} is a SEAL already; a file or a built-in table was expected. Use it as it is.",
             Exit.DATA,
             f"likely compare {shlex.quote(data)}",
         )
@@ -78,26 +90,26 @@ def _place(data: str, output: str | None) -> Path:
 
 
 def _what(manifest: "Manifest") -> str:
-    """The target, and what it was declared to be."""
+    """The target, with its order or kind if one was given."""
     if manifest.order is not None:
         return f"{manifest.target} ({' < '.join(map(str, manifest.order))})"
     return manifest.target if manifest.kind is None else f"{manifest.target} ({manifest.kind})"
 
 
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
-    from likely.cli.show import heading, wrapped
+    from likely.cli.terminal import headed, wrapped
     from likely.formatting import count
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (
-        f"{heading(str(sealed.path))}: {count(manifest.n_train, 'row')} to learn from, "
-        f"{count(manifest.n_test, 'row')} sealed ({manifest.rule}), target {_what(manifest)}; "
-        f"{count(manifest.budget, 'look')}, judge {manifest.judge}."
+        f": {count(manifest.n_train, 'training row')}, "
+        f"{count(manifest.n_test, 'sealed row')} ({manifest.rule}), target {_what(manifest)}; "
+        f"budget {count(manifest.budget, 'evaluation')}, judge {manifest.judge}."
     )
     kept = () if escrow is None else (Path(escrow),)
-    told = [wrapped(text), *(wrapped(note) for note in sealed.notes)]
+    told = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
     if escrow is not None:
-        told.append(wrapped(f"The labels are in {escrow} alone: likely final will ask for it."))
+        told.append(wrapped(f"The test labels are only in {escrow}; likely final needs that file."))
     return Answer(
         text="\n".join(told),
         result={

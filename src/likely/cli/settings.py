@@ -4,18 +4,20 @@ They may stand before the verb or after it.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
 Command = Callable[..., Any]
+JOBS = "LIKELY_JOBS"  # read by likely.compute.threads
 
 
 @dataclass
 class Settings:
-    """What the command line has said so far; the options write to it as they are parsed."""
+    """The global options; each is written here as it is parsed."""
 
     command: str = "likely"
     seed: int = 0
@@ -28,6 +30,20 @@ class Settings:
     def color(self) -> bool | None:
         """False where colour is not wanted; None leaves it to whether this is a terminal."""
         return False if self.no_color or os.environ.get("NO_COLOR") else None
+
+    @contextmanager
+    def using_jobs(self) -> Iterator[None]:
+        """Use ``--jobs`` threads inside the block, if it was given."""
+        before = os.environ.get(JOBS)
+        if self.jobs is not None:
+            os.environ[JOBS] = str(self.jobs)
+        try:
+            yield
+        finally:
+            if before is None:
+                os.environ.pop(JOBS, None)
+            else:
+                os.environ[JOBS] = before
 
 
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -44,10 +60,11 @@ def _flag(names: tuple[str, ...], text: str) -> Callable[[Command], Command]:
 def global_options(command: Command) -> Command:
     """Add the options that every verb has."""
     for add in (
-        _flag(("--json",), "One JSON object on the standard output, errors included."),
-        _flag(("--no-color",), "No colours (NO_COLOR does the same)."),
+        _flag(("--json",), "Print one JSON object on standard output, errors included."),
+        _flag(("--no-color",), "Print without colours, as with the environment variable NO_COLOR."),
         _flag(
-            ("--quiet", "-q"), "Only the answer and the seed: no progress, notes or next command."
+            ("--quiet", "-q"),
+            "Print only the answer and the seed: no progress, notes or next command.",
         ),
         click.option(
             "--jobs",
@@ -55,7 +72,8 @@ def global_options(command: Command) -> Command:
             metavar="N",
             expose_value=False,
             callback=_keep,
-            help="Threads to use; all cores if not given.",
+            show_default="all cores",
+            help="Number of threads.",
         ),
         click.option(
             "--seed",
@@ -63,7 +81,8 @@ def global_options(command: Command) -> Command:
             metavar="N",
             expose_value=False,
             callback=_keep,
-            help="Of every random choice; 0 if not given.",
+            show_default="0",
+            help="Seed of every random choice.",
         ),
     ):
         command = add(command)

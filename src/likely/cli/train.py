@@ -1,4 +1,4 @@
-"""``likely train``: one model on one table, with a score on rows that the fit did not see."""
+"""``likely train``: one model on one table, with a score on held-out rows."""
 
 import shlex
 from dataclasses import replace
@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from likely.cli.answer import Answer
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.assignments import assigned, model_named, set_option, trainable
-from likely.cli.exits import Exit, Refusal
-from likely.cli.fits import Asked, Trained, fit_direct, fit_prepared
-from likely.cli.kinds import (
-    refuse_two_orders,
-)
+from likely.cli.fits import TrainedModel, TrainRequest, fit_direct, fit_prepared
 from likely.cli.options import DataOptions, data_options, refuse_no_target
 from likely.cli.settings import Settings, global_options
+from likely.cli.suitability import (
+    refuse_two_orders,
+)
 from likely.cli.weka import (
     Weka,
     save_copy,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     *("target", "kind", "order", "weight", "offset", "exposure", "clusters", "drop", "category")
 )
 @set_option
-@click.option("-o", "output", metavar="RUN", help="The folder to write; runs/NNN-MODEL if not set.")
+@click.option("-o", "output", metavar="RUN", help="Folder to write [default: runs/NNN-MODEL].")
 @weka_options
 @global_options
 @click.pass_obj
@@ -49,11 +48,11 @@ def train(
     assignments: tuple[str, ...],
     output: str | None,
 ) -> Answer:
-    """Train MODEL on DATA, and score it on rows that it did not see.
+    """Train MODEL on DATA or the training rows of a SEAL, and score it on held-out rows.
 
-    Of a table without missing cells, a fifth is held out.  A SEAL, a table with missing cells, or
-    -x, is scored by cross-validation, and columns are prepared inside the fit.  The model that is
-    saved is then fitted on all rows.
+    A table without missing cells is scored on a fifth of its rows. A SEAL, a table with missing
+    cells, and any DATA with -x are scored by cross-validation, with the columns prepared inside
+    each fit. The saved model is fitted to all rows.
     """
     if weka.seed is not None:
         settings.seed = weka.seed
@@ -62,38 +61,39 @@ def train(
     data, model = words_of(words, weka)
     chosen = model_named(model)
     _refuse_foreign(chosen, data, options.target)
-    asked = Asked(chosen, assigned(chosen, assignments), weka, options)
-    refuse_two_orders(options, asked.given)
-    return _trained_run(settings, data, asked, output)
+    request = TrainRequest(chosen, assigned(chosen, assignments), weka, options)
+    refuse_two_orders(options, request.given)
+    return _trained_run(settings, data, request, output)
 
 
 def _refuse_foreign(chosen: ModelEntry, data: str, target: str | None) -> None:
-    """A RUN holds its model, and a model file holds nothing that other code must rebuild."""
+    """Refuse a model of another library: a model file holds only models of likely."""
     if chosen.is_foreign:
         name = chosen.estimator.rpartition(".")[2]
         option = [] if target is None else ["--target", target]
         raise Refusal(
-            f"{chosen.name} belongs to another library; train saves its model, and a model file "
-            "holds models of likely alone. Score it with likely compare, search its settings with "
-            f"likely tune, or fit Prepared({name}()) in Python.",
+            f"{chosen.name} belongs to another library; likely train can save only models of "
+            "likely. Score it with likely compare, search its settings with likely tune, or fit "
+            f"Prepared({name}()) in Python.",
             Exit.USAGE,
             shlex.join(["likely", "compare", data, chosen.name, *option]),
         )
 
 
-def _trained_run(settings: Settings, name: str, asked: Asked, output: str | None) -> Answer:
-    from likely.cli.using import using_jobs
+def _trained_run(
+    settings: Settings, name: str, request: TrainRequest, output: str | None
+) -> Answer:
     from likely.runs import RunFolder, new_run
 
-    with new_run(asked.model.name, output) as where, using_jobs(settings.jobs):
-        trained = train_on(settings, name, asked)
+    with new_run(request.model.name, output) as where, settings.using_jobs():
+        trained = train_on(settings, name, request)
         draft = RunFolder(where.draft)
         write_evidence(draft, trained)
         draft.write_model(trained.model, run_facts(settings, trained))
-        saved = save_copy(trained.model, asked.weka)
+        saved = save_copy(trained.model, request.weka)
     place = where.path
     run = "@last" if output is None else shlex.quote(str(place))
-    after = "final" if trained.data.seal is not None and asked.model.supervised else "explain"
+    after = "final" if trained.data.seal is not None and request.model.supervised else "explain"
     return Answer(
         text=f"{trained.text}\n\nSaved to {click.style(str(place), bold=True)}.",
         result={**trained.facts, "run": str(place)},
@@ -103,18 +103,18 @@ def _trained_run(settings: Settings, name: str, asked: Asked, output: str | None
     )
 
 
-def train_on(settings: Settings, name: str, asked: Asked) -> Trained:
-    """Open the data, score on rows that were held out, fit on all of them."""
-    from likely.cli.show import wrapped
-    from likely.cli.suitable import naming_rows
+def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedModel:
+    """Open the data, score the model on held-out rows, and fit it to all rows."""
+    from likely.cli.suitability import naming_rows
+    from likely.cli.terminal import wrapped
 
-    data, weka = _opened(settings, name, asked), asked.weka
+    data, weka = _opened(settings, name, request), request.weka
     data.refuse_sealed_rows("train")
     with naming_rows(data.rows, data.target):
-        if _wants_preparation(data, asked):
-            trained = fit_prepared(settings, data, asked)
+        if _wants_preparation(data, request):
+            trained = fit_prepared(settings, data, request)
         else:
-            trained = fit_direct(settings, name, data, asked)
+            trained = fit_direct(settings, name, data, request)
     if weka.test is None or data.target is None:
         return trained
     learned = replace(DataOptions.in_run(trained.facts), category=data.categories)
@@ -124,72 +124,72 @@ def train_on(settings: Settings, name: str, asked: Asked) -> Trained:
     )
 
 
-def _opened(settings: Settings, name: str, asked: Asked) -> "Dataset":
-    """The data with what was given about them, as far as the model can use it."""
+def _opened(settings: Settings, name: str, request: TrainRequest) -> "Dataset":
+    """The data with the options about it, refused if the model cannot use them."""
     from likely.workbench.dataset import dataset
 
-    _refuse_unused(asked)
-    data, options = dataset(name), asked.options
-    if asked.weka.target is not None or (options.target is None and data.target is None):
-        options = replace(options, target=target_named(asked.weka, data.source.names))
+    _refuse_unused(request)
+    data, options = dataset(name), request.options
+    if request.weka.target is not None or (options.target is None and data.target is None):
+        options = replace(options, target=target_named(request.weka, data.source.names))
     data = options.on(settings, data)
-    if asked.model.supervised:
+    if request.model.supervised:
         refuse_no_target(settings, data)
         data.refuse_no_features()
     return data
 
 
-def _refuse_unused(asked: Asked) -> None:
-    """Columns beside the features that the fit of the model does not take."""
+def _refuse_unused(request: TrainRequest) -> None:
+    """Refuse weights, offsets, exposures or clusters that the fit of the model does not take."""
     import inspect
 
     from likely.workbench.roles import ARGUMENTS
 
     for role, argument in ARGUMENTS.items():
-        if getattr(asked.options, role) is None:
+        if getattr(request.options, role) is None:
             continue
         able = [
             model.name
             for model in trainable()
             if argument in inspect.signature(model.load().fit).parameters
         ]
-        if asked.model.name not in able:
+        if request.model.name not in able:
             raise Refusal(
-                f"{asked.model.name} has no use for --{role}; it is for {', '.join(able)}. Leave "
-                "it out, or use one of these.",
+                f"{request.model.name} does not take --{role}; {', '.join(able)} do. Leave the "
+                "option out, or use one of these models.",
                 Exit.USAGE,
                 "likely models",
             )
 
 
-def _wants_preparation(data: "Dataset", asked: Asked) -> bool:
+def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
     """Whether the table is prepared inside the fit, and scored by cross-validation."""
-    chosen, beside = asked.model, data.roles.beside()
+    chosen, beside = request.model, data.roles.beside()
     if not chosen.supervised:
         return False
     if beside:
         if not chosen.streams:
             raise Refusal(
-                f"{chosen.name} prepares its table inside the fit, which takes features and the "
-                f"target alone; --{next(iter(beside))} was given. Leave it out, or use "
+                f"{chosen.name} prepares its columns inside the fit, which takes only features "
+                f"and a target; --{next(iter(beside))} was given. Leave it out, or use "
                 f"one of {', '.join(entry.name for entry in trainable() if entry.streams)}.",
                 Exit.USAGE,
                 "likely models",
             )
         return False
-    if data.sealed or not chosen.streams or asked.weka.folds is not None:
+    if data.sealed or not chosen.streams or request.weka.folds is not None:
         return True
     if not data.in_memory:
         return False
     if data.declared or chosen.missing:
         return data.declared
-    from likely.cli.suitable import has_gaps_or_dates
+    from likely.cli.suitability import has_gaps_or_dates
 
     return has_gaps_or_dates(data.table, data.roles)
 
 
-def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
-    """What ``run.json`` keeps."""
+def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
+    """The content of ``run.json``."""
     from datetime import UTC, datetime
 
     from likely.runs.seals import seal_facts
@@ -216,8 +216,8 @@ def run_facts(settings: Settings, trained: Trained) -> dict[str, Any]:
     }
 
 
-def write_evidence(run: "RunFolder", trained: Trained) -> None:
-    """What the report reads beside the model and its facts: held-out rows, a look at the data."""
+def write_evidence(run: "RunFolder", trained: TrainedModel) -> None:
+    """Write what the report also needs: held-out predictions and the checks of the data."""
     if trained.validation is not None:
         run.write_validation(trained.validation)
     data = trained.data
@@ -233,5 +233,5 @@ def write_evidence(run: "RunFolder", trained: Trained) -> None:
 
 
 def _written(value: Any) -> Any:
-    """NaN as it was given, for JSON has none."""
+    """NaN as text, because JSON has no NaN."""
     return "nan" if isinstance(value, float) and value != value else value

@@ -1,4 +1,4 @@
-"""``likely tune``: the best settings of one model; a search that is kept, and goes on."""
+"""``likely tune``: search for the best settings of one model; the search can be resumed."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from likely.cli.answer import Answer, as_json
+from likely.cli.answer import Answer, Exit, Refusal, as_json
 from likely.cli.assignments import (
     assigned,
     model_named,
@@ -17,31 +17,30 @@ from likely.cli.assignments import (
     space_given,
     trainable,
 )
-from likely.cli.compare import metric_option, refuse_unknown_metric
-from likely.cli.exits import Exit, Refusal
-from likely.cli.kinds import about_task
+from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
 from likely.cli.options import DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
+from likely.cli.suitability import about_task
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
 if TYPE_CHECKING:
-    from likely.cli.fits import Trained
+    from likely.cli.fits import TrainedModel
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
 
 
-class Wanted(NamedTuple):
-    """The search that was asked for."""
+class SearchOptions(NamedTuple):
+    """The options of a search."""
 
     search: str
     trials: int | None
     minutes: float | None
     nested: int | None
     folds: int
-    by_hand: tuple[Mapping[str, Any], ...] | None = None  # what --try says
-    space: Mapping[str, Any] | None = None  # what --space declares
+    by_hand: tuple[Mapping[str, Any], ...] | None = None  # --try
+    space: Mapping[str, Any] | None = None  # --space
     metric: str | None = None
 
 
@@ -50,39 +49,53 @@ class Wanted(NamedTuple):
 @click.argument("model")
 @data_options("target", "kind", "order", "group", "by_time", "drop", "category")
 @click.option(
-    "--search", type=click.Choice(list(SEARCHES)), default="random", help="How to search."
+    "--search",
+    type=click.Choice(list(SEARCHES)),
+    default="random",
+    show_default=True,
+    help="Search method.",
 )
-@click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Settings to try; 50.")
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of trials [default: 50, or no limit with --minutes].",
+)
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
     metavar="M",
-    help="No trial begins later.",
+    help="Stop starting new trials after this many minutes.",
 )
 @click.option(
     "--nested",
     type=click.IntRange(min=2),
     metavar="K",
-    help="Search again without each of K folds, for an honest score.",
+    help="Repeat the search without each of K folds, for an unbiased score.",
 )
-@click.option("--folds", type=click.IntRange(min=2), default=5, help="That score each trial; 5.")
+@folds_option
 @metric_option
 @click.option(
     "--try",
     "tries",
     multiple=True,
     metavar="NAME=VALUE,...",
-    help="Settings of your own, tried before the search begins.",
+    help="Settings to try before the search starts. May be repeated.",
 )
 @click.option(
     "--space",
     "declared",
     multiple=True,
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
-    help="A setting to search, in place of the usual ones; may be repeated.",
+    help="Setting to search, in place of the default ones. May be repeated.",
 )
 @set_option
-@click.option("-o", "output", metavar="RUN", help="The folder to write, or to go on with.")
+@click.option(
+    "-o",
+    "output",
+    metavar="RUN",
+    help="Folder to write, or to resume a search in [default: runs/NNN-MODEL].",
+)
 @global_options
 @click.pass_obj
 def tune(
@@ -103,11 +116,10 @@ def tune(
 ) -> Answer:
     """Search the settings of MODEL by cross-validation on DATA or the training rows of a SEAL.
 
-    Trials are kept as they end: after Ctrl-C, or a crash, -o RUN goes on where it stopped. A MODEL
-    of another library, given by its import path, needs --space, and cannot be saved: the RUN holds
-    the search alone.
+    Each trial is saved when it ends: after Ctrl-C or a crash, the same command with -o RUN resumes
+    the search. A MODEL of another library, given by its import path, needs --space and cannot be
+    saved: its RUN holds only the search.
     """
-    from likely.cli.using import using_jobs
     from likely.runs.catalogue import run_for_search
 
     space = space_given(declared)
@@ -116,9 +128,11 @@ def tune(
     place = run_for_search(model.rpartition(".")[2], output)
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
-    wanted = Wanted(search, trials, minutes, nested, folds, settings_tried(tries), space, metric)
-    with using_jobs(settings.jobs):
-        study = _searched(settings, rows, chosen, wanted, place)
+    how = SearchOptions(
+        search, trials, minutes, nested, folds, settings_tried(tries), space, metric
+    )
+    with settings.using_jobs():
+        study = _searched(settings, rows, chosen, how, place)
         if study.stopped == "interrupted":
             _say_how_to_go_on(settings, study, place)
         if chosen.is_foreign:
@@ -131,12 +145,12 @@ def tune(
 def _searchable(
     name: str, assignments: Sequence[str], space: Mapping[str, Any] | None
 ) -> ModelEntry:
-    """The model with its fixed settings, if there is a space of others to search."""
+    """The model with its --set parameters, refused if it has nothing to search."""
     entry = model_named(name)
     entry = entry.with_settings(assigned(entry, assignments))
     if not entry.supervised:
         raise Refusal(
-            f"{name} needs no target; a search scores predictions of one. Train it: likely train.",
+            f"{name} has no target; a search needs one to score. Use likely train instead.",
             Exit.USAGE,
             f"likely models {name}",
         )
@@ -144,7 +158,7 @@ def _searchable(
         near = [each.name for each in trainable() if each.name.startswith(f"{name}-")]
         instead = f"Use one of {', '.join(near)}, or add" if near else "Add"
         raise Refusal(
-            f"{name} has no usual space of settings; at least one --space was expected. {instead} "
+            f"{name} has no default search space; at least one --space was expected. {instead} "
             "--space NAME=LOW:HIGH, or NAME=A,B,C, for each setting to search.",
             Exit.USAGE,
             f"likely models {near[0] if near else name}",
@@ -153,9 +167,9 @@ def _searchable(
 
 
 def _searched(
-    settings: Settings, rows: "Dataset", chosen: ModelEntry, wanted: Wanted, place: "RunFolder"
+    settings: Settings, rows: "Dataset", chosen: ModelEntry, how: SearchOptions, place: "RunFolder"
 ) -> "Study":
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.errors import InUse
     from likely.runs.catalogue import discard
     from likely.workbench.search import study as studies
@@ -163,31 +177,31 @@ def _searched(
     new = not place.path.exists()
     place.note_search(settings.command)
     try:
-        with watched(settings, f"tuning {chosen.name}", wanted.trials, unit="trials run"):
+        with showing_progress(settings, f"tuning {chosen.name}", how.trials, unit="trials run"):
             return studies.tune(
                 rows,
                 model=chosen,
-                space=wanted.space,
-                search=wanted.search,
-                trials=wanted.trials,
-                minutes=wanted.minutes,
-                nested=wanted.nested,
-                folds=wanted.folds,
-                metric=wanted.metric,
-                by_hand=wanted.by_hand,
+                space=how.space,
+                search=how.search,
+                trials=how.trials,
+                minutes=how.minutes,
+                nested=how.nested,
+                folds=how.folds,
+                metric=how.metric,
+                by_hand=how.by_hand,
                 seed=settings.seed,
                 study=place.study,
             )
     except InUse:
-        raise  # another search has it
+        raise  # another search uses the folder
     except BaseException:
-        if new and not _has_scores(place.study):  # nothing to go on with
+        if new and not _has_scores(place.study):  # nothing to resume
             discard(place)
         raise
 
 
 def _has_scores(study: Path) -> bool:
-    """Whether a trial of the search has a score: one that failed will fail again."""
+    """Whether any trial of the search has a score; failed ones would only fail again."""
     from likely.workbench.search.trials import StudyFolder, TrialLog
 
     log = StudyFolder(study).trials
@@ -200,31 +214,31 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
 
     told = sentences(study)[0]
     raise Refusal(
-        f"The search was interrupted after {count(len(study.trials), 'trial')}, kept in "
-        f"{place.study}. So far: {told} The same command with -o {place.path} goes on.",
+        f"The search was interrupted after {count(len(study.trials), 'trial')}, saved in "
+        f"{place.study}. So far: {told} The same command with -o {place.path} resumes it.",
         Exit.INTERRUPTED,
         place.going_on(settings.command),
     )
 
 
-def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained":
+def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "TrainedModel":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
     from likely.cli.fits import (
-        Trained,
+        TrainedModel,
         dropped_columns,
         fit_and_validate,
         opening,
         plain_parameters,
         prepared_facts,
+        score_text,
     )
-    from likely.cli.score_table import score_text
-    from likely.cli.watch import watched
+    from likely.cli.progress_bar import showing_progress
     from likely.workbench.one_part import FEWEST_ROWS
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
     folds = objective.folds if rows.table.num_rows >= FEWEST_ROWS else None
-    with watched(settings, f"fitting {chosen.name}", None):
+    with showing_progress(settings, f"fitting {chosen.name}", None):
         found = fit_and_validate(best, rows, folds, seed=settings.seed)
     scores = None if found.score is None else found.score.to_json()
     findings = about_task(rows.settled) + dropped_columns(found.model)
@@ -235,14 +249,14 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         "scores": scores,
         "study": study_facts(study),
     }
-    text = "\n\n".join([opening(facts), *_told(study), score_text(found.score)[0]])
+    text = "\n\n".join([opening(facts), *_study_text(study), score_text(found.score)[0]])
     shown = plain_parameters(best.model) | study.best_parameters_
-    return Trained(found.model, facts, text, findings, rows, shown, found.validation)
+    return TrainedModel(found.model, facts, text, findings, rows, shown, found.validation)
 
 
-def _told(study: "Study") -> list[str]:
-    """What the search found, and its best trials."""
-    from likely.cli.show import table, wrapped
+def _study_text(study: "Study") -> list[str]:
+    """The result of the search in words, and a table of its best trials."""
+    from likely.cli.terminal import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
     said = "\n".join(wrapped(each) for each in sentences(study))
@@ -251,7 +265,7 @@ def _told(study: "Study") -> list[str]:
 
 
 def study_facts(study: "Study") -> dict[str, Any]:
-    """What ``study.json`` of a RUN says, for the report."""
+    """The content of ``study.json`` in a RUN, which the report reads."""
     low, high = study.nested_interval_
     nested = {"value": study.nested_score_, "low": low, "high": high} if study.outer else None
     return {
@@ -280,8 +294,8 @@ def study_facts(study: "Study") -> dict[str, Any]:
     }
 
 
-def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[Path, ...]:
-    """The model last: a folder with it is a whole RUN."""
+def _write(settings: Settings, place: "RunFolder", trained: "TrainedModel") -> tuple[Path, ...]:
+    """Write the RUN, the model last: a folder with a model is complete."""
     from likely.cli.train import run_facts, write_evidence
 
     write_evidence(place, trained)
@@ -290,19 +304,19 @@ def _write(settings: Settings, place: "RunFolder", trained: "Trained") -> tuple[
 
 
 def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") -> Answer:
-    """A model of another library: the search is kept, and the settings lead to a comparison."""
-    from likely.cli.show import wrapped
+    """The answer for a model of another library, which cannot be saved."""
+    from likely.cli.terminal import wrapped
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
     told = (
-        f"{chosen.name} belongs to another library, and a model file cannot hold it; the search is "
-        f"kept in {place.study}, without a model."
+        f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
+        f"{place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
-        text="\n\n".join([*_told(study), wrapped(told)]),
+        text="\n\n".join([*_study_text(study), wrapped(told)]),
         result={
             "model": chosen.name,
             "best_parameters": best,
@@ -317,7 +331,11 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
 
 
 def _answer(
-    trained: "Trained", study: "Study", place: Path, output: str | None, files: tuple[Path, ...]
+    trained: "TrainedModel",
+    study: "Study",
+    place: Path,
+    output: str | None,
+    files: tuple[Path, ...],
 ) -> Answer:
     from likely.runs.catalogue import unfinished_searches
 
@@ -325,7 +343,7 @@ def _answer(
     after = "final" if trained.data.seal is not None else "report"
     best = study.best_parameters_
     left = tuple(
-        f"{other} holds a search that was not finished; the same command with -o {other} goes on."
+        f"{other} holds an unfinished search; the same command with -o {other} resumes it."
         for other in unfinished_searches(trained.facts["model"])
     )
     return Answer(

@@ -1,4 +1,4 @@
-"""Weka's habits: ``-t FILE -T FILE -c COL -x FOLDS -s SEED -d FILE -l FILE`` in ``train``.
+"""Options as in Weka: ``-t FILE -T FILE -c COL -x FOLDS -s SEED -d FILE -l FILE`` in ``train``.
 
 -t training data, -T test data, -c the class (a name, a number from 1, first or last; the last if
 not given), -x folds, -s seed, -d file to save the model to, -l file to load a model from
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.exits import Exit, Refusal
+from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, gathered
 from likely.cli.settings import Settings
 from likely.errors import BrokenLedger, InvalidInput, UnusableRun
@@ -24,13 +23,11 @@ if TYPE_CHECKING:
     from likely.sealing.folder import SealFolder
     from likely.workbench.dataset import Dataset
 
-UNGUARDED = (
-    "unguarded: nothing counts how often that file is looked at. likely seal and likely final do."
-)
+UNGUARDED = "unguarded: evaluations on this file are not counted. Use likely seal and likely final."
 
 
 class Weka(NamedTuple):
-    """What Weka's options say."""
+    """The options as in Weka."""
 
     train: str | None = None
     test: str | None = None
@@ -46,13 +43,13 @@ class Weka(NamedTuple):
 
 
 OPTIONS = (  # letter, field of Weka, metavar, help
-    ("-l", "load", "FILE", "Weka's habit: score this saved model on -T."),
-    ("-d", "save", "FILE", "Weka's habit: save the model to this file too."),
-    ("-s", "seed", "N", "Weka's habit: --seed."),
-    ("-x", "folds", "N", "Score by cross-validation in N folds."),
-    ("-c", "target", "COL", "Weka's habit: --target; a name, a number, first or last."),
-    ("-T", "test", "FILE", "Weka's habit: score on this file too, unguarded."),
-    ("-t", "train", "FILE", "Weka's habit: DATA."),
+    ("-l", "load", "FILE", "As in Weka: saved model to score on the file -T."),
+    ("-d", "save", "FILE", "As in Weka: file to save a copy of the model to."),
+    ("-s", "seed", "N", "As in Weka: the same as --seed."),
+    ("-x", "folds", "N", "As in Weka: number of folds of cross-validation."),
+    ("-c", "target", "COL", "As in Weka: target column; a name, a number from 1, first or last."),
+    ("-T", "test", "FILE", "As in Weka: file to score on as well; such scores are not counted."),
+    ("-t", "train", "FILE", "As in Weka: the same as DATA."),
 )
 LEAST = {"seed": 0, "folds": 2}
 
@@ -101,8 +98,8 @@ def scored_elsewhere(
 ) -> tuple[str, dict[str, Any]]:
     """The score of a fitted model on another file: text and facts.
 
-    ``learned`` is what the model was trained with, its target above all.  A file that holds sealed
-    rows is refused: its score would be a look that nobody counts.
+    ``learned`` are the options that the model was trained with, including its target. A file that
+    holds sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.metrics import constant_prediction, metrics_for, score_of
     from likely.workbench.dataset import dataset
@@ -112,8 +109,7 @@ def scored_elsewhere(
     data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
     if target not in data.source.names:
         raise Refusal(
-            f"{test} has no column {target!r}; a score needs to know what happened. Give a file "
-            "with the target.",
+            f"{test} has no column {target!r}; a score needs the target. Give a file that has it.",
             Exit.DATA,
             "likely train --help",
         )
@@ -152,7 +148,7 @@ def _unguarded(
 
 
 def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
-    """What the model was fitted to say of the target."""
+    """The task that the model was fitted to."""
     from likely.workbench.task import Task, task_of
 
     target = str(learned.target)
@@ -160,7 +156,7 @@ def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
     if classes is None:
         try:
             found = task_of(rows, target, kind=learned.kind)
-        except InvalidInput:  # these values are not of the kind that was learned
+        except InvalidInput:  # these values are not of the kind in training
             found = task_of(rows, target)
         return task_of(rows, target, kind="real") if found.has_classes else found
     labels = tuple(classes.tolist())
@@ -172,13 +168,13 @@ def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
 
 def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
-    from likely.cli.show import wrapped
+    from likely.cli.terminal import wrapped
     from likely.runs import open_run
     from likely.workbench.dataset import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(
-            "-l loads a model to be scored, and no data came with it. Give them with -T FILE."
+            "-l was given without -T; a saved model is scored on a file. Add -T FILE."
         )
     opened = open_run(weka.load)
     learned = DataOptions.in_run(opened.facts)

@@ -1,4 +1,4 @@
-"""The page: sections of each run, put into one HTML file that asks for nothing else."""
+"""The page: the sections of each run in one HTML file that needs no other file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,17 +6,14 @@ from typing import Any, NamedTuple, final
 
 from likely.report.figures import ID
 from likely.report.section import LeftOut, Picture, Section
-from likely.report.sections.broken_ledger import warning_of, with_warning
 from likely.report.sections.calibration import calibration
-from likely.report.sections.checks import checks
-from likely.report.sections.command import command
-from likely.report.sections.comparison import comparing
+from likely.report.sections.comparison import comparison
 from likely.report.sections.curves import curves
-from likely.report.sections.ledger import ledger
+from likely.report.sections.ledger import ledger, warning_of, with_warning
 from likely.report.sections.mistakes import mistakes
 from likely.report.sections.model import model_page
 from likely.report.sections.overview import overview
-from likely.report.sections.question import question
+from likely.report.sections.question import checks, command, question
 from likely.report.sections.ranking import ranking
 from likely.report.sections.residuals import residuals
 from likely.report.sections.tuning import tuning
@@ -27,7 +24,7 @@ SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as o
     verdict,
     question,
     checks,
-    comparing,
+    comparison,
     tuning,
     curves,
     calibration,
@@ -40,23 +37,23 @@ SECTIONS: tuple[Callable[[RunFacts], Section | LeftOut | None], ...] = (  # as o
 )
 
 
-class Part(NamedTuple):
-    """One run: what is told about it, and what is not."""
+class RunPart(NamedTuple):
+    """The part of the page about one run: its sections, and those that are missing."""
 
     key: str
     title: str
     sections: tuple[Section, ...]
     left_out: tuple[LeftOut, ...]
-    warning: str | None = None  # of a ledger that is not as it was written
+    warning: str | None = None  # about a ledger that was changed
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A page in one string, and what it could not tell."""
+    """The page as HTML, with its parts."""
 
     html: str
-    parts: tuple[Part, ...]
+    parts: tuple[RunPart, ...]
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -77,22 +74,22 @@ def report_of(runs: Sequence[RunFacts]) -> Report:
         overview=overview(runs) if len(runs) > 1 else None,
         level=2 if len(runs) == 1 else 3,
         version=_version(),
-        svg=_Numbered(),
+        svg=_PictureNumbers(),
     )
     return Report(html, parts)
 
 
-def _part(facts: RunFacts, key: str) -> Part:
+def _part(facts: RunFacts, key: str) -> RunPart:
     told = [section(facts) for section in SECTIONS]
     sections = [each for each in told if isinstance(each, Section)]
     left_out = tuple(each for each in told if isinstance(each, LeftOut))
     warning = warning_of(facts)
     if warning is not None:  # before anything else is claimed
         sections[0] = with_warning(sections[0], warning)
-    return Part(key, facts.name, tuple(sections), left_out, warning)
+    return RunPart(key, facts.name, tuple(sections), left_out, warning)
 
 
-class _Numbered:
+class _PictureNumbers:
     """Gives each picture ids of its own, in the order of the page."""
 
     def __init__(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, final
 
+MANY_FACTS, SHORT = 8, 24  # rows of facts, and letters of each, to be set in columns
 PHONE = 56  # letters of a table beside each other on a phone
 LONGEST_LINE, GAP = 26, 2  # letters of a cell before it is broken, and between cells
 
@@ -42,10 +43,15 @@ class Facts:
     strong: frozenset[str] = frozenset()  # names that must not be overlooked
     code: frozenset[str] = frozenset()  # names whose value is a hash or a command
 
+    @property
+    def compact(self) -> bool:
+        """Whether there are many short facts, which fit into several columns."""
+        return len(self.rows) >= MANY_FACTS and all(len(text) < SHORT for _, text in self.rows)
+
 
 @final
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows of cells; the first ``left`` columns are words, the others numbers."""
 
     kind: ClassVar[str] = "table"
@@ -90,7 +96,7 @@ class Gallery:
     @property
     def uneven(self) -> bool:
         """Whether one of them is a table, which needs more room than a picture."""
-        return any(each.kind == Table.kind for each in self.blocks)
+        return any(each.kind == TableBlock.kind for each in self.blocks)
 
 
 @final
@@ -107,14 +113,14 @@ class Remark:
 
 @final
 @dataclass(frozen=True)
-class Code:
+class CodeBlock:
     """A command to copy."""
 
     kind: ClassVar[str] = "code"
     text: str
 
 
-Block = Text | Heading | Facts | Table | Picture | Gallery | Remark | Code
+Block = Text | Heading | Facts | TableBlock | Picture | Gallery | Remark | CodeBlock
 
 
 @final

@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from likely.cli.main import run
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.report.section import Gallery, Remark, Section
-from likely.report.sections.broken_ledger import with_warning
+from likely.report.sections.ledger import with_warning
 from likely.report.sections.overview import overview
 from likely.runs import read_run
 
@@ -39,8 +39,8 @@ def test_the_verdict_begins_with_a_stop_and_is_not_green(broken):
     (part,) = report_of([read_run(broken)]).parts
     first, *others = remarks(part.sections[0].blocks)
     assert part.sections[0].key == "verdict"
-    assert (first.badge, first.tone) == ("ledger broken", "stop")
-    assert "churn.seal is not as it was written" in first.text
+    assert (first.badge, first.tone) == ("ledger changed", "stop")
+    assert "The ledger of churn.seal was changed" in first.text
     assert others
     assert {each.tone for each in others} == {"stop"}
 
@@ -48,24 +48,24 @@ def test_the_verdict_begins_with_a_stop_and_is_not_green(broken):
 def test_a_sound_ledger_has_its_verdict_alone(whole):
     told = report_of([read_run(whole)])
     assert told.warnings == ()
-    assert "ledger broken" not in told.html
+    assert "ledger changed" not in told.html
     assert "stop" not in {each.tone for each in remarks(told.parts[0].sections[0].blocks)}
 
 
 def test_what_was_green_is_not():
     good = Remark("better", tone="good")
-    doubted = with_warning(Section("verdict", "The verdict", (Gallery((good,)), good)), "broken")
+    doubted = with_warning(Section("verdict", "Result", (Gallery((good,)), good)), "broken")
     assert [each.tone for each in remarks(doubted.blocks)] == ["stop"] * 3
 
 
 def test_the_terminal_says_it_and_names_the_check(broken, capsys):
     assert run(["report", str(broken), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert "churn.seal is not as it was written" in said["findings"][0]
+    assert "The ledger of churn.seal was changed" in said["findings"][0]
     assert said["next"] == "likely ledger verify churn.seal"
 
 
 def test_the_table_of_runs_says_which_ledger_is_broken(broken, whole):
     bad, good = overview([read_run(broken), read_run(whole)]).rows
-    assert bad[3].endswith("; ledger broken")
-    assert "broken" not in good[3]
+    assert bad[3].endswith("; ledger changed")
+    assert "changed" not in good[3]

@@ -42,7 +42,7 @@ def test_the_models_own_come_first_by_size_then_settings_then_iterations():
         curve("l2", [0.1, 1.0]),
         curve("size", [10, 20]),
     )
-    words = ("Learning curve of logistic", "Validation curve", "Curve of logistic", "naive-bayes")
+    words = ("Learning curve of logistic", "Validation curve", "Score of logistic", "naive-bayes")
     for each, said in zip(pictures, words, strict=True):
         assert said in each.caption
 
@@ -71,7 +71,7 @@ def test_nothing_of_the_run_is_marked_on_the_curve_of_another_model():
 def test_a_curve_with_the_settings_of_the_run_says_so():
     usual, own = drawn(curve("size", [10, 20]), curve("size", [10, 20], run="run"))
     assert "settings of this run" not in usual.caption
-    assert "Learning curve of logistic, with the settings of this run: what" in own.caption
+    assert "Learning curve of logistic, with the settings of this run." in own.caption
 
 
 def test_more_rows_are_never_called_the_best():
@@ -103,5 +103,5 @@ def test_a_choice_that_a_logarithmic_axis_has_not_is_told_in_words():
     run = {**RUN, "parameters": {"l2": 0.0}}
     section = curves(RunFacts("run", run, curves=(curve("l2", [0.001, 1.0, 1000.0]),)))
     picture = section.blocks[-1].blocks[0]
-    assert picture.caption.endswith("Chosen: 0 is off the axis.")
+    assert picture.caption.endswith("Chosen: 0 is outside the axis.")
     assert "Chosen" not in picture.svg.partition(">")[2]

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from likely.report import report_of
+from likely.report.page import report_of
 from likely.report.sections.overview import overview
 from likely.runs import read_run
 from tests.report.runs_by_hand import rewritten
@@ -27,11 +27,11 @@ def test_training_and_sealed_rows_are_in_columns_of_their_own(runs):
     table = overview(runs)
     place = {name: k for k, name in enumerate(table.head)}
     tuned, first, second = table.rows
-    assert tuned[place["sealed rows"]] == "not opened"
+    assert tuned[place["sealed rows"]] == "not evaluated"
     assert tuned[place["training rows"]].endswith("; cross-validated, 5 folds, best of 12 trials")
     assert first[place["training rows"]].endswith("; cross-validated, 5 folds")
     assert first[place["sealed rows"]].endswith("); evaluation 1 of 1")
-    assert second[place["sealed rows"]].endswith("); evaluation 2 of 1")
+    assert second[place["sealed rows"]].endswith("); evaluation 2, beyond the budget of 1")
     assert not table.marked
 
 
@@ -54,7 +54,7 @@ def test_runs_without_a_seal_say_so(runs, tmp_path):
 def test_a_tuned_verdict_says_that_it_was_chosen(runs):
     html = report_of([runs[0]]).html
     assert (
-        "Its settings are the best of 12 trials on these rows, so the score is optimistic." in html
+        "Its settings are the best of 12 trials on these rows, so this score is optimistic." in html
     )
     assert "so that it is too good" not in report_of([runs[1]]).html
 
@@ -71,5 +71,5 @@ def test_a_second_look_says_the_level_of_its_interval(runs, tmp_path):
 
 def test_nobody_is_told_to_choose_by_sealed_rows(runs):
     said = overview(runs).caption
-    assert "Choose a run by its training rows" in said
-    assert "for the run that was chosen, and not for choosing" in said
+    assert "Choose a run by its score on held-out training rows" in said
+    assert "use the sealed rows only for the chosen run" in said

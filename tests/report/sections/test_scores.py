@@ -15,7 +15,7 @@ def test_the_positive_class_and_its_threshold_are_named(tmp_path):
     folder = write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(), "logistic")
     facts = read_run(folder)
     table = metrics_table(facts, score_of_run(facts))
-    assert "F₁ is that of yes, predicted if its probability is above 0.5" in table.caption
+    assert "F₁ is for yes, predicted if its probability is above 0.5" in table.caption
     assert "predicts yes for every row, that of accuracy the more common class" in table.caption
     picture = mistakes(facts).blocks[0].blocks[0]
     assert "yes is the positive class, predicted if its probability is above 0.5" in picture.caption
@@ -36,7 +36,7 @@ def test_an_infinite_deviance_is_a_dash_with_a_reason():
     assert cells["Poisson deviance per row ↓"][:2] == ("–", "–")
     assert cells["Poisson deviance per row ↓"][2] != "–"  # the constant has one
     assert cells["R² ↑"][0] != "–"
-    assert "– Poisson deviance per row, Poisson deviance explained: infinite" in table.caption
+    assert "– for Poisson deviance per row, Poisson deviance explained: infinite" in table.caption
     assert "∞" not in str(table.rows)
 
 

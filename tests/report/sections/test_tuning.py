@@ -21,4 +21,4 @@ def test_settings_have_one_order_in_all_rows():
 
 def test_what_the_interval_is_of_is_said():
     said = tuning(RunFacts("run", {}, study=study({}))).blocks[0].text
-    assert "Intervals are for the held-out rows alone" in said
+    assert "Intervals are for the held-out rows." in said

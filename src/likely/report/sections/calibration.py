@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: reliability, Brier score and log loss taken apart."""
+"""Calibration: reliability diagram, and the decomposition of Brier score and log loss."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from likely.metrics.calibration import (
 )
 from likely.metrics.classes import Brier, LogLoss
 from likely.report.figures import ACCENT, MUTED, SERIES, SIZE, diagonal, picture, thousands
-from likely.report.section import Block, Gallery, LeftOut, Picture, Section, Table, Text
+from likely.report.section import Block, Gallery, LeftOut, Picture, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Calibration"
-PREDICTED = "Calibration, mistakes and whatever else rests on held-out predictions"
-NEEDS = "the run keeps none: too few rows, or a file that was streamed"
+PREDICTED = "Calibration, ranking and mistakes"
+NEEDS = "no held-out predictions were saved: too few rows, or a streamed file"
 MOST_CLASSES = len(SERIES)  # drawn
 LONGEST_LABEL = 18
 SHARES = (0.0, 0.5, 1.0)  # that an axis names; more would touch those of the next diagram
@@ -49,7 +49,7 @@ def calibration(facts: RunFacts) -> Section | LeftOut | None:
 
 
 def events_drawn(held: Validation) -> list[int]:
-    """The classes to be drawn: the second of two; of many, the most frequent."""
+    """The classes to draw: the second of two, or the most frequent of several."""
     if len(held.labels) == 2:
         return [1]
     counts = np.bincount(held.truth.y, minlength=len(held.labels))
@@ -66,7 +66,7 @@ def _curve(held: Validation, k: int) -> list[Bin]:
 
 
 def _diagram(held: Validation) -> Picture:
-    """Of two classes one curve; of more a small diagram for each, for curves hide one another."""
+    """One curve for two classes; a small diagram for each of several, because curves overlap."""
     curves = {k: _curve(held, k) for k in events_drawn(held)}
     across = min(len(curves), MOST_ACROSS)
     grid = (-(-len(curves) // across), across)
@@ -116,7 +116,7 @@ def _reliability(ax: Any, held: Validation, k: int, bins: list[Bin]) -> None:
 
 
 def _histogram(held: Validation) -> Picture:
-    """How often each probability was said."""
+    """The histogram of predicted probabilities."""
     two = len(held.labels) == 2
     p = np.exp(held.prediction.log_p)
     confidence = p[:, 1] if two else p.max(axis=1)
@@ -136,7 +136,7 @@ def _histogram(held: Validation) -> Picture:
     )
 
 
-def _decomposed(held: Validation) -> Table:
+def _decomposed(held: Validation) -> TableBlock:
     rows = []
     for metric in (Brier(), LogLoss()):
         statistics = metric.statistics(held.truth, held.prediction)
@@ -146,10 +146,10 @@ def _decomposed(held: Validation) -> Table:
             written = (fixed(part, DECIMALS) for part in (value, *parts))
             rows.append((capitalised(metric.title), *written))
     caption = (
-        "Score = reliability (loss by miscalibration) - resolution (gain by telling rows apart) + "
+        "Score = reliability (loss by miscalibration) − resolution (gain over the baseline) + "
         "uncertainty (the baseline) + rest (differences within bins)."
     )
     if len(held.labels) > 2:
-        caption += " The log loss of several classes has no such sum."
+        caption += " The log loss of several classes has no such decomposition."
     head = ("score", "value", "reliability", "resolution", "uncertainty", "rest")
-    return Table(head, tuple(rows), caption=caption)
+    return TableBlock(head, tuple(rows), caption=caption)

@@ -37,8 +37,8 @@ LINES = (  # of a point: the value and the ends of its band
     ("Held out", ACCENT, ("validation", "low", "high")),
 )
 READING = (
-    "The held-out score is what counts. A gap that closes as rows are added asks for more rows; "
-    "two curves that met ask for another model; a held-out curve that turns asks to stop there."
+    "If the gap between the two curves closes as rows are added, more rows would help; if the "
+    "curves have met, try another model; if the held-out curve turns, stop there."
 )
 
 
@@ -46,35 +46,33 @@ def curves(facts: RunFacts) -> Section | LeftOut | None:
     if not facts.curves:
         if facts.run.get("target") is None:
             return None
-        return LeftOut(
-            TITLE, f"none was drawn; {shlex.join(['likely', 'curve', facts.path])} does so"
-        )
+        return LeftOut(TITLE, f"none was saved; run {shlex.join(['likely', 'curve', facts.path])}")
     own = str(facts.run.get("model"))
     ordered = sorted(facts.curves, key=lambda each: (each.get("model") != own, _place(each)))
-    drawn = tuple(_drawn(_Drawn.of(each, facts)) for each in ordered)
+    drawn = tuple(_drawn(_CurvePlot.of(each, facts)) for each in ordered)
     if len(drawn) == 1:  # its reading beside it
         return Section("curves", TITLE, (Gallery((*drawn, Text(READING))),))
     return Section("curves", TITLE, (Text(READING), Gallery(drawn)))
 
 
 def _place(curve: Record) -> float:
-    """By size first, by iteration last."""
+    """The order of curves: by size first, by iteration last."""
     return float(ORDER.index(curve["of"])) if curve["of"] in ORDER else 0.5
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class _CurvePlot:
     """A curve, with where its points are drawn and the places that are marked."""
 
     curve: Record
     points: tuple[Record, ...]
     x: tuple[float, ...]
-    words: bool  # whether the values have no places of their own
-    marks: tuple[tuple[float, str], ...]  # places, with what is said of them
+    words: bool  # whether the values are not numbers
+    marks: tuple[tuple[float, str], ...]  # places and their labels
 
     @classmethod
-    def of(cls, curve: Record, facts: RunFacts) -> "_Drawn":
+    def of(cls, curve: Record, facts: RunFacts) -> "_CurvePlot":
         points = tuple(each for each in curve["points"] if not each.get("problem"))
         words = any(not _is_number(each["x"]) for each in points)
         x = tuple(float(k if words else each["x"]) for k, each in enumerate(points))
@@ -110,7 +108,7 @@ class _Drawn:
 
 
 def _chosen(curve: Record, facts: RunFacts) -> Any:
-    """What the curve says was chosen, else what this run has; None where it is another model's."""
+    """The value chosen in the curve, else that of this run; None for another model."""
     if curve.get("chosen") is not None:
         return curve["chosen"]
     if curve.get("model") != facts.run.get("model"):
@@ -121,7 +119,7 @@ def _chosen(curve: Record, facts: RunFacts) -> Any:
 
 
 def _best(curve: Record, points: Sequence[Record]) -> int | None:
-    """The place with the best held-out score; more rows are always better."""
+    """The point with the best held-out score; None for training rows."""
     sign = 1 if curve.get("better", "lower") == "lower" else -1
     scored = [i for i, point in enumerate(points) if point["validation"] is not None]
     if curve["of"] == "size" or not scored:
@@ -129,7 +127,7 @@ def _best(curve: Record, points: Sequence[Record]) -> int | None:
     return min(scored, key=lambda i: sign * float(points[i]["validation"]))
 
 
-def _drawn(shown: _Drawn) -> Picture:
+def _drawn(shown: _CurvePlot) -> Picture:
     curve, points = shown.curve, shown.points
 
     def draw(ax: Any) -> None:
@@ -137,7 +135,7 @@ def _drawn(shown: _Drawn) -> Picture:
             lines = [[_known(point.get(key)) for point in points] for key in keys]
             _band(ax, shown.x, lines, colour, name)
         if curve.get("constant") is not None:
-            dashes = {"linestyle": (0, (4, 3)), "label": "Best constant"}
+            dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
             ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
         for k, (place, said) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
@@ -154,7 +152,7 @@ def _drawn(shown: _Drawn) -> Picture:
     return picture(draw, f"{label}; {told}.", caption=_caption(shown))
 
 
-def _ticks(ax: Any, shown: _Drawn) -> None:
+def _ticks(ax: Any, shown: _CurvePlot) -> None:
     x = shown.x
     whole = all(place == int(place) for place in x)
     if shown.words:
@@ -196,20 +194,20 @@ def _short(value: Any) -> str:
     return setting(value) if _is_number(value) else str(value)
 
 
-def _caption(shown: _Drawn) -> str:
+def _caption(shown: _CurvePlot) -> str:
     curve = shown.curve
     name = f" of {curve['model']}" if curve.get("model") else ""
     name += ", with the settings of this run," if curve.get("run") else ""
     kinds = {
-        "size": f"Learning curve{name.rstrip(',')}: what more rows would bring.",
-        "iterations": f"Curve{name} by iteration: where training should stop.",
+        "size": f"Learning curve{name.rstrip(',')}.",
+        "iterations": f"Score{name} by iteration.",
     }
-    said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')}, along {curve['of']}.")
+    said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
     folds = f" over {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
     folds += split_text(curve.get("group"), curve.get("by_time"))
     failed = len(curve["points"]) - len(shown.points)
-    gone = f" {count(failed, 'point')} could not be fitted." if failed else ""
+    gone = f" {count(failed, 'point')} could not be scored." if failed else ""
     far = "".join(
-        f" {what} is off the axis." for place, what in shown.marks if not shown.has(place)
+        f" {what} is outside the axis." for place, what in shown.marks if not shown.has(place)
     )
     return f"{said} Bands are 95 % intervals of the mean{folds}.{gone}{far}"

@@ -1,32 +1,48 @@
-"""The ledger of the seal: every look at the test set, and whether the chain of lines holds."""
+"""The ledger of the seal: every evaluation of the test set, and whether a line was changed."""
 
-import re
-from typing import Any
+from dataclasses import replace
 
 from likely.formatting import (
     count,
-    estimate_cells,
-    percent_level,
     short_hash,
-    short_number,
     shortened,
 )
-from likely.report.section import Block, Facts, LeftOut, Remark, Section, Table
-from likely.report.sections.question import looks, seal_name
+from likely.report.section import Block, Facts, Gallery, LeftOut, Remark, Section, TableBlock
+from likely.report.sections.question import evaluations, seal_name
 from likely.runs.folder import RunFacts
 from likely.runs.seals import LedgerFacts
+from likely.sealing.ledger_text import details_of
 
+TITLE = "Ledger"
+CHANGED = "ledger changed"  # a badge
 LONGEST = 160  # letters of a remark
-LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
 
 def ledger(facts: RunFacts) -> Section | LeftOut:
     found = facts.ledger
     if found is not None:
-        return Section("ledger", "The ledger", tuple(_blocks(found)))
+        return Section("ledger", TITLE, tuple(_blocks(found)))
     if facts.run.get("seal"):
-        return Section("ledger", "The ledger", tuple(_remembered(facts)))
-    return LeftOut("The ledger", f"no rows were sealed; {facts.command('seal')} keeps some")
+        return Section("ledger", TITLE, tuple(_remembered(facts)))
+    return LeftOut(TITLE, f"no rows were sealed; run {facts.command('seal')}")
+
+
+def warning_of(facts: RunFacts) -> str | None:
+    """The warning for a run; None where the ledger is intact, or there is none."""
+    found = facts.ledger
+    if found is None or found.sound:
+        return None
+    return (
+        f"The ledger of {found.name} was changed, so the number of evaluations of its test set is "
+        f"unknown: the scores of {facts.name} cannot be trusted. "
+        f"{' '.join(found.problems)}"
+    )
+
+
+def with_warning(section: Section, warning: str) -> Section:
+    """The section with the warning above it, and its remarks in the same tone."""
+    stop = Remark(warning, badge=CHANGED, tone="stop")
+    return replace(section, blocks=(stop, *map(_in_stop_tone, section.blocks)))
 
 
 def _blocks(found: LedgerFacts) -> list[Block]:
@@ -37,77 +53,41 @@ def _blocks(found: LedgerFacts) -> list[Block]:
             str(entry["n"]),
             str(entry["time"]).replace("T", " ").removesuffix("Z"),
             str(entry["event"]),
-            shortened(_told(entry), LONGEST),
+            shortened(details_of(entry), LONGEST),
             short_hash(entry["previous"]),
         )
         for entry in found.entries
     )
     return [
         Remark(
-            f"{found.name}: {count(len(rows), 'line')}, each with the hash of the line before; the "
-            f"chain holds. {count(found.n_test, 'sealed row')}, judge {found.judge}.",
+            f"{found.name}: {count(len(rows), 'line')}, each with the hash of the previous line; "
+            f"no line was changed. {count(found.n_test, 'sealed row')}, judge {found.judge}.",
             tone="good",
         ),
-        Table(("line", "time (UTC)", "event", "what", "hash of the line before"), rows, left=5),
+        TableBlock(("line", "time (UTC)", "event", "details", "previous hash"), rows, left=5),
         Facts((("Head", found.head),), code=frozenset({"Head"})),
     ]
 
 
 def _remembered(facts: RunFacts) -> list[Block]:
-    """Of a seal that is gone: what the run and its look have written down."""
+    """What the run and its evaluation recorded about a seal that was not found."""
     seal, final = facts.run["seal"], facts.final or {}
     name = seal_name(seal)
     known = (
         ("Sealed rows", final.get("n_rows", seal.get("rows"))),
         ("Judge", final.get("judge", seal.get("judge"))),
-        ("Looks", looks(facts).partition(",")[0]),
+        ("Evaluations", evaluations(facts).partition(" when")[0]),
         ("Lines when the run was trained", seal.get("count")),
         ("Head when the run was trained", seal.get("head")),
-        ("Head after the look", final.get("head")),
+        ("Head after the evaluation", final.get("head")),
     )
     rows = tuple((what, str(value)) for what, value in known if value not in (None, ""))
-    why = f"{name} is not here, so that its ledger cannot be checked; the run remembers this."
+    why = f"{name} was not found, so its ledger cannot be checked. The run recorded this:"
     heads = frozenset(what for what, _ in rows if what.startswith("Head"))
     return [Remark(why, tone="warn"), Facts(rows, code=heads)]
 
 
-def _told(entry: Any) -> str:
-    """What a line says, in words."""
-    event = entry["event"]
-    if event == "score":
-        numbers = (entry[key] for key in ("value", "low", "high", "constant"))
-        value, ends, constant = estimate_cells(*numbers)
-        of = "" if entry.get("own", True) else "; of an earlier model: this one is not better"
-        return (
-            f"evaluation {entry['look']}: {entry['metric']} {value} ({_level(entry)}interval "
-            f"{ends}), baseline {constant}{of}"
-        )
-    if event == "commit":
-        return f"evaluation {entry['look']}: predictions fixed, of {_rounded(str(entry['model']))}"
-    if event == "again":
-        return f"evaluation {entry['look']}, because: {entry['reason']}"
-    if event == "refused":
-        return _refused(entry)
-    left_out = ("n", "time", "event", "previous", "manifest")
-    said = ", ".join(f"{key} {value}" for key, value in entry.items() if key not in left_out)
-    return _rounded(said)
-
-
-def _refused(entry: Any) -> str:
-    """What was asked for, and why it was not done."""
-    doing = str(entry.get("doing", ""))
-    if entry.get("data") is not None:
-        rows = count(int(entry.get("rows", 0)), "sealed row")
-        return f"{doing} of {entry['data']}, which holds {rows}"
-    return f"{doing}: {entry['why']}" if entry.get("why") else doing
-
-
-def _level(entry: Any) -> str:
-    level = entry.get("level")
-    return "" if level is None else f"{percent_level(level)} "
-
-
-def _rounded(text: str) -> str:
-    """Settings with four digits that count, and room to break a line after each comma."""
-    short = LONG_NUMBER.sub(lambda found: short_number(float(found[0])), text)
-    return re.sub(r",(?=\S)", ", ", short)
+def _in_stop_tone(block: Block) -> Block:
+    if isinstance(block, Gallery):
+        return replace(block, blocks=tuple(map(_in_stop_tone, block.blocks)))
+    return replace(block, tone="stop") if isinstance(block, Remark) else block

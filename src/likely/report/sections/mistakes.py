@@ -11,7 +11,16 @@ from likely.formatting import DASH, cell, count, number, percent, shortened
 from likely.intervals import wilson
 from likely.metrics.confusion import confusion_of
 from likely.report.figures import INK, picture, shade
-from likely.report.section import Block, Gallery, Heading, LeftOut, Picture, Section, Table, Text
+from likely.report.section import (
+    Block,
+    Gallery,
+    Heading,
+    LeftOut,
+    Picture,
+    Section,
+    TableBlock,
+    Text,
+)
 from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
@@ -35,7 +44,7 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
     if held.surprising:
         blocks += _surprising(held, _most_important(facts.description))
     if not blocks:
-        return LeftOut(TITLE, "no surprising rows were kept")
+        return LeftOut(TITLE, "no rows were saved")
     return Section("mistakes", TITLE, tuple(blocks))
 
 
@@ -46,29 +55,30 @@ def _confusion(held: Validation, counts: Array) -> list[Block]:
     return [first, *([pairs] if pairs.rows and len(held.labels) > 2 else [])]
 
 
-def _by_class(held: Validation, counts: Array) -> Table:
+def _by_class(held: Validation, counts: Array) -> TableBlock:
     """Precision and recall of each class with their intervals, F1, and how many rows it has."""
     rows = []
     for k, label in enumerate(held.labels[:MOST_CLASSES]):
         support, predicted, right = counts[k].sum(), counts[:, k].sum(), counts[k, k]
         f1 = percent(2 * right / (support + predicted)) if support + predicted > 0 else DASH
-        shares = (*_share(right, predicted), *_share(right, support))
-        rows.append((label, *shares, f1, f"{support:,.0f}"))
+        rows.append(
+            (label, _share(right, predicted), _share(right, support), f1, f"{support:,.0f}")
+        )
     left = len(held.labels) - MOST_CLASSES
-    ends = "95 % interval"
-    return Table(
-        ("class", "precision", ends, "recall", ends, "F1", "support"),
+    return TableBlock(
+        ("class", "precision", "recall", "F₁", "support"),
         tuple(rows),
-        caption="Support is the number of held-out rows of the class. Intervals by Wilson.",
+        caption="With 95 % Wilson intervals. Support is the number of held-out rows of the class.",
         more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
     )
 
 
-def _share(part: float, whole: float) -> tuple[str, str]:
+def _share(part: float, whole: float) -> str:
+    """``65.9 % (60.6 to 70.9)``: a share with its 95 % interval."""
     if not whole > 0:
-        return DASH, DASH
+        return DASH
     low, high = wilson(part / whole, float(whole), 0.95)
-    return percent(part / whole), f"{percent(low)} to {percent(high)}"
+    return f"{percent(part / whole)} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _matrix(held: Validation, counts: Array) -> Picture:
@@ -85,6 +95,7 @@ def _matrix(held: Validation, counts: Array) -> Picture:
             ax=ax,
             cmap=shade(),
             colorbar=False,
+            im_kw={"vmin": 0},
             values_format=",.0f",
             text_kw=size,
             xticks_rotation=slanted,
@@ -107,7 +118,7 @@ def _threshold(held: Validation) -> str:
     return f"{positive} is the positive class, predicted if its probability is above 0.5."
 
 
-def _pairs(held: Validation, counts: Array) -> Table:
+def _pairs(held: Validation, counts: Array) -> TableBlock:
     """The most frequent confusions."""
     off = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     order = np.argsort(-off, axis=None, kind="stable")[:MOST_PAIRS]
@@ -115,10 +126,10 @@ def _pairs(held: Validation, counts: Array) -> Table:
     for i, j in zip(*np.unravel_index(order, off.shape), strict=True):
         if off[i, j] > 0:
             share = off[i, j] / counts[i].sum()
-            rows.append((held.labels[i], held.labels[j], f"{off[i, j]:,.0f}", f"{share:.1%}"))
+            rows.append((held.labels[i], held.labels[j], f"{off[i, j]:,.0f}", percent(share)))
     caption = "The most frequent confusions."
     head = ("observed", "predicted", "rows", "share of the class")
-    return Table(head, tuple(rows), caption=caption, left=2)
+    return TableBlock(head, tuple(rows), caption=caption, left=2)
 
 
 def _most_important(description: Description | None) -> list[str]:
@@ -138,16 +149,16 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
     rows = tuple(_row(each, own, shown) for each in held.surprising)
     left = len(columns) - len(shown)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
-    caption = "Columns that count most in the model." if left > 0 and important else ""
+    caption = "The most important columns of the model." if left > 0 and important else ""
     first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
     at = len(own)
     return [
-        Heading("The most surprising rows"),
+        Heading("Rows with the largest loss"),
         Text(
             "Training rows with the largest loss while they were held out, numbered from 0; sealed "
-            "rows are neither shown nor numbered. Look for wrong labels, and for missing columns."
+            "rows are not shown. Check them for wrong labels and missing information."
         ),
-        Table(
+        TableBlock(
             (*first, "row", held.target, "predicted", unit, *heads),
             rows,
             left=at + 3,

@@ -15,12 +15,12 @@ from likely.report.section import (
     Picture,
     Remark,
     Section,
-    Table,
+    TableBlock,
     Text,
 )
 from likely.runs.folder import RunFacts
 
-TITLE = "The model"
+TITLE = "Model"
 MOST_ROWS = 30  # of a table
 MOST_STEPS = 60  # of a table of words alone, such as the preparation of columns
 MOST_DRAWN = 15  # estimates in a picture
@@ -33,7 +33,7 @@ LONGEST_DRAWN = 22  # letters of a name beside a picture
 
 def model_page(facts: RunFacts) -> Section | LeftOut:
     if facts.description is None:
-        return LeftOut(TITLE, "the model was not asked to describe itself")
+        return LeftOut(TITLE, "it has no description")
     return Section("model", TITLE, tuple(_blocks(facts.description)))
 
 
@@ -43,7 +43,7 @@ def _blocks(told: Description) -> list[Block]:
         blocks.append(Facts(tuple((capitalised(fact.name), fact.written) for fact in told.fit)))
     for table in told.tables:
         if table.key == "steps":
-            blocks.append(Heading("How columns were prepared"))
+            blocks.append(Heading("Preparation of the columns"))
         blocks += _table(table)
     blocks += [Remark(capitalised(note), tone="note") for note in told.notes]
     for part in told.parts:
@@ -70,12 +70,12 @@ def _table(table: NamedTable) -> list[Block]:
     chosen = [i for i in table.chosen(most) if not estimated or i in estimated]
     head, rows = cells_of(table, [*chosen, *table.always()])
     leading = next((j for j, c in enumerate(table.columns) if c.form != "word" or c.group), 0)
-    drawn = Table(
+    drawn = TableBlock(
         tuple(head),
         tuple((shortened(first, LONGEST_NAME), *others) for first, *others in rows),
         caption=_held(table, estimated),
         left=leading or len(head),
-        names=frozenset(range(1, len(head))),
+        names=frozenset(() if words and not table.groups else range(1, len(head))),
         more=_more(len(table.rows) - table.last, most, table.noun),
     )
     if estimated:
@@ -84,12 +84,12 @@ def _table(table: NamedTable) -> list[Block]:
     return [drawn, *([_lists(table)] if also else [])]
 
 
-def _lists(table: NamedTable) -> Table:
+def _lists(table: NamedTable) -> TableBlock:
     """The rows that matter most to each group."""
     rows = tuple(
         (shortened(group, LONGEST_NAME), told) for group, told in by_group(table, MOST_PER_GROUP)
     )
-    return Table(("group", f"most informative {table.noun}s"), rows, left=2)
+    return TableBlock(("group", f"most informative {table.noun}s"), rows, left=2)
 
 
 def _estimated(table: NamedTable) -> set[int]:
@@ -132,9 +132,9 @@ def _forest(table: NamedTable, estimated: set[int]) -> Picture:
 
     pairs = zip(shown, values, strict=True)
     told = ", ".join(f"{table.rows[i][0]} {number(estimate)}" for i, (estimate, _, _) in pairs)
-    caption = "Coefficients with 95 % intervals; grey where the interval holds 0."
+    caption = "Coefficients with 95 % intervals; grey if the interval contains 0."
     if len(slopes) > len(shown):
-        caption += f" The {len(shown)} furthest from 0 in standard errors."
+        caption += f" The {len(shown)} largest in standard errors."
     size = (4.8, 0.8 + 0.25 * len(shown))
     return picture(draw, f"Coefficients: {told}.", caption=caption, size=size)
 
@@ -142,4 +142,4 @@ def _forest(table: NamedTable, estimated: set[int]) -> Picture:
 def _more(n: int, most: int, noun: str) -> str:
     if n <= most:
         return ""
-    return f"{count(n - most, f'more {noun}')}; likely explain --top has them all"
+    return f"{count(n - most, f'more {noun}')}; likely explain --top shows them all"

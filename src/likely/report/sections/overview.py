@@ -1,7 +1,7 @@
-"""Several runs side by side: what training rows say of each, and what sealed rows say.
+"""Several runs side by side: their scores on held-out training rows and on sealed rows.
 
-The two are never in one column: a score that chose the settings is too good, and a run that was
-never opened must not look best for it.
+The two have columns of their own: a score by which settings were chosen is optimistic, and must
+not be compared with one on sealed rows.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Estimate
 from likely.metrics.score import title_of
-from likely.report.section import Table
-from likely.report.sections.broken_ledger import warning_of
+from likely.report.section import TableBlock
+from likely.report.sections.ledger import warning_of
 from likely.report.sections.scores import folds_of, score_of_run
 from likely.report.sections.verdict import verdict_of
 from likely.runs.folder import RunFacts
@@ -18,15 +18,14 @@ from likely.runs.folder import RunFacts
 AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
 HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")
 CAPTION = (
-    "Choose a run by its training rows, each held out from the fit that is scored. Sealed rows are "
-    "for the run that was chosen, and not for choosing: a score by which a run was chosen is "
-    "optimistic."
+    "Choose a run by its score on held-out training rows, and use the sealed rows only for the "
+    "chosen run: a score that was used for choosing is optimistic."
 )
 
 
-def overview(runs: Sequence[RunFacts]) -> Table:
+def overview(runs: Sequence[RunFacts]) -> TableBlock:
     rows = tuple(map(_row, runs))
-    return Table(HEAD, rows, left=4, words=frozenset({5}), caption=CAPTION)
+    return TableBlock(HEAD, rows, left=4, words=frozenset({5}), caption=CAPTION)
 
 
 def _row(facts: RunFacts) -> tuple[str, ...]:
@@ -39,7 +38,7 @@ def _row(facts: RunFacts) -> tuple[str, ...]:
 
 
 def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
-    """By the metric of the sealed rows where it can be had, with what kind of score it is."""
+    """The held-out score and its baseline, by the metric of the sealed rows if possible."""
     found = _estimate(facts, title)
     if found is None:
         return DASH, DASH
@@ -48,7 +47,7 @@ def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
 
 
 def _estimate(facts: RunFacts, title: str) -> Estimate | None:
-    """Of training rows while they were held out; nested, where that was asked for."""
+    """The score of held-out training rows; the nested one if there is one."""
     as_loss = title == AS_LOSS
     shown = METRICS["log-likelihood"].title if as_loss else title
     score = score_of_run(facts)
@@ -73,21 +72,22 @@ def _how(facts: RunFacts) -> str:
     if score is not None and score.folds is not None:
         how = f"cross-validated, {folds_of(facts, score)}"
     else:
-        how = "one part held out"
+        how = "held-out part"
     if study is None:
         return how
     return f"{how}, best of {count(len(study['trials']), 'trial')}"
 
 
 def _sealed(facts: RunFacts) -> tuple[str, str]:
-    """The look at the sealed rows, or that there was none."""
+    """The evaluation on the sealed rows and its baseline, or why there is none."""
     final = facts.final
     if final is None:
-        return ("not opened" if facts.run.get("seal") else "none sealed"), DASH
+        return ("not evaluated" if facts.run.get("seal") else "none sealed"), DASH
     numbers = (final[key] for key in ("value", "low", "high", "constant"))
     value, ends, constant = estimate_cells(*numbers)
     level = percent_level(final.get("level", 0.95))
     own = "" if final.get("of_this_model", True) else ", of an earlier model"
-    evaluation = f"evaluation {final['look']} of {final['budget']}"
-    broken = "" if warning_of(facts) is None else "; ledger broken"
+    beyond = ", beyond the budget" if final["look"] > final["budget"] else ""
+    evaluation = f"evaluation {final['look']}{beyond} of {final['budget']}"
+    broken = "" if warning_of(facts) is None else "; ledger changed"
     return f"{value} ({level} interval {ends}); {evaluation}{own}{broken}", constant

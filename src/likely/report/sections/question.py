@@ -1,26 +1,28 @@
-"""What was asked, of what, how to do it again, and how often the test set was looked at."""
+"""What was run on which data: the question, the checks of the data, and the command."""
 
 import re
 from pathlib import Path
 from typing import Any
 
-from likely.formatting import count, listed, setting
-from likely.report.section import Facts, LeftOut, Section
+from likely.formatting import capitalised, count, listed, setting
+from likely.report.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
+from likely.runs.records import Record
 from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 
-LOOKS = "Looks at the test set"
-INSIDE = "model__"  # before the settings of a model that is inside of a preparation
-UNSAID = ("random_state",)  # the seed is told by itself
+EVALUATIONS = "Evaluations of the test set"
+INSIDE = "model__"  # in front of the settings of a model inside a Prepared
+UNSHOWN = ("random_state",)  # the seed has a line of its own
 MOST_CLASSES = 8
+MOST_MUTED = 12
 KINDS = {
-    "binary": "tell two classes apart",
-    "classes": "tell classes apart",
-    "ordinal": "predict an ordered class",
-    "count": "predict a count",
-    "positive": "predict an amount above 0",
-    "real": "predict a number",
+    "binary": "classification, two classes",
+    "classes": "classification",
+    "ordinal": "ordinal classification",
+    "count": "regression of counts",
+    "positive": "regression of positive amounts",
+    "real": "regression",
 }
 
 
@@ -32,7 +34,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Task", _task(facts)),
         ("Folds", split_text(run.get("group"), run.get("by_time")).removeprefix(", ")),
         ("Model", _model(run)),
-        (LOOKS, looks(facts)),
+        (EVALUATIONS, evaluations(facts)),
         ("Data SHA-256", str(data.get("sha256", "not recorded"))),
         ("Seed", str(run.get("seed", "not recorded"))),
         ("Trained", _time(run)),
@@ -40,35 +42,66 @@ def question(facts: RunFacts) -> Section | LeftOut:
     ]
     block = Facts(
         tuple((name, value) for name, value in rows if value),
-        strong=frozenset({LOOKS}),
+        strong=frozenset({EVALUATIONS}),
         code=frozenset({"Data SHA-256"}),
     )
-    return Section("question", "The question", (block,))
+    return Section("question", "Run", (block,))
 
 
-def looks(facts: RunFacts) -> str:
-    """How often the sealed rows were looked at, as far as it is known."""
+def checks(facts: RunFacts) -> Section | LeftOut:
+    look = facts.look
+    if look is None:
+        return LeftOut("Data checks", f"none were saved; run {facts.command('look')}")
+    findings = look.get("findings") or []
+    blocks: list[Block] = [Text(_size_and_findings(look, len(findings)))]
+    blocks += [
+        Remark(
+            each["sentence"],
+            badge=each["code"],
+            title=capitalised(each["title"]),
+            tone=each["severity"],
+        )
+        for each in findings
+    ]
+    if look.get("muted"):
+        blocks.append(Text(f"Left out by --mute: {listed(look['muted'], MOST_MUTED)}.", small=True))
+    return Section("checks", "Data checks", tuple(blocks))
+
+
+def command(facts: RunFacts) -> Section | LeftOut:
+    given = facts.run.get("command")
+    if not given:
+        return LeftOut("Command", "it was not recorded")
+    said = str(given)
+    seeded = re.search(r"(^|\s)--seed[\s=]", said) is not None
+    if not seeded and facts.run.get("seed") is not None:
+        said = f"{said} --seed {facts.run['seed']}"
+    text = "The same command on the same data, with the same versions, gives the same model."
+    return Section("command", "Command", (Text(text), CodeBlock(said)))
+
+
+def evaluations(facts: RunFacts) -> str:
+    """The number of evaluations of the sealed rows, as far as it is known."""
     ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
     if ledger is not None and ledger.entries:
-        return _said(ledger.looks, ledger.budget)
+        return _used_of(ledger.looks, ledger.budget)
     if ledger is not None:
-        return "unknown: the ledger is broken"
-    gone = f", as this run last saw them; {seal_name(seal)} is not here" if seal else ""
+        return "unknown, because the ledger was changed"
+    gone = f" when this run was made; {seal_name(seal)} was not found" if seal else ""
     if final is not None:
-        return _said(int(final["look"]), int(final["budget"])) + gone
+        return _used_of(int(final["look"]), int(final["budget"])) + gone
     if seal:
-        return _said(int(seal.get("looks", 0)), int(seal.get("budget", 1))) + gone
-    return "none, because no rows were sealed; scores here are of training rows that were held out"
+        return _used_of(int(seal.get("looks", 0)), int(seal.get("budget", 1))) + gone
+    return "none, because no rows were sealed; scores are of held-out training rows"
 
 
 def seal_name(seal: Any) -> str:
-    """Of the sealed folder that a run has come from."""
+    """The name of the seal that a run was trained on."""
     return str(seal.get("name") or Path(str(seal.get("path", "its seal"))).name)
 
 
-def _said(used: int, budget: int) -> str:
-    over = " – more than were meant" if used > budget else ""
-    return f"{used or 'none'} of {budget}{over}"
+def _used_of(used: int, budget: int) -> str:
+    return f"{used} of {budget}{', beyond the budget' if used > budget else ''}"
 
 
 def _data(data: Any) -> str:
@@ -80,7 +113,7 @@ def _data(data: Any) -> str:
 def _target(facts: RunFacts) -> str:
     target, classes = facts.run.get("target"), facts.run.get("classes")
     if target is None:
-        return "none: the model describes the rows themselves"
+        return "none"
     if not classes:
         return str(target)
     return f"{target} ({listed([str(label) for label in classes], MOST_CLASSES)})"
@@ -100,13 +133,13 @@ def _task(facts: RunFacts) -> str:
 
 
 def _model(run: Any) -> str:
-    """Its name, and the settings that are not the usual ones."""
+    """The name of the model, and its settings that are not the defaults."""
     name = str(run.get("model", "not recorded"))
     usual = _usual(name)
     given = {
         key.removeprefix(INSIDE): value
         for key, value in (run.get("parameters") or {}).items()
-        if key != INSIDE and key not in UNSAID
+        if key != INSIDE and key not in UNSHOWN
     }
     told = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
@@ -115,7 +148,7 @@ def _model(run: Any) -> str:
 
 
 def _usual(name: str) -> dict[str, Any]:
-    """The settings that a model has if none are given."""
+    """The default settings of a model."""
     return MODELS[name].defaults() if name in MODELS else {}
 
 
@@ -127,3 +160,10 @@ def _time(run: Any) -> str:
 
 def _versions(run: Any) -> str:
     return ", ".join(f"{name} {number}" for name, number in (run.get("versions") or {}).items())
+
+
+def _size_and_findings(look: Record, n: int) -> str:
+    size = f"{count(look['rows'], 'row')} and {count(len(look['columns']), 'column')}"
+    looked = look.get("rows_looked_at", look["rows"])
+    part = "" if looked == look["rows"] else f" (a sample of {looked:,} rows was examined)"
+    return f"{size}{part}: {count(n, 'finding') if n else 'no findings'}."

@@ -1,11 +1,11 @@
-"""How well rows are put in order: ROC and precision–recall, of two classes or of each class."""
+"""ROC and precision–recall curves, of two classes or of each class."""
 
 from typing import Any
 
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import number, shortened
+from likely.formatting import fixed, shortened
 from likely.report.figures import MUTED, SERIES, legend_above, picture
 from likely.report.section import Gallery, LeftOut, Picture, Section
 from likely.report.sections.calibration import LONGEST_LABEL, events_drawn
@@ -13,7 +13,8 @@ from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
 TITLE = "Ranking"
-LETTERS, HANDLE, MOST_COLUMNS = 60, 4, 3  # of a legend: across it, of a line, and beside each other
+LETTERS, HANDLE, MOST_COLUMNS = 56, 4, 3  # of a legend: across it, of a line, and beside each other
+DECIMALS = 3
 CHANCE = {"color": MUTED, "linewidth": 1, "linestyle": (0, (4, 3)), "label": "_chance"}
 
 
@@ -22,7 +23,7 @@ def ranking(facts: RunFacts) -> Section | LeftOut | None:
     if held is None or not held.has_classes:
         return None
     if not _ranked(held):
-        return LeftOut(TITLE, "the held-out rows are all of one class")
+        return LeftOut(TITLE, "all held-out rows are of one class")
     return Section("ranking", TITLE, (Gallery((_roc(held), _precision_recall(held))),))
 
 
@@ -58,8 +59,8 @@ def _roc(held: Validation) -> Picture:
         ax.set(xlabel="False positive rate", ylabel="True positive rate")
         _square(ax)
 
-    told = ", ".join(f"{held.labels[k]} {number(area)}" for k, area in areas.items())
-    caption = "ROC, with the area under each curve. The dashes are chance, 0.5."
+    told = ", ".join(f"{held.labels[k]} {fixed(area, DECIMALS)}" for k, area in areas.items())
+    caption = "ROC curves with the area under each curve. The dashed line is chance, 0.5."
     return picture(draw, f"ROC curves; area under the curve: {told}.", caption=caption)
 
 
@@ -71,7 +72,7 @@ def _precision_recall(held: Validation) -> Picture:
         k: float(average_precision_score(*_happened(held, k), **weight)) for k in _ranked(held)
     }
     happened = {k: np.average(_happened(held, k)[0], weights=held.truth.weight) for k in precision}
-    shares = {k: number(float(share)) for k, share in happened.items()}
+    shares = {k: fixed(float(share), DECIMALS) for k, share in happened.items()}
 
     def draw(ax: Any) -> None:
         from sklearn.metrics import PrecisionRecallDisplay
@@ -93,19 +94,20 @@ def _precision_recall(held: Validation) -> Picture:
         _square(ax)
 
     told = ", ".join(
-        f"{held.labels[k]} {number(value)}, by chance {shares[k]}" for k, value in precision.items()
+        f"{held.labels[k]} {fixed(value, DECIMALS)}, by chance {shares[k]}"
+        for k, value in precision.items()
     )
-    dashes = " It is the dashes." if len(precision) == 1 else ""
+    dashes = " The dashed line is that share." if len(precision) == 1 else ""
     return picture(
         draw,
         f"Precision–recall curves; average precision: {told}.",
-        caption="Precision–recall, with the average precision of each curve and, in brackets, the "
-        f"share of its class, which chance would reach.{dashes}",
+        caption="Precision–recall curves with the average precision of each curve and, in "
+        f"brackets, the share of its class, which is the precision of chance.{dashes}",
     )
 
 
 def _named(held: Validation, k: int, value: float) -> str:
-    return f"{shortened(held.labels[k], LONGEST_LABEL)} {number(value)}"
+    return f"{shortened(held.labels[k], LONGEST_LABEL)} {fixed(value, DECIMALS)}"
 
 
 def _square(ax: Any) -> None:

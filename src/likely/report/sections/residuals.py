@@ -1,4 +1,4 @@
-"""Of numbers: predicted against observed, what is left over, and whether quantiles hold."""
+"""Numeric targets: predicted and observed values, residuals, and calibration of quantiles."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from likely._typing import Array
 from likely.formatting import number, percent
 from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
-from likely.report.section import Block, Gallery, Picture, Section, Table, Text
+from likely.report.section import Block, Gallery, Picture, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
 from likely.workbench.validation import Validation
 
@@ -23,7 +23,9 @@ def residuals(facts: RunFacts) -> Section | None:
         return None
     blocks: list[Block] = [Gallery((_against(held), _left_over(held)))]
     if held.pit is None:
-        blocks.append(Text("The model gives no distribution, so its quantiles cannot be checked."))
+        blocks.append(
+            Text("The model has no predictive distribution, so its quantiles cannot be checked.")
+        )
     else:
         blocks += [Gallery((_quantiles(held.pit), _histogram(held.pit))), _levels(held.pit)]
     return Section("residuals", TITLE, tuple(blocks))
@@ -67,7 +69,7 @@ def _against(held: Validation) -> Picture:
 
     agreement = float(np.corrcoef(y, mean)[0, 1]) if mean.std() > 0 and y.std() > 0 else 0.0
     label = f"Predicted against observed values; their correlation is {number(agreement)}."
-    caption = f"Predicted against observed, while held out.{_drawn(held)}"
+    caption = f"Predicted and observed values of held-out rows.{_drawn(held)}"
     return picture(draw, label, caption=caption)
 
 
@@ -82,7 +84,11 @@ def _left_over(held: Validation) -> Picture:
         f"Residuals against predicted values; mean {number(float(left.mean()))}, standard "
         f"deviation {number(float(left.std()))}."
     )
-    return picture(draw, label, caption="Residuals. A bend or a fan is something left to model.")
+    return picture(
+        draw,
+        label,
+        caption="Residuals. A bend, or a spread that grows, means that the model can be improved.",
+    )
 
 
 def _quantiles(pit: Array) -> Picture:
@@ -97,7 +103,7 @@ def _quantiles(pit: Array) -> Picture:
 
     label = "Calibration of quantiles: the share of rows below each predicted quantile."
     return picture(
-        draw, label, caption="Calibration of quantiles; the band is what chance does (95 %)."
+        draw, label, caption="Calibration of quantiles, with a 95 % band for a calibrated model."
     )
 
 
@@ -105,14 +111,21 @@ def _histogram(pit: Array) -> Picture:
     def draw(ax: Any) -> None:
         ax.hist(pit, bins=np.linspace(0, 1, N_BINS + 1).tolist(), color=ACCENT, alpha=0.75)
         ax.axhline(len(pit) / N_BINS, color=MUTED, lw=1, linestyle=(0, (4, 3)))
-        ax.set(xlabel="Place in the predicted distribution", ylabel="Rows", xlim=(0, 1))
+        ax.set(xlabel="Quantile of the observed value", ylabel="Rows", xlim=(0, 1))
         thousands(ax.yaxis)
 
-    caption = "Flat is calibrated; a hump says the model is too unsure, a bowl that it is too sure."
-    return picture(draw, "Histogram of the place of each row in its prediction.", caption=caption)
+    caption = (
+        "Flat if calibrated. A peak in the middle means that intervals are too wide, peaks at the "
+        "ends that they are too narrow."
+    )
+    return picture(
+        draw,
+        "Histogram of the quantile of each observed value in its predicted distribution.",
+        caption=caption,
+    )
 
 
-def _levels(pit: Array) -> Table:
+def _levels(pit: Array) -> TableBlock:
     head = ("predicted quantile", *(f"{level:.0%}".replace("%", " %") for level in LEVELS))
     row = ("Observed below", *(percent(float(np.mean(pit <= level))) for level in LEVELS))
-    return Table(head, (row,), caption="How often rows lie below a quantile.")
+    return TableBlock(head, (row,), caption="Share of rows below each predicted quantile.")

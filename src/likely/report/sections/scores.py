@@ -1,11 +1,11 @@
-"""Every metric of the task in one table: on sealed rows, where there are, and on rows held out."""
+"""All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
 from math import inf, isfinite, nan
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Score
 from likely.metrics.score import title_of
-from likely.report.section import Table
+from likely.report.section import TableBlock
 from likely.runs import RunFacts
 from likely.runs.records import Record
 from likely.workbench.folds import split_text
@@ -16,7 +16,7 @@ OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON wr
 
 
 def score_of_run(facts: RunFacts) -> Score | None:
-    """Of the rows that the run held out; None where it held none out."""
+    """The score of the held-out rows of a run; None if it has none."""
     if facts.run.get("scores"):
         return Score.from_json(facts.run["scores"])
     return None if facts.validation is None else facts.validation.score
@@ -39,7 +39,7 @@ def folds_of(facts: RunFacts, score: Score) -> str:
     return f"{count(score.folds or 0, 'fold')}{split_text(score.group, by_time)}"
 
 
-def metrics_table(facts: RunFacts, score: Score) -> Table:
+def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     """One row per metric; a value that is not finite is a dash, and the caption says why."""
     final, validation = facts.final or {}, facts.validation
     sealed = (final.get("extras") or {}).get("measures") or {}
@@ -58,7 +58,7 @@ def metrics_table(facts: RunFacts, score: Score) -> Table:
     said = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
         said += [*_about_two(validation), *_about_median(validation)]
-    return Table(head, tuple(rows), caption=" ".join([*said, *_about_infinite(infinite)]))
+    return TableBlock(head, tuple(rows), caption=" ".join([*said, *_about_infinite(infinite)]))
 
 
 def _cells(found: Record) -> list[str]:
@@ -85,7 +85,7 @@ def _about_two(validation: Validation) -> list[str]:
     if validation.kind != "binary":
         return []
     return [
-        f"F₁ is that of {validation.labels[1]}, predicted if its probability is above 0.5; its "
+        f"F₁ is for {validation.labels[1]}, predicted if its probability is above 0.5; its "
         f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
         "class."
     ]
@@ -103,6 +103,6 @@ def _about_infinite(titles: list[str]) -> list[str]:
     if not titles:
         return []
     return [
-        f"{DASH} {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or a value "
-        "that occurs was given probability 0."
+        f"{DASH} for {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or an "
+        "observed value has probability 0."
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from likely.formatting import count, estimate, estimate_cells, number, setting
 from likely.metrics import METRICS
-from likely.report.section import Block, LeftOut, Remark, Section, Table, Text
+from likely.report.section import Block, LeftOut, Remark, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
 from likely.workbench.models import MODELS
 
@@ -19,7 +19,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
         model = str(facts.run.get("model"))
         if model not in MODELS or MODELS[model].space is None:
             return LeftOut(TITLE, "no settings were searched")
-        return LeftOut(TITLE, f"no settings were searched; {facts.command('tune', model)} does so")
+        return LeftOut(TITLE, f"no settings were searched; run {facts.command('tune', model)}")
     metric = METRICS[study["metric"]].title if study["metric"] in METRICS else study["metric"]
     scored = [trial for trial in study["trials"] if trial.get("mean") is not None]
     sign = 1 if study["better"] == "lower" else -1
@@ -27,8 +27,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     said = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
         f"{metric}, {study['better']} is better. Baseline (constant): "
-        f"{number(study.get('constant'))}. Intervals are for the held-out rows alone; those of a "
-        "comparison also allow for training sets that share rows, and are wider."
+        f"{number(study.get('constant'))}. Intervals are for the held-out rows."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])
@@ -36,7 +35,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     head = ("settings", metric, "95 % interval")
     left = len(scored) - MOST_TRIALS
     more = f"{count(left, 'more trial')}" if left > 0 else ""
-    blocks.append(Table(head, rows, marked=frozenset({0}), more=more))
+    blocks.append(TableBlock(head, rows, marked=frozenset({0}), more=more))
     return Section("tuning", TITLE, tuple(blocks))
 
 
@@ -48,13 +47,15 @@ def _row(trial: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
 def _nested(study: Mapping[str, Any]) -> Remark:
     nested = study.get("nested")
     if not nested:
-        text = "The best of many scores is optimistic: expect a slightly worse one on new rows."
+        text = "The best of several scores is optimistic: expect a slightly worse one on new rows."
         return Remark(text, tone="note")
     score = estimate(nested["value"], nested["low"], nested["high"], level=0.95)
-    return Remark(f"On rows that took no part in the choice (nested): {score}.", tone="good")
+    return Remark(
+        f"Nested cross-validation, on rows not used to choose the settings: {score}.", tone="good"
+    )
 
 
 def _settings(parameters: Mapping[str, Any], names: Sequence[str]) -> str:
-    """In one order for all trials."""
+    """The settings of a trial, in the same order for all trials."""
     told = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
     return ", ".join(told) or "default settings"

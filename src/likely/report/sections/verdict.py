@@ -1,4 +1,4 @@
-"""The verdict: one sentence with an interval and the baseline, and a ruler."""
+"""The result: one sentence with interval and baseline, a picture, and all metrics."""
 
 from collections.abc import Sequence
 from math import inf, isfinite
@@ -17,7 +17,7 @@ from likely.report.sections.scores import (
 from likely.runs.folder import RunFacts
 
 BASELINE = "Baseline (constant)"
-ROOM = 0.08  # beside the marks of the ruler, as a share of their distance
+ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 FINAL_FIELDS = (
     *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
@@ -26,7 +26,7 @@ FINAL_FIELDS = (
 )
 
 
-class Verdict(NamedTuple):
+class ScoreVerdict(NamedTuple):
     """A score, its interval and the best constant's; whether it is better, worse or neither.
 
     The gain over the constant says which, where there is one: its rows are paired.
@@ -58,14 +58,14 @@ class Verdict(NamedTuple):
             return ""
         gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain[:3])}"
         if self.tone == "good":
-            return f"It is better than the baseline, beyond chance{gain}."
-        return f"It is not shown to be better than the baseline, which uses no column{gain}."
+            return f"The model is clearly better than the baseline{gain}."
+        return f"The model is not clearly better than the baseline{gain}."
 
 
 def verdict(facts: RunFacts) -> Section | LeftOut:
     found = verdict_of(facts)
     if found is None:
-        return LeftOut("The verdict", "the run has no score: too few rows, or nothing held out")
+        return LeftOut("Result", "the run has no score, because no rows were held out")
     said = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
     remark = Remark(said, tone=found.tone)
     blocks: list[Block] = [remark]
@@ -74,44 +74,44 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     score = score_of_run(facts)
     if score is not None:
         blocks.append(metrics_table(facts, score))
-    return Section("verdict", "The verdict", tuple(blocks))
+    return Section("verdict", "Result", tuple(blocks))
 
 
-def verdict_of(facts: RunFacts) -> Verdict | None:
-    """The best evidence there is: sealed rows, held-out folds, or one held-out part."""
+def verdict_of(facts: RunFacts) -> ScoreVerdict | None:
+    """The score of the sealed rows if there is one, else that of held-out rows."""
     if facts.final is not None:
         return _of_final(facts.final)
     return held_out_verdict(facts)
 
 
-def held_out_verdict(facts: RunFacts) -> Verdict | None:
-    """Of training rows while they were held out."""
+def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
+    """The score of training rows while they were held out."""
     score = score_of_run(facts)
     if score is None:
         return None
     found, title = score.main, title_of(score.metric)
     sentence = _sentence(title, found, rows_held(facts, score), f"Baseline ({score.beside})")
     lower = METRICS[score.metric].better == "lower"
-    return Verdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
+    return ScoreVerdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
 
 
 def _flattery(facts: RunFacts) -> str:
-    """That a score chosen for being best is too good; sealed rows took no part in the choice."""
+    """A sentence that the best score of a search is optimistic; not for sealed rows."""
     if facts.final is not None or facts.study is None:
         return ""
     trials = count(len(facts.study["trials"]), "trial")
     nested = facts.study.get("nested")
     if not nested:
-        return f"Its settings are the best of {trials} on these rows, so the score is optimistic."
+        return f"Its settings are the best of {trials} on these rows, so this score is optimistic."
     score = estimate(nested["value"], nested["low"], nested["high"])
     return f"Its settings are the best of {trials} on these rows; the nested score is {score}."
 
 
-def _of_final(final: Any) -> Verdict:
+def _of_final(final: Any) -> ScoreVerdict:
     from likely.sealing.final_score import FinalScore
 
     fields = {name: final[name] for name in FINAL_FIELDS if name in final}
-    open_ends = {"low": -inf, "high": inf}  # which JSON has not
+    open_ends = {"low": -inf, "high": inf}  # null in JSON
     if fields.get("gain") is not None:
         open_ends |= {"gain_low": -inf, "gain_high": inf}
     score = FinalScore(
@@ -120,9 +120,11 @@ def _of_final(final: Any) -> Verdict:
     gain = None
     if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
         gain = Estimate(score.gain, score.gain_low, score.gain_high, 0.0)
-    constant = score.constant if score.of_this_model else None  # an earlier model's score: no claim
+    constant = (
+        score.constant if score.of_this_model else None
+    )  # the score of an earlier model is not compared
     ends = (score.value, score.low, score.high)
-    return Verdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
+    return ScoreVerdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
 
 
 def _sentence(title: str, numbers: Sequence[Any], rows: str, beside: str = BASELINE) -> str:
@@ -131,8 +133,8 @@ def _sentence(title: str, numbers: Sequence[Any], rows: str, beside: str = BASEL
     return f"{capitalised(title)} {value} (95 % interval {ends}) on {rows}. {beside}: {constant}."
 
 
-def _ruler(found: Verdict) -> Picture:
-    """The interval beside the constant, on one line."""
+def _ruler(found: ScoreVerdict) -> Picture:
+    """The interval and the baseline on one line."""
     constant = found.constant if found.constant is not None else found.value
 
     value, ends, beside = estimate_cells(found.value, found.low, found.high, constant)
@@ -163,7 +165,7 @@ def _ruler(found: Verdict) -> Picture:
     )
     caption = f"The bar is a {percent_level(found.level)} interval."
     if found.gain is not None:
-        caption += " Which of the two is better is judged by the differences of the rows."
+        caption += " Model and baseline are compared row by row (paired gain)."
     return picture(draw, label, caption=caption, size=(4.8, 1.4))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.report.interval_chart import _window
+from likely.report.sections.comparison import _window
 
 
 def entries(values, width=0.02):

@@ -19,7 +19,7 @@ LINE_EVERY_S = 5.0
 
 
 @contextmanager
-def watched(
+def showing_progress(
     settings: Settings, what: str, total: int | None = None, *, unit: str = "rows"
 ) -> Iterator[None]:
     """Show the progress that is reported inside the block; ``total`` is of the unit."""
@@ -59,9 +59,9 @@ class _Bar:
             self._start()
         passes = self._unit == "rows" and self._total
         done = self._done % self._total if passes and self._total else self._done
-        self._bar.update(self._task, completed=done, detail=self._told(progress))
+        self._bar.update(self._task, completed=done, detail=self._detail(progress))
 
-    def _told(self, progress: ProgressStep) -> str:
+    def _detail(self, progress: ProgressStep) -> str:
         if progress.what == self._unit:
             detail = f", {progress.detail}" if progress.detail else ""
             return f"{self._done:,} {self._unit}{detail}"

@@ -22,6 +22,12 @@ def heading(text: str) -> str:
     return click.style(text, bold=True)
 
 
+def headed(title: str, text: str) -> str:
+    """The paragraph within the screen, with its first words, the title, in bold."""
+    whole = wrapped(f"{title}{text}")
+    return heading(whole[: len(title)]) + whole[len(title) :] if whole.startswith(title) else whole
+
+
 def table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
