@@ -27,8 +27,6 @@ from importlib import import_module
 from math import isnan
 from typing import Any, ClassVar, final
 
-import numpy as np
-
 from likely.errors import InvalidInput, UnknownName
 from likely.spaces import Parameters, Space
 from likely.workbench.search.trials import Proposal, Trial
@@ -221,7 +219,9 @@ def drawn(space: Space, number: int, plan: Plan) -> Parameters:
     """The settings of a trial: by hand, or a draw keyed by the seed and the number."""
     if number < len(plan.by_hand):
         return plan.by_hand[number]
-    return space.sample(np.random.default_rng([plan.seed, number]))
+    from numpy.random import default_rng  # here: the command line reads SEARCHES for --help
+
+    return space.sample(default_rng([plan.seed, number]))
 
 
 def ranked(trials: Iterable[Trial], better: str) -> list[Trial]:
