@@ -1,4 +1,4 @@
-"""From a table with gaps to one honest number: look, seal, compare, tune, look once."""
+"""From a table with gaps to one honest number: look, seal, compare, tune, evaluate once."""
 
 from tempfile import TemporaryDirectory
 
@@ -36,4 +36,6 @@ with TemporaryDirectory() as folder:
     print(f"of the whole search on rows that took no part in it {study.nested_score_:.3f}\n")
 
     print(sealed.final(study))
-    print(f"{sealed.looks} look of {sealed.budget}; the ledger is sound: {sealed.verify().sound}")
+    print(
+        f"{sealed.looks} of {sealed.budget} evaluations used; the ledger is sound: {sealed.verify().sound}"
+    )

@@ -101,7 +101,7 @@ def test_the_look_after_the_last_needs_a_reason_which_is_kept(budget, tmp_path):
     sealed = lk.seal(coins(60), "y", budget=budget, folder=tmp_path)
     for seed in range(budget):
         sealed.final(Guess(seed))
-    with pytest.raises(HonestyRefusal, match=f"allows {budget} look"):
+    with pytest.raises(HonestyRefusal, match=f"allows {budget} evaluation"):
         sealed.final(Guess(budget))
     assert sealed.looks == budget
     sealed.final(Guess(budget), again="the first scanner was broken")

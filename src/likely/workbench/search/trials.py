@@ -20,8 +20,6 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
-import numpy as np
-
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import alone_in, append_line, make_folder, write_atomically
 from likely.spaces import Parameters
@@ -174,6 +172,8 @@ def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
 
 def column_of(values: Sequence[Any]) -> Any:
     """Settings as a column: numbers as floats, nan where idle; anything else as text."""
+    import numpy as np  # here: the command line imports this module for --help
+
     numbers = all(value is None or isinstance(value, int | float) for value in values)
     if numbers and not any(isinstance(value, bool) for value in values):
         return np.array([nan if value is None else value for value in values], dtype=np.float64)
