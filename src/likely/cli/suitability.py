@@ -16,7 +16,6 @@ from likely.cli.answer import Exit, Refusal
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.kinds import TargetKind, kinds_in_order
-from likely.workbench.given_data import BUILTIN
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import MODELS
 
@@ -50,6 +49,8 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
+        from likely.workbench.given_data import BUILTIN
+
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]
         return shlex.join(["likely", "train", self.data, better, *option])
