@@ -97,7 +97,7 @@ def curve(
             request.rows,
             model=request.model,
             of=of,
-            values=_parsed(values),
+            values=[value_of(word.strip()) for word in values.split(",")] if values else None,
             folds=folds,
             seed=settings.seed,
             metric=metric,
@@ -251,10 +251,6 @@ def _refuse_changed(name: str, data: str, what: str) -> NoReturn:
         Exit.DATA,
         f"likely explain {shlex.quote(name)}",
     )
-
-
-def _parsed(values: str | None) -> list[Any] | None:
-    return None if values is None else [value_of(word.strip()) for word in values.split(",")]
 
 
 def _text(

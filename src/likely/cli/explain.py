@@ -21,8 +21,7 @@ OUTPUT = ("-o", "predictions.csv")
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    show_default=str(MOST_ROWS),
-    help="Number of columns or terms to show, the most informative first.",
+    help=f"Number of columns or terms to show, the most informative [default: {MOST_ROWS}].",
 )
 @global_options
 @click.pass_obj

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -112,12 +112,13 @@ def run(argv: list[str]) -> int:
     help_of = "likely --help" if verb is None else f"likely {verb} --help"
     try:
         with _collected() as notes:
-            answer = _invoke(argv, settings)
+            answer = verbs.main(args=argv, prog_name="likely", standalone_mode=False, obj=settings)
     except click.exceptions.NoArgsIsHelpError as help:
         click.echo(help.format_message())
         return Exit.FINE
     except click.UsageError as error:
-        return _fail(error.format_message(), Exit.USAGE, _help_for(error, help_of), settings)
+        help_of = help_of if error.ctx is None else f"{error.ctx.command_path} --help"
+        return _fail(error.format_message(), Exit.USAGE, help_of, settings)
     except (click.Abort, KeyboardInterrupt):
         again = "The command was interrupted. No file was left half-written. Run it again."
         return _fail(again, Exit.INTERRUPTED, settings.command, settings)
@@ -144,17 +145,9 @@ def run(argv: list[str]) -> int:
     return Exit.FINE
 
 
-def _invoke(argv: list[str], settings: Settings) -> Any:
-    return verbs.main(args=argv, prog_name="likely", standalone_mode=False, obj=settings)
-
-
 def _fail(message: str, exit: Exit, next: str, settings: Settings) -> int:
     tell_failure(message, exit, next, settings)
     return exit
-
-
-def _help_for(error: click.UsageError, help_of: str) -> str:
-    return f"{error.ctx.command_path} --help" if error.ctx is not None else help_of
 
 
 def _verify(error: BrokenLedger) -> str:

@@ -31,7 +31,14 @@ def models(settings: Settings, name: str | None) -> Answer:
 
 
 def _all() -> Answer:
-    rows = [[model.name, _target(model), model.summary] for model in trainable()]
+    rows = [
+        [
+            model.name,
+            WORDS.get(model.suits, "classes" if model.has_classes else "a number"),
+            model.summary,
+        ]
+        for model in trainable()
+    ]
     return Answer(
         text=table(["model", "target", ""], rows, words=range(3), indent=0),
         result={"models": [_facts(model) for model in trainable()]},
@@ -71,10 +78,6 @@ def _facts(model: ModelEntry) -> dict[str, object]:
         "targets": kinds_in_order(model.suits),
         "summary": model.summary,
     }
-
-
-def _target(model: ModelEntry) -> str:
-    return WORDS.get(model.suits, "classes" if model.has_classes else "a number")
 
 
 def _shown(default: object) -> str:

@@ -56,7 +56,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     _refuse_own_input(run, data, output)
     if proba:
         _refuse_no_classes(opened.model, run, data)
-    names = _columns(opened.model, proba)
+    names = ["prediction", *(f"p_{label}" for label in (_labels(opened.model) if proba else ()))]
     findings: tuple[str, ...] = ()
     try:
         rows = dataset(data)
@@ -202,10 +202,6 @@ def _refuse_no_classes(model: Any, run: str, data: str) -> None:
             Exit.DATA,
             shlex.join(["likely", "predict", run, data]),
         )
-
-
-def _columns(model: Any, proba: bool) -> list[str]:
-    return ["prediction", *(f"p_{label}" for label in (_labels(model) if proba else ()))]
 
 
 def _labels(model: Any) -> list[Any]:

@@ -72,8 +72,7 @@ def global_options(command: Command) -> Command:
             metavar="N",
             expose_value=False,
             callback=_keep,
-            show_default="all cores",
-            help="Number of threads.",
+            help="Number of threads [default: all cores].",
         ),
         click.option(
             "--seed",
@@ -81,8 +80,7 @@ def global_options(command: Command) -> Command:
             metavar="N",
             expose_value=False,
             callback=_keep,
-            show_default="0",
-            help="Seed of every random choice.",
+            help="Seed of every random choice [default: 0].",
         ),
     ):
         command = add(command)

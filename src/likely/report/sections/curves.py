@@ -132,7 +132,10 @@ def _drawn(shown: _CurvePlot) -> Picture:
 
     def draw(ax: Any) -> None:
         for name, colour, keys in LINES:
-            lines = [[_known(point.get(key)) for point in points] for key in keys]
+            lines = [
+                [nan if point.get(key) is None else float(point[key]) for point in points]
+                for key in keys
+            ]
             _band(ax, shown.x, lines, colour, name)
         if curve.get("constant") is not None:
             dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
@@ -170,10 +173,6 @@ def _band(ax: Any, x: Sequence[float], lines: list[list[float]], colour: str, na
     value, low, high = lines
     ax.plot(x, value, color=colour, marker="o", markersize=3.5, label=name)
     ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-
-
-def _known(value: Any) -> float:
-    return nan if value is None else float(value)
 
 
 def _logarithmic(ax: Any) -> None:

@@ -145,7 +145,8 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
     columns = [name for name in cells if name not in own]
     place = {name: k for k, name in reversed(list(enumerate(important)))}
     shown = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
-    unit = "loss in nats" if held.prediction.mean is None or _has_density(held) else "squared error"
+    in_nats = held.prediction.mean is None or held.prediction.log_density is not None
+    unit = "loss in nats" if in_nats else "squared error"
     rows = tuple(_row(each, own, shown) for each in held.surprising)
     left = len(columns) - len(shown)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
@@ -172,10 +173,6 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
 
 def _is_words(held: Validation, name: str) -> bool:
     return any(isinstance(each["cells"].get(name), str) for each in held.surprising)
-
-
-def _has_density(held: Validation) -> bool:
-    return held.prediction.log_density is not None
 
 
 def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Data SHA-256", str(data.get("sha256", "not recorded"))),
         ("Seed", str(run.get("seed", "not recorded"))),
         ("Trained", _time(run)),
-        ("Versions", _versions(run)),
+        ("Versions", ", ".join(f"{name} {v}" for name, v in (run.get("versions") or {}).items())),
     ]
     block = Facts(
         tuple((name, value) for name, value in rows if value),
@@ -135,7 +135,7 @@ def _task(facts: RunFacts) -> str:
 def _model(run: Any) -> str:
     """The name of the model, and its settings that are not the defaults."""
     name = str(run.get("model", "not recorded"))
-    usual = _usual(name)
+    usual = MODELS[name].defaults() if name in MODELS else {}
     given = {
         key.removeprefix(INSIDE): value
         for key, value in (run.get("parameters") or {}).items()
@@ -147,19 +147,10 @@ def _model(run: Any) -> str:
     return f"{name} with {told}" if told else f"{name}, default settings"
 
 
-def _usual(name: str) -> dict[str, Any]:
-    """The default settings of a model."""
-    return MODELS[name].defaults() if name in MODELS else {}
-
-
 def _time(run: Any) -> str:
     """``2026-01-31 09:30:00 UTC``."""
     said = str(run.get("time", "not recorded"))
     return said.replace("T", " ").replace("+00:00", " UTC")
-
-
-def _versions(run: Any) -> str:
-    return ", ".join(f"{name} {number}" for name, number in (run.get("versions") or {}).items())
 
 
 def _size_and_findings(look: Record, n: int) -> str:

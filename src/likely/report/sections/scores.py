@@ -1,6 +1,6 @@
 """All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
-from math import inf, isfinite, nan
+from math import isfinite
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Score
@@ -12,7 +12,6 @@ from likely.workbench.folds import split_text
 from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
-OPEN = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # what JSON writes as null
 
 
 def score_of_run(facts: RunFacts) -> Score | None:
