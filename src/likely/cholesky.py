@@ -141,7 +141,7 @@ def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
 
 
 def triangular_inverse(lower: Array) -> Array:
-    """L⁻¹; LAPACK's own, for a triangular solve of many columns waits for threads when small."""
+    """L⁻¹ by LAPACK, because a triangular solve of many columns waits for threads when small."""
     if not lower.size:
         return lower
     inverse, _ = dtrtri(lower, lower=1)

@@ -13,12 +13,16 @@ from likely.solvers.line_search import (
     CURVATURE,
     Point,
     along,
-    armijo,
     armijo_trials,
     armijo_with_slope,
     overshoots,
     strong_wolfe,
 )
+
+
+def armijo(*arguments, **options):
+    """The first step that delivers; None where none does."""
+    return next(armijo_trials(*arguments, **options), None)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from likely.cli.suitability import (
 )
 from likely.cli.terminal import heading, table, wrapped
 from likely.cli.weka import Weka
-from likely.formatting import count, estimate_cells
+from likely.formatting import count, estimate_cells, listed
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
     gone = [name for name, what in model.steps_ if what.startswith("dropped")]
     if not gone:
         return ()
-    more = f" and {len(gone) - 6} more" if len(gone) > 6 else ""
-    return (f"Dropped as uninformative: {', '.join(gone[:6])}{more}. likely explain shows why.",)
+    return (f"Dropped as uninformative: {listed(gone, 6)}. likely explain shows why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:

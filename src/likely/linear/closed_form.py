@@ -112,7 +112,7 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
 def _solved(
     solver: str, centred: Eliminated, l2: Array, data: Framed, rows: LinearRows, shift: Array
 ) -> LeastSquares:
-    """By the solver of that name; ``auto`` goes from the fastest to the most exact."""
+    """The solution by the solver of that name; ``auto`` goes from the fastest to the most exact."""
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2)
         exact = solved.method == "normal equations" and solved.condition < CONDITION_FOR_QR

@@ -233,7 +233,7 @@ class PenaltyPath(BaseEstimator):
 
     @available_if(_has("predict"))
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
-        """By the model at the chosen penalty."""
+        """Predictions of the model at the chosen penalty."""
         return np.asarray(self._chosen().predict(X, **self._moved(offset, exposure)))
 
     @available_if(_has("predict_proba"))
@@ -261,7 +261,7 @@ class PenaltyPath(BaseEstimator):
 
     @available_if(_has("predictive_family"))
     def predictive_family(self) -> PredictiveFamily | None:
-        """That of the model at the chosen penalty."""
+        """The predictive family of the model at the chosen penalty."""
         found: PredictiveFamily | None = self._chosen().predictive_family()
         return found
 

@@ -179,7 +179,7 @@ def far_from_zero(objective: LeastSquaresColumns, centre: Array) -> bool:
 
 
 def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> LeastSquaresColumns:
-    """The same from the centre: in the copy by columns where there is one, else in a new one."""
+    """Columns centred: in the copy by columns where there is one, else in a new one."""
     X: Any = cast(DenseColumns, objective.store).transposed
     own = not np.may_share_memory(X, blocks.X.stored())
     moved = np.subtract(X, centre[:, None], out=X if own else None)

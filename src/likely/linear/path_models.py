@@ -29,7 +29,7 @@ from likely.special import log_softmax
 
 
 class PathSlopes(NamedTuple):
-    """Of the rows of a block, one column per predictor that the penalty reaches."""
+    """Slopes of the loss for the rows of a block, one column per penalised predictor."""
 
     slope: Array  # (n, K)
     curvature: Array  # (n,), the mean over predictors
@@ -86,13 +86,13 @@ def held_block(model: Any, opened: LinearRows, rows: PathRows) -> Block:
 
 
 def given(*, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
-    """Those of the two that are there."""
+    """The arguments that were given: offset, exposure or both."""
     both = {"offset": offset, "exposure": exposure}
     return {name: value for name, value in both.items() if value is not None}
 
 
 def path_model(model: Any) -> PathModel:
-    """That of the model's class, or of the class it extends."""
+    """How a model is fitted along a path, by its class or the class it extends."""
     for kind in type(model).__mro__:
         if kind in PATH_MODELS:
             return PATH_MODELS[kind]

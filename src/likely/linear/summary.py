@@ -70,7 +70,7 @@ class Summary:
         return html_of(self.describe(), more=MORE)
 
     def describe(self) -> Description:
-        """The same as values."""
+        """The summary as values: facts, tables and notes."""
         return Description(
             self.title,
             fit=tuple(self._facts()),

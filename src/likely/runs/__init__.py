@@ -31,12 +31,11 @@ validation.parquet  one row per row of the training data that was held out once:
     log_density     of numbers: log p(y | x); absent where a model has none
     pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
     weight          how much the row counts; absent where all count the same
-validation.json     kind, target, classes, folds, seed, group, by_time, rows, and
+validation.json     kind, target, classes, seed, by_time, rows, and
+    score           ``Score.to_json()`` of all rows that were held out, as in run.json
     surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
-    held_out        where one part was held out, in place of folds: how many rows it has
-    measures        of that part, by metric: {value, low, high, constant}
-    moved           whether offsets move its best constant                  (optional)
-    identifier      the column that names rows, or null                     (optional)
+    moved           whether offsets move the best constant
+    identifier      the column that names rows, or null
 
 The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL
 keeps ``comparison.json`` and ``curve.json`` too, under the same names.

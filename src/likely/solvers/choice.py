@@ -206,7 +206,7 @@ def check_search(tol: float, max_iter: int) -> None:
 def held_from_the_start(
     problem: SearchProblem, start: Array, held: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Of the columns held at the end those that were at the start: separation fades others."""
+    """The columns held both at the end and at the start; separation makes others fade."""
     if not held:
         return held
     hessian = problem.on_start_rows.second_order(start).hessian

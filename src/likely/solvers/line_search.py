@@ -75,20 +75,13 @@ def along(
     return at
 
 
-def armijo(
-    at: Callable[[float], T], value: float, decrease: float, *, first: float = 1.0
-) -> T | None:
-    """The first of ``first``, ½ first, … that delivers; None when none does.
-
-    ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.
-    """
-    return next(armijo_trials(at, value, decrease, first=first), None)
-
-
 def armijo_trials(
     at: Callable[[float], T], value: float, decrease: float, *, first: float = 1.0
 ) -> Iterator[T]:
-    """Those of ``first``, ½ first, … that deliver, each computed when it is asked for."""
+    """The steps ``first``, ½ first, … that deliver enough decrease, each computed when needed.
+
+    ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.
+    """
     t = first
     while t >= first * SHORTEST_STEP:
         trial = at(t)

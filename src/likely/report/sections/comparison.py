@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, number, p_value
-from likely.metrics import METRICS
+from likely.metrics.score import title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import (
     Block,
@@ -59,7 +59,7 @@ def comparison(facts: RunFacts) -> Section | LeftOut:
     blocks: list[Block] = [Text(f"{_tried(found)} {READING}")]
     for each in found:
         if len(found) > 1:
-            blocks.append(Heading(f"By {_title(each['metric'])}, in {_folds(each)}"))
+            blocks.append(Heading(f"By {title_of(each['metric'])}, in {_folds(each)}"))
         blocks += _one(each, (facts.run.get("task") or {}).get("kind"))
     return Section("comparison", TITLE, tuple(blocks))
 
@@ -78,17 +78,13 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     entries = [each for each in found["models"] if not each.get("problem")]
     failed = [each for each in found["models"] if each.get("problem")]
     said = Text(_opening(found, kind))
-    drawn = _interval_chart(found, entries[:MOST_DRAWN], _title(found["metric"]))
+    drawn = _interval_chart(found, entries[:MOST_DRAWN], title_of(found["metric"]))
     blocks: list[Block] = [said if drawn is None else Gallery((said, drawn))]
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     if found.get("left_out"):
         blocks.append(Text(f"Slow models, not tried: {', '.join(found['left_out'])}.", small=True))
     return blocks
-
-
-def _title(name: str) -> str:
-    return METRICS[name].title if name in METRICS else name
 
 
 def _folds(found: Record) -> str:
@@ -107,7 +103,7 @@ def _opening(found: Record, kind: str | None) -> str:
         "Best: the baseline (constant)" if found["best"] == BASELINE else f"Best: {found['best']}"
     )
     return (
-        f"{capitalised(_title(found['metric']))} of {count(len(compared), 'model')} on "
+        f"{capitalised(title_of(found['metric']))} of {count(len(compared), 'model')} on "
         f"{count(found['rows'], 'row')}, each held out in {_folds(found)}; {found['better']} is "
         f"better. {best}.{other}"
     )
@@ -115,7 +111,7 @@ def _opening(found: Record, kind: str | None) -> str:
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
     beside = [key for key in (entries[0] if entries else {}) if key not in KNOWN]
-    head = ("model", _title(found["metric"]), "95 % interval", *map(_title, beside))
+    head = ("model", title_of(found["metric"]), "95 % interval", *map(title_of, beside))
     rows = tuple(
         (
             str(each["model"]),

@@ -11,7 +11,7 @@ from math import nan
 from typing import Any, final
 
 from likely.formatting import capitalised, count, number, setting
-from likely.metrics import METRICS
+from likely.metrics.score import title_of
 from likely.report.figures import (
     ACCENT,
     INK,
@@ -98,8 +98,7 @@ class _CurvePlot:
 
     @property
     def title(self) -> str:
-        name = self.curve["metric"]
-        return METRICS[name].title if name in METRICS else str(name)
+        return title_of(str(self.curve["metric"]))
 
     @property
     def axis(self) -> str:
@@ -202,11 +201,11 @@ def _caption(shown: _CurvePlot) -> str:
         "iterations": f"Score{name} by iteration.",
     }
     said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
-    folds = f" over {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
+    folds = f" of all {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
     folds += split_text(curve.get("group"), curve.get("by_time"))
     failed = len(curve["points"]) - len(shown.points)
     gone = f" {count(failed, 'point')} could not be scored." if failed else ""
     far = "".join(
         f" {what} is outside the axis." for place, what in shown.marks if not shown.has(place)
     )
-    return f"{said} Bands are 95 % intervals of the mean{folds}.{gone}{far}"
+    return f"{said} Bands are 95 % intervals of the held-out rows{folds}.{gone}{far}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.formatting import count, estimate, estimate_cells, number, setting
-from likely.metrics import METRICS
+from likely.metrics.score import title_of
 from likely.report.section import Block, LeftOut, Remark, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
 from likely.workbench.models import MODELS
@@ -20,7 +20,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
         if model not in MODELS or MODELS[model].space is None:
             return LeftOut(TITLE, "no settings were searched")
         return LeftOut(TITLE, f"no settings were searched; run {facts.command('tune', model)}")
-    metric = METRICS[study["metric"]].title if study["metric"] in METRICS else study["metric"]
+    metric = title_of(study["metric"])
     scored = [trial for trial in study["trials"] if trial.get("mean") is not None]
     sign = 1 if study["better"] == "lower" else -1
     scored.sort(key=lambda trial: sign * trial["mean"])

@@ -219,7 +219,7 @@ def _innermost(model: Any) -> Any:
 def _compares(model: Any) -> bool:
     """Whether a penalty, here or in a model inside, compares coefficients or variances of columns.
 
-    A shrinkage does so even where it is 0 now, for a search will move it.
+    A shrinkage does so even where it is 0 now, because a search will change it.
     """
     params = {
         name.rpartition("__")[2]: value for name, value in model.get_params(deep=True).items()
