@@ -220,7 +220,7 @@ def _complete(objective: ColumnObjective, here: _ColumnPoint, limit: int) -> Col
 
 
 def _immovable(objective: ColumnObjective, state: ColumnState, way: ColumnStep) -> int | None:
-    """A free column that does not move despite its gradient, because the curvature of its rows is 0."""
+    """A free column that cannot move despite its gradient: the curvature of its rows is 0."""
     free = (objective.l1 == 0) & (objective.l2 == 0) & (_beta(objective, way.d) == 0)
     columns = np.flatnonzero(free & (np.abs(state.pulls) > UNDERFLOW))
     if not columns.size:

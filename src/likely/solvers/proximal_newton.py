@@ -7,8 +7,8 @@
     3  d = argmin ½ dᵀHd + gᵀd + Σ_W λ_j|θ_j + d_j|, by compiled coordinate descent
     4  θ ← θ + t d        t ∈ {1, ½, ¼, …}, the first that lowers F and does not overshoot
 
-The free coefficients of step 3 are eliminated first, because an intercept next to columns far from 0
-would take coordinate descent thousands of sweeps.
+The free coefficients of step 3 are eliminated first, because an intercept next to columns far
+from 0 would take coordinate descent thousands of sweeps.
 
 The gap is the fall of F that the quadratic model promises, relative to max(1, |F|): with all λ = 0
 it is half the squared Newton decrement.  It is infinite while a coefficient that wants to move is

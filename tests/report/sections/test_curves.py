@@ -32,7 +32,7 @@ def test_every_curve_is_drawn_with_two_bands():
     assert len(pictures) == 3
     for each in pictures:
         assert each.svg.count("FillBetweenPolyCollection") == 2
-        assert "95 % intervals of the mean over 3 folds" in each.caption
+        assert "95 % intervals of the held-out rows of all 3 folds" in each.caption
 
 
 def test_the_models_own_come_first_by_size_then_settings_then_iterations():
