@@ -56,7 +56,7 @@ def test_the_curve_of_a_run_is_parted_as_the_run_was(likely, tmp_path, shops, op
     assert likely("report", "@last").exit == 0
     page = told((tmp_path / "report.html").read_text())
     assert f"<dt>Folds</dt><dd>{said}</dd>" in page  # among the question's facts
-    assert f"mean over 3 folds, {said}." in page
+    assert f"held-out rows of all 3 folds, {said}." in page
     assert f"held out once in 3 folds, {said}" in page
 
 

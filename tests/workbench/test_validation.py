@@ -75,5 +75,5 @@ def test_each_of_several_classes_has_a_diagram_and_its_share(tmp_path):
     diagram = calibration(facts).blocks[0].blocks[0]
     assert len(set(re.findall(r'id="FIGURE-(axes_\d+)"', diagram.svg))) == 3
     precision = ranking(facts).blocks[0].blocks[1]
-    assert precision.svg.count("(0.3333)") == 3
+    assert precision.svg.count("(0.333)") == 3
     assert "by chance 0.333" in precision.label

@@ -54,7 +54,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     event : str, Family or mapping, default="auto"
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
-        Imagined counts per value, for the event models of counts.
+        Pseudo-counts per value, for the event models of counts.
     start : array or fitted mixture, default=None
         Where EM begins instead of random starts: labels (n,) or soft rows (n, K) of X, or
         another MixtureModel.

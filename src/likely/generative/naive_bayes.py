@@ -87,7 +87,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Imagined counts per value, for the event models of counts.  ``"auto"`` chooses the
+        Pseudo-counts per value, for the event models of counts.  ``"auto"`` chooses the
         strength that maximises the leave-one-out likelihood, for each event model.
     variance_floor : float, default=1e-9
         No variance of a column in a class is lower than this part of the column's own.
@@ -96,7 +96,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     unlabelled : label or nan, default=None
         The value in ``y`` that means unknown; such rows are used by EM.
     calibrate : "temperature", default=None
-        Cool the log-odds by one temperature, chosen on out-of-fold scores: naive Bayes counts
+        Temperature scaling of the log-odds, chosen on out-of-fold scores: naive Bayes counts
         dependent evidence twice and is too sure of itself.
     discretize : str or Discretizer, default=None
         Cut the numbers that ``auto`` would call Gaussian into bins: ``"uniform"``,

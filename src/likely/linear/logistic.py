@@ -78,7 +78,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     tol : float, default=1e-8
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
-        Steps after which it stops anyway, with a warning.
+        Maximum number of steps, with a warning.
     warm_start : bool, default=False
         Start a search from the last fit, as along a path of penalties.
     executor : str or Executor, default="auto"

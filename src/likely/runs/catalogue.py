@@ -179,7 +179,7 @@ def _last() -> Path:
     whole = whole_runs()
     if not whole:
         raise UnusableRun(
-            f"There is no run in {RUNS}/ yet, so {LAST} names nothing. Train a model first, or "
+            f"There is no run in {RUNS}/ yet, so there is no {LAST}. Train a model first, or "
             "go to the folder where you did.",
             next="likely train iris naive-bayes",
         )

@@ -249,7 +249,7 @@ def check_target(column: Any, name: str) -> None:
         row = pc.index(pc.is_null(column, nan_is_null=True), True).as_py()
         raise InvalidInput(
             f"The target {name!r} is missing in {n_missing:,} rows, the first of them row {row}; a "
-            "row without it can be neither learned from nor scored. Drop those rows first."
+            "row without it cannot be used for training or scoring. Drop those rows first."
         )
     if pa.types.is_floating(column.type):
         _check_finite(column, name)

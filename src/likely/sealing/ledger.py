@@ -25,7 +25,7 @@ from likely.sealing.manifest import Manifest, canonical
 LEDGER, HEAD, MANIFEST = "ledger.jsonl", "head.json", "manifest.json"
 EVENTS = ("sealed", "commit", "score", "again", "predict", "refused")
 ZEROS = "0" * 64
-ADVICE = "Put the folder back from a copy; its scores cannot be relied on as it is."
+ADVICE = "Restore it from a backup; until then its scores cannot be trusted."
 
 Entry = Mapping[str, Any]
 

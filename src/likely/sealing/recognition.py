@@ -150,7 +150,11 @@ def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
             "cross-validation on the training rows, and at the end use likely final."
         )
     names = " or ".join(one.seal.path.name for one in held)
-    gives = "it gives the other rows" if len(held) == 1 else "each gives the rows it has not sealed"
+    gives = (
+        "it contains only the training rows"
+        if len(held) == 1
+        else "each gives the rows it has not sealed"
+    )
     return (
         f"{holds}; a model that has seen them cannot be scored on them. Use {names} in place of "
         f"{label}: {gives}."

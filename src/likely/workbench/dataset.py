@@ -212,7 +212,7 @@ class Dataset:
         seals = () if self.seal is not None else self._seals_near()
         held = log_prediction(iter(self.source), seals, label=self.label) if seals else ()
         return tuple(
-            f"{self.label} holds {one}; the ledger remembers this prediction." for one in held
+            f"{self.label} holds {one}; this prediction is recorded in the ledger." for one in held
         )
 
     def _seals_near(self) -> tuple[SealFolder, ...]:

@@ -226,7 +226,7 @@ def _whole(seen: _Seen) -> Task:
         number = "count" if seen.values[0] >= 0 else "real"
         doubt = (
             f"{n} different whole numbers: taken as classes; give the kind '{number}' or 'ordinal' "
-            "if they are amounts or grades."
+            "if they are quantities or ordered levels."
         )
         reason = f"it holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)

@@ -102,7 +102,7 @@ def _precision_recall(held: Validation) -> Picture:
         draw,
         f"Precision–recall curves; average precision: {told}.",
         caption="Precision–recall curves with the average precision of each curve and, in "
-        f"brackets, the share of its class, which is the precision of chance.{dashes}",
+        f"brackets, the share of its class, which is the precision of a random ranking.{dashes}",
     )
 
 

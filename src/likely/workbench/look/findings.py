@@ -155,7 +155,7 @@ CODES: Mapping[str, FindingCode] = {
     "LK301": FindingCode(
         "missing targets",
         "warn",
-        "a row without a target can be neither learned from nor scored",
+        "a row without a target cannot be used for training or scoring",
         "Drop these rows, and ask whether they differ from the others.",
     ),
     "LK302": FindingCode(
@@ -167,14 +167,14 @@ CODES: Mapping[str, FindingCode] = {
     "LK303": FindingCode(
         "tiny classes",
         "warn",
-        "so few rows can be neither learned from nor scored in every fold",
+        "so few rows cannot be used for training or scoring in every fold",
         "Merge them with others, drop them, or fetch more rows.",
     ),
     "LK304": FindingCode(
         "imbalance",
         "note",
         "always predicting the largest class has a high accuracy and is of no use",
-        "Judge by log loss beside the best constant; do not throw rows away.",
+        "Judge by log loss beside the best constant; do not undersample.",
     ),
     "LK305": FindingCode(
         "a target of very many values",
