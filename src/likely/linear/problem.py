@@ -7,6 +7,7 @@ for one predictor alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -45,11 +46,11 @@ class Problem(SearchProblem):
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
 
-    @property
+    @cached_property
     def objective(self) -> Any:
         return self.on(self.data.blocks, 1.0, self.executor)
 
-    @property
+    @cached_property
     def on_start_rows(self) -> Any:
         executor = self.executor if self.start_executor is None else self.start_executor
         return self.on(self.data.start, self.share, executor)
