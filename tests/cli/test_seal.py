@@ -123,7 +123,7 @@ def test_predictions_for_sealed_rows_go_on_and_are_logged(likely, sealed):
     assert likely("train", "patients.seal", "naive-bayes").exit == 0
     outcome = likely("predict", "@last", "patients.csv", "-o", "out.csv")
     assert outcome.exit == 0
-    assert "the ledger remembers" in " ".join(outcome.err.split())
+    assert "recorded in the ledger" in " ".join(outcome.err.split())
     event = json.loads((sealed / "ledger.jsonl").read_text().splitlines()[-1])
     assert (event["event"], event["rows"]) == ("predict", 40)
     assert likely("ledger", "verify", "patients.seal").exit == 0

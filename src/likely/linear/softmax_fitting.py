@@ -87,6 +87,31 @@ def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
     """Solve, warn of what a person should know, and centre what no penalty decides."""
+    problem, softmax = _problem(estimator, rows, n_classes, reference)
+    start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
+    if last is None and estimator.start is not None:
+        start = _given_start(softmax, problem.data.framing, *estimator.start)
+    name = choose(problem) if estimator.solver == "auto" else estimator.solver
+    if name in ("newton", "proximal-newton"):  # the others never leave the centre
+        softmax = replace(softmax, tie=_tie(problem, softmax))
+        problem = replace(problem, on=softmax)
+    found = solve(
+        problem,
+        start,
+        solver=estimator.solver,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+        last=last,
+    )
+    refuse_if_not_finite(found, rows)
+    _speak_up(estimator, problem, found, start, rows)
+    return _in_user_units(problem, softmax, found)
+
+
+def _problem(
+    estimator: Any, rows: LinearRows, n_classes: int, reference: int | None
+) -> tuple[Problem, SoftmaxRows]:
+    """What is minimised: framed rows, one penalty for all classes, and the units of L-BFGS."""
     weighted = n_classes - (reference is not None)
     affordable = _hessian_is_affordable(weighted, rows.blocks)
     by_gradients = estimator.solver == "lbfgs" or (
@@ -122,24 +147,7 @@ def fit_softmax(
         units_at=_units,
         steps_between_units=ROUND,
     )
-    start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
-    if last is None and estimator.start is not None:
-        start = _given_start(softmax, data.framing, *estimator.start)
-    name = choose(problem) if estimator.solver == "auto" else estimator.solver
-    if name in ("newton", "proximal-newton"):  # the others never leave the centre
-        softmax = replace(softmax, tie=_tie(problem, softmax))
-        problem = replace(problem, on=softmax)
-    found = solve(
-        problem,
-        start,
-        solver=estimator.solver,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-        last=last,
-    )
-    refuse_if_not_finite(found, rows)
-    _speak_up(estimator, problem, found, start, rows)
-    return _in_user_units(problem, softmax, found)
+    return problem, softmax
 
 
 def _hessian_is_affordable(weighted: int, blocks: Blocks) -> bool:
