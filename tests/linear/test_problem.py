@@ -229,3 +229,11 @@ def test_running_out_of_steps_is_said_with_the_gap():
 
 def test_other_penalties_with_corners_are_left_to_fista():
     assert choose(problem(Group(np.array([0, 0, 1, 1, -1])))) == "fista"
+
+
+def test_the_step_from_the_point_that_converged_is_taken():
+    X, y = two()
+    tight = likely.LogisticRegression(l2=1.0, tol=TIGHT).fit(X, y)
+    loose = likely.LogisticRegression(l2=1.0, solver="newton", tol=1e-4).fit(X, y)
+    assert loose.solution_.gap > 1e-8  # where it converged, coefficients were 1e-4 away or more
+    assert_allclose(loose.coef_, tight.coef_, atol=1e-5)
