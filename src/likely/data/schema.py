@@ -183,7 +183,7 @@ class Schema(Additive):
         return list(range(len(self.kinds)))
 
     def _refuse_text(self, read: InMemoryTable, columns: Sequence[int]) -> None:
-        kinds = read.kinds  # made anew each time it is asked for
+        kinds = read.kinds  # made again each time it is asked for
         if not {*kinds} - {"number", "boolean"}:
             return
         for position, column in enumerate(columns):

@@ -45,7 +45,7 @@ MOST_FOR_WORKING_SETS = 5000  # weights
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
 FIRST_TOL = 1e-4  # relative gap there
-ROUND = 150  # steps of L-BFGS after which its units are measured anew
+ROUND = 150  # steps of L-BFGS after which its units are measured again
 LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
 
 

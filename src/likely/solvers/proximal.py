@@ -4,7 +4,7 @@
 
     x′ = prox_h( z − t ∇f(z), t )        z′ = x′ + (x′ − x)(k − 1)/k′        k′ = (1 + √(1 + 4k²))/2
 
-A step that would raise F is taken again without momentum, which starts anew from there: the trace
+A step that would raise F is taken again without momentum, which starts again from there: the trace
 never rises.
 
 The gap is ‖G‖² / (2 m̂), relative to max(1, |F|): G = (z − x′)/t is the prox-gradient mapping, and
