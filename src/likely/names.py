@@ -1,6 +1,7 @@
 """Parts looked up by name, with a suggestion when a name is misspelt."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from likely.errors import UnknownName
@@ -8,10 +9,21 @@ from likely.errors import UnknownName
 T = TypeVar("T")
 
 
-def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
-    """The entry called ``name``; anything that is not a string is the part itself."""
+def lookup(
+    kind: str,
+    name: str | T,
+    registry: Mapping[str, T],
+    of_number: Mapping[str, Callable[[float], T]] | None = None,
+) -> T:
+    """The entry called ``name``; anything that is not a string is the part itself.
+
+    A part of ``of_number`` is also made from its parameter, as ``tweedie(1.7)`` is.
+    """
     if not isinstance(name, str):
         return name
+    written = re.fullmatch(r"\s*(\w+)\s*\(\s*([-+.\deE]+)\s*\)\s*", name)
+    if of_number and written and written[1] in of_number:
+        return of_number[written[1]](float(written[2]))
     if name not in registry:
         raise UnknownName(kind, name, registry)
     return registry[name]

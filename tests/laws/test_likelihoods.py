@@ -23,6 +23,7 @@ from likely.links import LINKS, Power
 
 FAMILIES = {
     **RESPONSES,
+    "negative_binomial": NegativeBinomial(1.0),
     "negative_binomial(0.3)": NegativeBinomial(0.3),
     "tweedie(1.2)": Tweedie(1.2),
     "tweedie(3)": Tweedie(3),

@@ -103,7 +103,7 @@ def test_a_small_alpha_is_nearly_the_poisson():
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.inf])
 def test_an_alpha_that_is_not_positive_is_refused_with_advice(alpha):
-    with pytest.raises(InvalidInput, match=r"alpha above 0; found .*'poisson'"):
+    with pytest.raises(InvalidInput, match=r"alpha above 0, or 'estimate'; found .*'poisson'"):
         NegativeBinomial(alpha)
 
 

@@ -15,6 +15,8 @@ TIGHT = 1e-14
 def data(response="poisson", link=None, seed=0, n=200):
     rng = np.random.default_rng(seed)
     likelihood = likelihood_of(response, link)
+    if not likelihood.response.shape_is_known:
+        likelihood = likelihood_of(NegativeBinomial(1.0), link)
     X = rng.uniform(-1, 1, (n, 3))
     dispersion = 1.0 if likelihood.response.dispersion_is_known else 0.2
     return X, likelihood.sample(X @ np.array([0.4, -0.3, 0.1]) + 1.2, rng, dispersion)

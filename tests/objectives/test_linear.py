@@ -29,7 +29,7 @@ PAIRS = [
     ("poisson", "sqrt"),
     ("gamma", "log"),
     ("inverse_gaussian", "log"),
-    ("negative_binomial", "log"),
+    ("negative_binomial(1)", "log"),
     ("tweedie", "log"),
 ]
 CANONICAL = [("gaussian", "identity"), ("bernoulli", "logit"), ("poisson", "log")]

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import likely
-from likely.likelihoods import Tweedie
+from likely.likelihoods import NegativeBinomial, Tweedie
 
 glum = pytest.importorskip("glum", reason="glum is not installed")
 
@@ -23,7 +23,7 @@ FAMILIES = {
     "binomial": ("binomial", "bernoulli", None),
     "gamma": ("gamma", "gamma", "log"),
     "tweedie": (glum.TweedieDistribution(1.5), Tweedie(1.5), None),
-    "negative binomial": (glum.NegativeBinomialDistribution(1.0), "negative_binomial", None),
+    "negative binomial": (glum.NegativeBinomialDistribution(1.0), NegativeBinomial(1.0), None),
     "inverse gaussian": ("inverse.gaussian", "inverse_gaussian", "log"),
 }
 every = pytest.mark.parametrize("name", FAMILIES)

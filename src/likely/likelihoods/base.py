@@ -51,6 +51,11 @@ class Response(ABC):
     def dispersion_is_known(self) -> bool:
         """True when ψ = 1 by definition; False when it is estimated."""
 
+    @property
+    def shape_is_known(self) -> bool:
+        """False where a parameter beside mean and dispersion is estimated by the fit."""
+        return True
+
     @abstractmethod
     def check(self, y: Array) -> None:
         """Refuse y that the family cannot produce."""

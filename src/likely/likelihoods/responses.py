@@ -14,7 +14,7 @@ from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.tweedie import Tweedie
-from likely.links import LINKS, Link
+from likely.links import LINKS, Link, Power
 from likely.names import lookup
 
 RESPONSES: dict[str, Response] = {
@@ -31,13 +31,19 @@ RESPONSES: dict[str, Response] = {
     )
 }
 
+OF_NUMBER = {"negative_binomial": NegativeBinomial, "tweedie": Tweedie}  # as tweedie(1.7)
+LINKS_OF_NUMBER = {"power": Power}
 ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
 
 
 def response_named(response: str | Response) -> Response:
-    """A response by its name, or by what others call it; a response is returned as it is."""
+    """A response by its name, or by what others call it; a response is returned as it is.
+
+    >>> response_named("negative_binomial(0.5)")
+    NegativeBinomial(alpha=0.5)
+    """
     name = ALIASES.get(response, response) if isinstance(response, str) else response
-    return lookup("response", name, RESPONSES)
+    return lookup("response", name, RESPONSES, OF_NUMBER)
 
 
 def likelihood_of(response: str | Response, link: str | Link | None = None) -> Likelihood:
@@ -47,7 +53,7 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
     'log'
     """
     response = response_named(response)
-    link = lookup("link", response.canonical if link is None else link, LINKS)
+    link = lookup("link", response.canonical if link is None else link, LINKS, LINKS_OF_NUMBER)
     if not fits(response, link):
         raise InvalidInput(
             f"The link {link.name!r} gives means in {_shown(link.means)}; a {response.name} "

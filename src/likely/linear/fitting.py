@@ -68,22 +68,8 @@ def fit_linear(
 ) -> LinearFit:
     """Solve, warn of what a person should know, and estimate the errors of the coefficients."""
     rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
-    data = framed(
-        rows.blocks,
-        rows.executor,
-        names=rows.coding.names,
-        intercept=estimator.fit_intercept,
-        centre=not estimator.penalise_intercept,
-    )
-    penalty = elastic_net(
-        estimator,
-        rows.coding,
-        data.framing,
-        l1=estimator.l1,
-        l2=estimator.l2,
-        intercept=estimator.penalise_intercept,
-    )
-    problem = linear_problem(likelihood, penalty, data, rows.executor)
+    problem = problem_of(estimator, rows, likelihood)
+    data = problem.data
     start = start_of(likelihood, data, rows)
     last = last_fit(estimator, data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
@@ -111,6 +97,26 @@ def fit_linear(
         infinite is not None,
         variance=dispersion_of(problem, found, likelihood, inference),
     )
+
+
+def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Problem:
+    """What the estimator minimises on these rows."""
+    data = framed(
+        rows.blocks,
+        rows.executor,
+        names=rows.coding.names,
+        intercept=estimator.fit_intercept,
+        centre=not estimator.penalise_intercept,
+    )
+    penalty = elastic_net(
+        estimator,
+        rows.coding,
+        data.framing,
+        l1=estimator.l1,
+        l2=estimator.l2,
+        intercept=estimator.penalise_intercept,
+    )
+    return linear_problem(likelihood, penalty, data, rows.executor)
 
 
 def dispersion_of(

@@ -19,15 +19,17 @@ from likely.compute.executor import Executor
 from likely.compute.serial import Serial
 from likely.data.block import ArrayBlocks, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
+from likely.errors import InvalidInput
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.likelihoods.responses import RESPONSES, likelihood_of
+from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.overdispersion import fit_with_alpha
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
@@ -46,7 +48,9 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     response : str or Response, default="gaussian"
         The family of y given x: ``gaussian``, ``bernoulli`` (also proportions, with the trials as
         weights), ``poisson``, ``exponential``, ``gamma``, ``inverse_gaussian``,
-        ``negative_binomial``, ``tweedie``, or a part such as ``NegativeBinomial(0.5)``.
+        ``negative_binomial`` (α by maximum likelihood), ``tweedie`` (power 1.5), or with a
+        parameter that is given: ``NegativeBinomial(0.5)`` or ``"negative_binomial(0.5)"``,
+        ``Tweedie(1.7)`` or ``"tweedie(1.7)"``.
     link : str or Link, default=None
         How the mean follows the linear predictor; None is the response's own link.
     l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
@@ -80,6 +84,10 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         Numbers first, then the categories of each categorical column; ``terms_`` names them.
     intercept_ : float
     likelihood_ : Likelihood
+        The response and the link; of a negative binomial with the α that was estimated, and the
+        Poisson where that is 0.
+    alpha_ : float
+        Of a negative binomial whose α was estimated; ``summary()`` has its standard error and test.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).
     solution_ : Solution
@@ -154,7 +162,10 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(self.response, self.link)
-        fit = fit_linear(self, rows, likelihood)
+        if likelihood.response.shape_is_known:
+            fit = fit_linear(self, rows, likelihood)
+        else:
+            fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -235,8 +246,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        response = RESPONSES.get(self.response) if isinstance(self.response, str) else self.response
-        tags.target_tags.positive_only = response is not None and response.means.low >= 0
+        try:
+            low = response_named(self.response).means.low
+        except InvalidInput:  # fit says so
+            low = -np.inf
+        tags.target_tags.positive_only = low >= 0
         return tags
 
 

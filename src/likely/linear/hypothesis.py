@@ -1,6 +1,7 @@
 """What a test of a hypothesis says.
 
 p = P(T ≥ t)        T ~ χ²_q, or F_{q, n − p} where the dispersion is estimated
+                    T ~ ½χ²_{q−1} + ½χ²_q where one of q constraints is at an edge, as α ≥ 0
 """
 
 from dataclasses import dataclass
@@ -17,14 +18,14 @@ class HypothesisTest:
     """A statistic, what it follows if the hypothesis is true, and how rarely it is so large."""
 
     statistic: float
-    distribution: str  # "chi2" or "F"
+    distribution: str  # "chi2", "F" or "chi2-bar", the mixture of two χ² at an edge
     df: int  # the number of constraints
     df_residual: float  # inf for χ²
     p: float
 
     def __str__(self) -> str:
-        df = f"{self.df}" if self.distribution == "chi2" else f"{self.df}, {self.df_residual:g}"
-        name = {"chi2": "χ²", "F": "F"}[self.distribution]
+        df = f"{self.df}, {self.df_residual:g}" if self.distribution == "F" else f"{self.df}"
+        name = {"chi2": "χ²", "F": "F", "chi2-bar": "half χ²"}[self.distribution]
         return f"{name}({df}) = {number(self.statistic)}, {p_phrase(self.p)}"
 
 
@@ -37,3 +38,11 @@ def chi2_test(statistic: float, df: int) -> HypothesisTest:
 def f_test(statistic: float, df: int, df_residual: float) -> HypothesisTest:
     p = float(fdtrc(df, df_residual, max(statistic, 0.0)))
     return HypothesisTest(statistic, "F", df, df_residual, p)
+
+
+def boundary_test(statistic: float, df: int = 1) -> HypothesisTest:
+    """Of ``df`` constraints, one of which is at the edge of what the parameter may be."""
+    t = max(statistic, 0.0)
+    below = float(chdtrc(df - 1, t)) if df > 1 else float(t == 0)
+    p = (below + float(chdtrc(df, t))) / 2
+    return HypothesisTest(statistic, "chi2-bar", df, float("inf"), p)

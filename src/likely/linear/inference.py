@@ -23,7 +23,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isclose, isnan, log
+from math import log
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -36,6 +36,7 @@ from likely.data.block import Blocks
 from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
+from likely.linear.alpha import AlphaEstimate
 from likely.linear.covariance import (
     Bread,
     check_covariance,
@@ -59,7 +60,6 @@ from likely.objectives.inference import (
 )
 
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
-SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
 
 
 @final
@@ -87,6 +87,7 @@ class Inference:
     redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
+    alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
 
     @property
     def standard_errors(self) -> Array:
@@ -105,12 +106,17 @@ class Inference:
 
     @property
     def aic(self) -> float:
-        """−2 log L + 2p; the dispersion is not counted."""
-        return 2 * self.n_parameters - 2 * self.log_likelihood
+        """−2 log L + 2p; an estimated α is one of p, the dispersion is not counted."""
+        return 2 * self.n_counted - 2 * self.log_likelihood
 
     @property
     def bic(self) -> float:
-        return self.n_parameters * log(self.n) - 2 * self.log_likelihood
+        return self.n_counted * log(self.n) - 2 * self.log_likelihood
+
+    @property
+    def n_counted(self) -> float:
+        """The parameters that a likelihood is judged by: an estimated α is one of them."""
+        return self.n_parameters + (self.alpha is not None)
 
     @property
     def deviance_explained(self) -> float:
@@ -214,23 +220,6 @@ def inference_of(fitted: Inference | Inferred) -> Inference:
     """Itself, or that of a fitted model; a model without one is refused, and told why."""
     found = fitted if isinstance(fitted, Inference) else vars(fitted).get("inference_")
     return refuse_without_errors(fitted) if found is None else found
-
-
-def likelihood_ratio_test(
-    smaller: Inference | Inferred, larger: Inference | Inferred
-) -> HypothesisTest:
-    """Whether the larger of two nested models fits better than chance would make it.
-
-    ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
-    ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
-    """
-    small, large = inference_of(smaller), inference_of(larger)
-    _check_nested(small, large)
-    q = round(large.n_parameters - small.n_parameters)
-    if large.dispersion_is_known:
-        return chi2_test(2 * (large.log_likelihood - small.log_likelihood), q)
-    drop = (small.deviance - large.deviance) / large.dispersion
-    return f_test(drop / q, q, large.df_residual)
 
 
 def infer(
@@ -371,29 +360,3 @@ def _null_log_likelihood(likelihood: Likelihood, read: _Read) -> float:
     if not read.dispersion > 0:
         return float("nan")
     return read.log_likelihood - (read.null_nll - read.fit.nll) / read.dispersion
-
-
-def _check_nested(small: Inference, large: Inference) -> None:
-    if small.penalised or large.penalised:
-        raise InvalidInput(
-            "A likelihood ratio test was asked of a penalised fit; it needs maximum likelihood "
-            "estimates. Fit both models with l1=0 and l2=0."
-        )
-    nulls = (small.null_deviance, large.null_deviance)
-    if small.n != large.n or not (isnan(sum(nulls)) or isclose(*nulls, rel_tol=SAME_DATA)):
-        raise InvalidInput(
-            f"The models were fitted to different data (n={small.n:g} and {large.n:g}, null "
-            f"deviances {small.null_deviance:g} and {large.null_deviance:g}). "
-            "Fit both to the same rows, weights, offset and response."
-        )
-    if large.n_parameters <= small.n_parameters:
-        raise InvalidInput(
-            f"The smaller model has {small.n_parameters:g} parameters and the larger "
-            f"{large.n_parameters:g}; the larger must have more. Pass the smaller one first."
-        )
-    extra = sorted(set(small.names) - set(large.names))
-    if extra:
-        raise InvalidInput(
-            f"The smaller model has {extra[0]!r}, which the larger one lacks; a likelihood ratio "
-            "test needs nested models. Add it to the larger one, or compare their AIC."
-        )

@@ -104,6 +104,11 @@ class Summary:
             yield f"held at 0, because they can be computed from other columns: {held}."
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
+        if fit.alpha is not None and fit.alpha.alpha == 0:
+            yield (
+                "alpha = 0: the counts are not more spread than a Poisson's about these means, so "
+                "the negative binomial ends as the Poisson."
+            )
         if isnan(fit.dispersion):
             yield "as many parameters as examples: no data are left to estimate the dispersion."
 
@@ -161,8 +166,18 @@ class Summary:
             yield Fact(key, name, value, fixed(value, 3))
         dispersion = f"{short_number(fit.dispersion)}{known}"
         yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
+        yield from self._alpha_facts()
         if self.solver:
             yield Fact("solver", "solver", self.solver, self.solver)
+
+    def _alpha_facts(self) -> Iterator[Fact]:
+        alpha = self.inference.alpha
+        if alpha is None:
+            return
+        error = "" if isnan(alpha.log_error) else f" (std err {short_number(alpha.standard_error)})"
+        yield Fact("alpha", "alpha", alpha.alpha, f"{short_number(alpha.alpha)}{error}")
+        if alpha.test is not None:
+            yield Fact("alpha_test", "test of alpha = 0", alpha.test.p, str(alpha.test))
 
 
 def summarise(model: Any, inference: Inference) -> Summary:

@@ -23,6 +23,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 PART_MODULES = (
     "likely.data.schema",
     "likely.workbench.preparation.steps",
+    "likely.linear.alpha",
     "likely.linear.inference",
     "likely.linear.coding",
     "likely.links",

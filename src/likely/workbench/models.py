@@ -59,6 +59,12 @@ def penalties_and_link_space(scale: Scale) -> dict[str, Dimension]:
     return {"link": Choice(CLASS_LINKS), **penalties_space(scale)}
 
 
+def counts_space(scale: Scale) -> dict[str, Dimension]:
+    """The overdispersion of counts, estimated or given, a ridge and a lasso."""
+    given = [f"negative_binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
+    return {"response": Choice(("negative_binomial", *given)), **penalties_space(scale)}
+
+
 def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
     """The settings of the logistic regression of each cut."""
     return {f"estimator__{name}": value for name, value in penalties_and_link_space(scale).items()}
@@ -219,9 +225,9 @@ MODELS: dict[str, ModelEntry] = {
             "glm-negative-binomial",
             "GLM",
             frozenset({"count"}),
-            "Overdispersed counts (α = 1), with a linear log mean.",
+            "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
             settings={"response": "negative_binomial"},
-            space=penalties_space,
+            space=counts_space,
         ),
         ModelEntry(
             "glm-gamma",

@@ -1,0 +1,75 @@
+"""The likelihood ratio test of two nested models.
+
+    ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
+    ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
+    α beside      2(log L₁ − log L₀)          as ½χ²_{q−1} + ½χ²_q: a negative binomial against the
+                                              Poisson, whose α = 0 is at the edge
+
+References
+----------
+McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.3 and §8.3.
+"""
+
+from math import isclose, isnan
+
+from likely.errors import InvalidInput
+from likely.linear.hypothesis import HypothesisTest, boundary_test, chi2_test, f_test
+from likely.linear.inference import Inference, Inferred, inference_of
+
+SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null model
+
+
+def likelihood_ratio_test(
+    smaller: Inference | Inferred, larger: Inference | Inferred
+) -> HypothesisTest:
+    """Whether the larger of two nested models fits better than chance would make it.
+
+    χ² where the dispersion is known, F where it is estimated; a negative binomial whose α was
+    estimated is also tested against the Poisson.
+    """
+    small, large = inference_of(smaller), inference_of(larger)
+    _check_nested(small, large)
+    q = round(large.n_counted - small.n_counted)
+    if large.dispersion_is_known:
+        ratio = 2 * (large.log_likelihood - small.log_likelihood)
+        freed = large.alpha is not None and small.alpha is None
+        return boundary_test(ratio, q) if freed else chi2_test(ratio, q)
+    drop = (small.deviance - large.deviance) / large.dispersion
+    return f_test(drop / q, q, large.df_residual)
+
+
+def _check_nested(small: Inference, large: Inference) -> None:
+    if small.penalised or large.penalised:
+        raise InvalidInput(
+            "A likelihood ratio test was asked of a penalised fit; it needs maximum likelihood "
+            "estimates. Fit both models with l1=0 and l2=0."
+        )
+    if small.n != large.n or not _same_null(small, large):
+        raise InvalidInput(
+            f"The models were fitted to different data (n={small.n:g} and {large.n:g}, null "
+            f"deviances {small.null_deviance:g} and {large.null_deviance:g}). "
+            "Fit both to the same rows, weights, offset and response."
+        )
+    if large.n_counted <= small.n_counted:
+        raise InvalidInput(
+            f"The smaller model has {small.n_counted:g} parameters and the larger "
+            f"{large.n_counted:g}; the larger must have more. Pass the smaller one first."
+        )
+    extra = sorted(set(small.names) - set(large.names))
+    if small.alpha is not None and large.alpha is None:
+        extra.append("alpha")
+    if extra:
+        raise InvalidInput(
+            f"The smaller model has {extra[0]!r}, which the larger one lacks; a likelihood ratio "
+            "test needs nested models. Add it to the larger one, or compare their AIC."
+        )
+
+
+def _same_null(small: Inference, large: Inference) -> bool:
+    """Whether the models without a column agree; a Poisson's and a negative binomial's do not."""
+    if (small.alpha is None) != (large.alpha is None):
+        return True
+    nulls = (small.null_deviance, large.null_deviance)
+    if small.alpha is not None:  # their deviances are each at its own α
+        nulls = (small.null_log_likelihood, large.null_log_likelihood)
+    return isnan(sum(nulls)) or isclose(*nulls, rel_tol=SAME_DATA)

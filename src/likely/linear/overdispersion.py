@@ -1,0 +1,187 @@
+"""The α of a negative binomial by maximum likelihood, with the coefficients.
+
+    ℓ_p(α) = max_β ℓ(β, α) − penalty(β)        dℓ_p/d ln α = ∂ℓ/∂ln α at β̂(α)
+
+One number is sought, each step of which is a fit from where the last one ended.  β and α are
+orthogonal, so that ∂²ℓ/∂(ln α)² at β̂ is nearly that of ℓ_p, and Newton's steps in ln α converge
+like it; they are kept between the last α from which ℓ_p rose and the last from which it fell.
+
+ℓ_p may have a maximum at α = 0 and another inside, so the search begins at the best of several α
+about the estimate by moments, Σ w((y − μ)² − y)/Σ w μ², at the means of the Poisson fit.  Where
+none gains on the Poisson, the estimate is 0 and the model is the Poisson.
+"""
+
+from dataclasses import replace
+from math import copysign, exp, inf, log, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from likely._typing import Array
+from likely.data.block import Blocks, redesigned
+from likely.errors import warn_user
+from likely.likelihoods.base import Likelihood
+from likely.likelihoods.negative_binomial import NegativeBinomial
+from likely.likelihoods.poisson import Poisson
+from likely.linear.alpha import AlphaEstimate
+from likely.linear.coding import LinearRows
+from likely.linear.fitting import (
+    LinearFit,
+    fit_linear,
+    in_session,
+    problem_of,
+    refuse_if_not_finite,
+    start_of,
+    with_valid_responses,
+)
+from likely.linear.framing import framed
+from likely.linear.problem import Problem, linear_problem
+from likely.objectives.overdispersion import (
+    AlphaTotals,
+    PoissonTotals,
+    alpha_totals,
+    block_count_table,
+    gains,
+    no_columns,
+    poisson_totals,
+)
+from likely.penalties import NoPenalty
+from likely.solvers.choice import solve
+
+DECADES = np.arange(-4.0, 5.0)  # about the estimate by moments, for the α to begin at
+LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
+DECREMENT = 1e-14  # nats to the maximum in ln α: within 1.5e-7 standard errors
+INNER_TOL = 1e-12  # of the coefficients at each α
+LONGEST_STEP = 2.0  # in ln α
+STEPS = 60
+NARROW = 1e-12  # of a bracket in ln α: no more digits
+
+
+class WithAlpha(NamedTuple):
+    """The likelihood at α̂, the estimate, and what it took."""
+
+    likelihood: Likelihood
+    estimate: AlphaEstimate
+    log_likelihood: float
+    passes: float
+
+
+def fit_with_alpha(
+    estimator: Any, rows: LinearRows, likelihood: Likelihood
+) -> tuple[LinearFit, Likelihood, float]:
+    """α̂, and the fit at it with its warnings and its errors."""
+    found = with_estimated_alpha(estimator, rows, likelihood)
+    fit = fit_linear(estimator, rows, found.likelihood)
+    passes = (fit.solution.passes or 0.0) + found.passes
+    fit = fit._replace(solution=replace(fit.solution, passes=passes))
+    if fit.inference is not None:
+        null = null_log_likelihood(estimator, rows, likelihood)
+        inference = replace(fit.inference, alpha=found.estimate, null_log_likelihood=null)
+        fit = fit._replace(inference=inference)
+    return fit, found.likelihood, found.estimate.alpha
+
+
+@in_session
+def with_estimated_alpha(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> WithAlpha:
+    """α̂ for the rows, weights, offsets and penalties of an estimator."""
+    rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
+    poisson = Poisson().with_link(likelihood.link)
+    problem = problem_of(estimator, rows, poisson)
+    return _Profile(estimator, rows, problem, poisson).maximum()
+
+
+@in_session
+def null_log_likelihood(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> float:
+    """Of the intercept alone, with an α of its own."""
+    poisson = Poisson().with_link(likelihood.link)
+    if next(iter(rows.blocks)).offset is None:
+        blocks: Blocks = rows.executor.sum(block_count_table, rows.blocks).blocks
+    else:
+        blocks = redesigned(rows.blocks, no_columns, n_features=0)
+    data = framed(blocks, rows.executor, names=tuple)
+    problem = linear_problem(poisson, NoPenalty(), data, rows.executor)
+    return _Profile(estimator, rows, problem, poisson).maximum().log_likelihood
+
+
+class _Profile(NamedTuple):
+    """ℓ_p and its slope, a fit for each α."""
+
+    estimator: Any
+    rows: LinearRows
+    problem: Problem  # of the Poisson
+    poisson: Likelihood
+
+    def maximum(self) -> WithAlpha:
+        """α̂ and the log-likelihood there."""
+        theta = self.coefficients(self.poisson, None)
+        at_zero = poisson_totals(self.poisson, theta, self.blocks, self.rows.executor)
+        alpha = self.beginning(theta, at_zero)
+        fitted, best, error = self.poisson, at_zero.log_likelihood, nan
+        if alpha is not None:
+            alpha, totals = self.maximise(alpha, theta)
+            best = totals.gain + totals.poisson
+            error = 1 / sqrt(-totals.curvature) if totals.curvature < 0 else nan
+            fitted = NegativeBinomial(alpha).with_link(self.poisson.link)
+        penalised = self.problem.penalty.value(np.ones(self.problem.n_parameters)) > 0
+        ratio = nan if penalised else max(2 * (best - at_zero.log_likelihood), 0.0)
+        found = AlphaEstimate(alpha or 0.0, error, ratio)
+        return WithAlpha(fitted, found, best, float(sum(self.problem.data.passes)))
+
+    @property
+    def blocks(self) -> Blocks:
+        return self.problem.data.blocks
+
+    def coefficients(self, likelihood: Likelihood, last: Array | None) -> Array:
+        """β̂ at one α."""
+        of = self.problem
+        found = solve(
+            linear_problem(likelihood, of.penalty, of.data, of.executor),
+            start_of(likelihood, of.data, self.rows),
+            last=last,
+            solver=self.estimator.solver,
+            tol=min(self.estimator.tol, INNER_TOL),
+            max_iter=self.estimator.max_iter,
+        )
+        refuse_if_not_finite(found, self.rows)
+        return found.theta
+
+    def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
+        """An α that gains on the Poisson at its own means, the best of several; None if none."""
+        moments = at.score / at.information if at.information > 0 else 0.0
+        about = moments if moments > 0 else at.weight / max(at.count, 1.0)
+        tried = about * 10.0**DECADES
+        gained = gains(self.poisson, theta, tried, self.blocks, self.rows.executor)
+        best = int(np.nanargmax(gained))
+        return float(tried[best]) if gained[best] > LEAST_GAIN else None
+
+    def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:
+        """Newton in ln α between a rising and a falling side."""
+        rho, low, high, before = log(alpha), -inf, inf, None
+        for _ in range(STEPS):
+            likelihood = NegativeBinomial(exp(rho)).with_link(self.poisson.link)
+            theta = self.coefficients(likelihood, theta)
+            totals = alpha_totals(likelihood, theta, exp(rho), self.blocks, self.rows.executor)
+            low, high = (rho, high) if totals.slope > 0 else (low, rho)
+            promised = totals.slope**2 / -totals.curvature / 2 if totals.curvature < 0 else inf
+            if promised < DECREMENT or high - low < NARROW:
+                return exp(rho), totals
+            moved = rho + _step(rho, totals, before)
+            before = (rho, totals.slope)
+            rho = moved if low < moved < high else (low + high) / 2
+        warn_user(
+            f"{type(self.estimator).__name__}: alpha was not found in {STEPS} steps; the last was "
+            f"{exp(rho):.3g}. Give one, as NegativeBinomial(1.0), or a penalty (l2=1.0).",
+            ConvergenceWarning,
+        )
+        return exp(rho), totals
+
+
+def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -> float:
+    """Newton's, with the curvature of ℓ_p by differences where two fits tell it."""
+    curvature = totals.curvature
+    if before is not None and before[0] != rho:
+        seen = (totals.slope - before[1]) / (rho - before[0])
+        curvature = seen if curvature < 0 and 1 / 3 < seen / curvature < 3 else curvature
+    step = -totals.slope / curvature if curvature < 0 else copysign(inf, totals.slope)
+    return max(-LONGEST_STEP, min(step, LONGEST_STEP))
