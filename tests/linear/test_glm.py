@@ -103,6 +103,36 @@ def test_the_dispersion_is_pearsons_or_one(name):
         assert_allclose(model.dispersion_, pearson / (len(y) - 4))
 
 
+def test_a_quasi_likelihood_keeps_the_density_of_its_family():
+    """Its dispersion widens errors; p(y | x) of counts is the Poisson's all the same."""
+    X, y = data("negative_binomial", "log")
+    plain = likely.GLM("poisson").fit(X, y)
+    quasi = likely.GLM("poisson", covariance="quasi").fit(X, y)
+    assert quasi.dispersion_ > 1.5
+    assert quasi.predictive_family() == plain.predictive_family()
+    assert quasi.log_likelihood(X, y) == plain.log_likelihood(X, y)
+    assert_allclose(quasi.log_likelihood(X, y), quasi.inference_.log_likelihood)
+    assert_allclose(quasi.sample(X, random_state=0), plain.sample(X, random_state=0))
+
+
+@pytest.mark.parametrize("name", ["gamma", "inverse_gaussian", "tweedie"])
+def test_one_dispersion_is_used_everywhere(name):
+    """Pearson's, in errors, log-likelihood, AIC, density and samples."""
+    X, y = data(name, "log")
+    model = likely.GLM(name, "log", tol=TIGHT).fit(X, y)
+    response, psi = model.likelihood_.response, model.dispersion_
+    mean = model.predict(X)
+    assert_allclose(psi, np.sum((y - mean) ** 2 / response.variance(mean)) / (len(y) - 4))
+    likelihood = response.log_prob(y, mean, psi).sum()
+    inference = model.inference_
+    assert_allclose(inference.log_likelihood, likelihood, rtol=1e-12)
+    assert_allclose(model.log_likelihood(X, y), likelihood, rtol=1e-12)
+    assert_allclose(inference.aic, 2 * 4 - 2 * likelihood, rtol=1e-12)
+    assert inference.dispersion == model.predictive_family().dispersion == psi
+    drawn = model.sample(np.repeat(X[:1], 40_000, axis=0), random_state=0)
+    assert_allclose(drawn.var(), psi * response.variance(mean[:1])[0], rtol=0.05)
+
+
 def test_samples_spread_as_the_variance_function_says():
     """GLM-8: Var[y] = ψ V(μ), within sampling error."""
     X, y = data("gamma", "log")

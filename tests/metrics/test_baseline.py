@@ -1,10 +1,13 @@
 """The best constant: it follows exposures, and rows of weight 0 are absent."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
+import likely
 from likely.metrics import Truth
-from likely.metrics.baseline import BestConstant
+from likely.metrics.baseline import BestConstant, best_level, best_rate
+from likely.workbench.constant import Constant
 
 YEARS = np.array([1.0, 2.0, 3.0, 4.0])
 
@@ -24,3 +27,49 @@ def test_a_row_of_weight_0_is_absent():
     assert_allclose(with_it.means, without.means)
     assert_allclose(with_it.log_density, without.log_density)
     assert_allclose(with_it.median, without.median)
+
+
+DRAWS = {
+    "gamma": ("positive", lambda rng: rng.gamma(2.0, 1.5, 400)),
+    "inverse_gaussian": ("positive", lambda rng: rng.wald(2.0, 3.0, 400)),
+    "tweedie": ("real", lambda rng: rng.gamma(2.0 * rng.poisson(1.0, 400), 0.7)),
+    "negative_binomial": ("count", lambda rng: rng.negative_binomial(2, 0.3, 400).astype(float)),
+    "gaussian": ("real", lambda rng: rng.normal(3.0, 2.0, 400)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_the_constant_of_a_family_is_its_glm_without_a_column(name):
+    """The same mean, and a dispersion (or an α) of its own by the same estimate."""
+    kind, draw = DRAWS[name]
+    y = draw(np.random.default_rng(0))
+    model = likely.GLM(name, "identity" if name == "gaussian" else "log", l1=1e9, tol=1e-14)
+    alone = model.fit(np.arange(400.0)[:, None] % 7, y)  # a penalty that leaves the intercept
+    constant = Constant(kind, name).fit(np.zeros((400, 1)), y)
+    assert_allclose(constant.predict([[0.0]]), alone.predict([[0.0]]), rtol=1e-7)
+    new = np.array([1.0, 2.0, 5.0])
+    ours, theirs = constant.predictive_family(), alone.predictive_family()
+    assert_allclose(
+        ours.log_density(new, np.full(3, constant.mean_), counts=False),
+        theirs.log_density(new, np.full(3, constant.mean_), counts=False),
+        rtol=1e-6,
+    )
+    null = alone.inference_.null_log_likelihood
+    dispersion = ours.dispersion if name != "gaussian" else y.var()
+    expected = ours.response.log_prob(y, np.full(400, y.mean()), dispersion).sum()
+    assert_allclose(null, expected, rtol=1e-8)
+
+
+def test_the_usual_constant_of_amounts_is_a_gamma_and_of_counts_a_negative_binomial():
+    rng = np.random.default_rng(0)
+    amounts, counts = rng.gamma(2.0, 1.5, 50), rng.negative_binomial(2, 0.3, 50).astype(float)
+    weight = np.ones(50)
+    level = best_level("positive", amounts, weight)
+    pearson = np.square(amounts / amounts.mean() - 1).sum() / 49
+    assert (level.response.name, level.mean) == ("gamma", amounts.mean())
+    assert_allclose(level.dispersion, pearson)
+    years = rng.uniform(0.5, 2.0, 50)
+    rate = best_rate("count", counts, weight, years)
+    for alpha in (0.9 * rate.response.alpha, 1.1 * rate.response.alpha):
+        other = type(rate)(type(rate.response)(alpha), rate.mean)
+        assert other.log_density(counts, years).sum() < rate.log_density(counts, years).sum()

@@ -22,7 +22,7 @@ from likely.objectives.inference import (
     block_meat,
     block_several,
     fit_statistics,
-    null_nll,
+    null_model,
 )
 
 N = 30
@@ -120,7 +120,7 @@ def test_the_null_model_of_counts_with_exposure_is_total_over_total(seed):
     fit = fit_statistics(likelihood, THETA, blocks, Serial())
     rate = np.dot(weight, y) / np.dot(weight, np.exp(offset))
     expected = np.dot(weight, likelihood.nll(y, np.log(rate) + offset))
-    assert_allclose(null_nll(likelihood, fit, blocks, Serial()), expected)
+    assert_allclose(null_model(likelihood, fit, blocks, Serial()).nll, expected)
 
 
 @pytest.mark.parametrize("name", RESPONSES)
@@ -133,7 +133,7 @@ def test_the_null_model_without_an_offset_is_the_mean(name):
     fit = fit_statistics(likelihood, np.ones(1), blocks, Serial())
     mean = np.average(y, weights=weight)
     expected = np.dot(weight, likelihood.nll(y, np.full(N, likelihood.eta_of_mean(mean))))
-    assert_allclose(null_nll(likelihood, fit, blocks, Serial()), expected)
+    assert_allclose(null_model(likelihood, fit, blocks, Serial()).nll, expected)
 
 
 def test_clusters_that_were_not_given_are_asked_for():

@@ -89,7 +89,9 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     alpha_ : float
         Of a negative binomial whose α was estimated; ``summary()`` has its standard error and test.
     dispersion_ : float
-        ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).
+        ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).  The one
+        estimate that errors, intervals, densities, log-likelihoods and samples use; only a
+        Gaussian's log-likelihood is at RSS/n, where it is largest.
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -188,7 +190,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
         check_is_fitted(self)
-        return PredictiveFamily.of(self.likelihood_.response, float(self.dispersion_))
+        return PredictiveFamily.of(self.likelihood_.response, self._density_dispersion())
 
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -204,9 +206,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
-        response = self.likelihood_.response
-        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
-        return float(np.dot(weight, response.log_prob(y, mean, psi)))
+        each = self.likelihood_.response.log_prob(y, mean, self._density_dispersion())
+        return float(np.dot(weight, each))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -229,8 +230,12 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """One y for each row, drawn from the fitted model."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         rng = generator(self.random_state if random_state is None else random_state)
-        response = self.likelihood_.response
-        return response.sample(mean, rng, 1.0 if response.dispersion_is_known else self.dispersion_)
+        return self.likelihood_.response.sample(mean, rng, self._density_dispersion())
+
+    def _density_dispersion(self) -> float:
+        """ψ of p(y | x): 1 where it is known, as quasi-likelihoods have no density of their own."""
+        known = self.likelihood_.response.dispersion_is_known
+        return 1.0 if known else float(self.dispersion_)
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

@@ -56,7 +56,8 @@ from likely.objectives.inference import (
     fit_statistics,
     gaussian_log_likelihood,
     has_constant_variance,
-    null_nll,
+    null_log_likelihood,
+    null_model,
 )
 
 EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
@@ -273,6 +274,7 @@ class _Read(NamedTuple):
 
     fit: FitStatistics
     null_nll: float
+    null_log_likelihood: float  # at a dispersion of its own
     dispersion: float
     log_likelihood: float
     meat: Any  # a Total, ClusterScores, or None
@@ -287,21 +289,24 @@ def _read(
     executor: Executor,
 ) -> _Read:
     fit = fit_statistics(likelihood, theta, blocks, executor)
-    null = null_nll(likelihood, fit, blocks, executor)
+    null = null_model(likelihood, fit, blocks, executor)
     psi, log_likelihood, terms = 1.0, fit.log_likelihood, []
+    at_null = log_likelihood - (null.nll - fit.nll)
     if not likelihood.response.dispersion_is_known:
         psi = fit.pearson * small_sample(1.0, fit.n - bread.n_parameters)
         if has_constant_variance(likelihood):
             log_likelihood = gaussian_log_likelihood(fit.n, fit.deviance)
+            at_null = gaussian_log_likelihood(fit.n, 2 * null.nll)
         else:
+            at_null = null_log_likelihood(likelihood, null, fit, blocks, executor)
             terms.append(partial(block_log_likelihood, likelihood, theta, psi))
     meat = _meat_term(likelihood, theta, bread, covariance)
     if not terms and not meat:
-        return _Read(fit, null, psi, log_likelihood, None)
+        return _Read(fit, null.nll, at_null, psi, log_likelihood, None)
     second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
     if terms:
         log_likelihood = float(second[0].value)
-    return _Read(fit, null, psi, log_likelihood, second[-1] if meat else None)
+    return _Read(fit, null.nll, at_null, psi, log_likelihood, second[-1] if meat else None)
 
 
 def _meat_term(
@@ -345,18 +350,9 @@ def _inference(
         n_parameters=bread.n_parameters,
         df_residual=read.fit.n - bread.n_parameters,
         log_likelihood=read.log_likelihood,
-        null_log_likelihood=_null_log_likelihood(likelihood, read),
+        null_log_likelihood=read.null_log_likelihood,
         deviance=read.fit.deviance,
         null_deviance=read.fit.deviance + 2 * (read.null_nll - read.fit.nll),
         pearson=read.fit.pearson,
         largest_eta=read.fit.largest_eta,
     )
-
-
-def _null_log_likelihood(likelihood: Likelihood, read: _Read) -> float:
-    """At the same ψ; a Gaussian at its own, D₀/n, where its likelihood is largest."""
-    if has_constant_variance(likelihood):
-        return gaussian_log_likelihood(read.fit.n, 2 * read.null_nll)
-    if not read.dispersion > 0:
-        return float("nan")
-    return read.log_likelihood - (read.null_nll - read.fit.nll) / read.dispersion

@@ -12,7 +12,7 @@ none gains on the Poisson, the estimate is 0 and the model is the Poisson.
 """
 
 from dataclasses import replace
-from math import copysign, exp, inf, log, nan, sqrt
+from math import nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,21 +41,17 @@ from likely.objectives.overdispersion import (
     AlphaTotals,
     PoissonTotals,
     alpha_totals,
+    best_decade,
     block_count_table,
     gains,
+    maximise_alpha,
     no_columns,
     poisson_totals,
 )
 from likely.penalties import NoPenalty
 from likely.solvers.choice import solve
 
-DECADES = np.arange(-4.0, 5.0)  # about the estimate by moments, for the α to begin at
-LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
-DECREMENT = 1e-14  # nats to the maximum in ln α: within 1.5e-7 standard errors
 INNER_TOL = 1e-12  # of the coefficients at each α
-LONGEST_STEP = 2.0  # in ln α
-STEPS = 60
-NARROW = 1e-12  # of a bracket in ln α: no more digits
 
 
 class WithAlpha(NamedTuple):
@@ -150,38 +146,24 @@ class _Profile(NamedTuple):
         """An α that gains on the Poisson at its own means, the best of several; None if none."""
         moments = at.score / at.information if at.information > 0 else 0.0
         about = moments if moments > 0 else at.weight / max(at.count, 1.0)
-        tried = about * 10.0**DECADES
-        gained = gains(self.poisson, theta, tried, self.blocks, self.rows.executor)
-        best = int(np.nanargmax(gained))
-        return float(tried[best]) if gained[best] > LEAST_GAIN else None
+        return best_decade(
+            lambda tried: gains(self.poisson, theta, tried, self.blocks, self.rows.executor), about
+        )
 
     def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:
-        """Newton in ln α between a rising and a falling side."""
-        rho, low, high, before = log(alpha), -inf, inf, None
-        for _ in range(STEPS):
-            likelihood = NegativeBinomial(exp(rho)).with_link(self.poisson.link)
+        """α̂, each step of which is a fit from where the last one ended."""
+
+        def totals_at(alpha: float) -> AlphaTotals:
+            nonlocal theta
+            likelihood = NegativeBinomial(alpha).with_link(self.poisson.link)
             theta = self.coefficients(likelihood, theta)
-            totals = alpha_totals(likelihood, theta, exp(rho), self.blocks, self.rows.executor)
-            low, high = (rho, high) if totals.slope > 0 else (low, rho)
-            promised = totals.slope**2 / -totals.curvature / 2 if totals.curvature < 0 else inf
-            if promised < DECREMENT or high - low < NARROW:
-                return exp(rho), totals
-            moved = rho + _step(rho, totals, before)
-            before = (rho, totals.slope)
-            rho = moved if low < moved < high else (low + high) / 2
-        warn_user(
-            f"{type(self.estimator).__name__}: alpha was not found in {STEPS} steps; the last was "
-            f"{exp(rho):.3g}. Give one, as NegativeBinomial(1.0), or a penalty (l2=1.0).",
-            ConvergenceWarning,
-        )
-        return exp(rho), totals
+            return alpha_totals(likelihood, theta, alpha, self.blocks, self.rows.executor)
 
-
-def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -> float:
-    """Newton's, with the curvature of ℓ_p by differences where two fits tell it."""
-    curvature = totals.curvature
-    if before is not None and before[0] != rho:
-        seen = (totals.slope - before[1]) / (rho - before[0])
-        curvature = seen if curvature < 0 and 1 / 3 < seen / curvature < 3 else curvature
-    step = -totals.slope / curvature if curvature < 0 else copysign(inf, totals.slope)
-    return max(-LONGEST_STEP, min(step, LONGEST_STEP))
+        found = maximise_alpha(totals_at, alpha)
+        if not found.converged:
+            warn_user(
+                f"{type(self.estimator).__name__}: alpha was not found; the last was "
+                f"{found.alpha:.3g}. Give one, as NegativeBinomial(1.0), or a penalty (l2=1.0).",
+                ConvergenceWarning,
+            )
+        return found.alpha, found.totals

@@ -3,11 +3,12 @@
     classes     p(k) = share of class k        ordinal alike
     real        N(ȳ, s²)
     positive    gamma of mean ȳ and dispersion s²/ȳ²
-    count       Poisson of mean ȳ; where s² > ȳ, negative binomial of α = (s² − ȳ)/ȳ²
+    count       negative binomial of mean ȳ, its α by maximum likelihood; at α = 0 the Poisson
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
-Means and spreads by moments of the weighted rows.  For counts the spread is given its due: a
-Poisson constant on overdispersed counts is easy to beat by any model that is merely wider.
+Means and dispersions are those that a GLM of the family without a column would have: Σwy/Σw, and
+Pearson's χ²/(n − 1).  For counts the spread is given its due: a Poisson constant on overdispersed
+counts is easy to beat by any model that is merely wider.
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.metrics.prediction import Prediction, Truth
+from likely.objectives.overdispersion import alpha_of_means
 from likely.special import LOG_FLOOR
 
+FAMILIES: dict[TargetKind, Response] = {"count": NegativeBinomial(), "positive": Gamma()}
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
 
@@ -94,31 +97,33 @@ def class_log_shares(codes: Codes, weight: Array, n_classes: int) -> Array:
         return np.asarray(np.log(total / total.sum()))
 
 
-def best_level(kind: TargetKind, y: Array, weight: Array) -> Level:
+def best_level(
+    kind: TargetKind, y: Array, weight: Array, response: Response | None = None
+) -> Level:
     """The constant of a task about numbers."""
-    return best_rate(kind, y, weight, np.ones(len(y)))
+    return best_rate(kind, y, weight, np.ones(len(y)), response)
 
 
-def best_rate(kind: TargetKind, y: Array, weight: Array, exposure: Array) -> Level:
+def best_rate(
+    kind: TargetKind, y: Array, weight: Array, exposure: Array, response: Response | None = None
+) -> Level:
     """The constant rate λ of rows whose means are in proportion to their exposures, μᵢ = λ eᵢ.
 
-    α = (Σ wᵢ (yᵢ − μᵢ)² n/(n − 1) − Σ wᵢ μᵢ) / Σ wᵢ μᵢ², in moments.
+    ``response`` is the family, if not the usual one of the kind.
     """
+    family = FAMILIES.get(kind, Gaussian()) if response is None else response
     n = float(weight.sum())
     level = float(np.dot(weight, y)) / float(np.dot(weight, exposure))
     mean = level * exposure
+    if not family.shape_is_known:
+        alpha = alpha_of_means(y, mean, weight)
+        return Level(NegativeBinomial(alpha) if alpha > 0 else Poisson(), level)
+    if family.dispersion_is_known:
+        return Level(family, level)
     square = float(np.dot(weight, np.square(mean))) / n
-    variance = float(np.dot(weight, np.square(y - mean))) / max(n - 1, 1.0)
-    variance = max(variance, LEAST_SPREAD * max(1.0, square))
-    if kind == "count":
-        excess = variance - float(np.dot(weight, mean)) / n
-        wider = square > 0 and excess > 0
-        return Level(NegativeBinomial(excess / square) if wider else Poisson(), level)
-    if kind == "positive":
-        relative = np.square(y - mean) / np.square(mean)
-        spread = float(np.dot(weight, relative)) / max(n - 1, 1.0)
-        return Level(Gamma(), level, max(spread, LEAST_SPREAD * max(1.0, 1 / square)))
-    return Level(Gaussian(), level, variance)
+    pearson = float(np.dot(weight, np.square(y - mean) / family.variance(mean)))
+    least = LEAST_SPREAD * max(1.0, square) / float(family.variance(np.sqrt(square)))
+    return Level(family, level, max(pearson / max(n - 1, 1.0), least))
 
 
 def weighted_median(y: Array, weight: Array) -> float:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf, log, pi
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 
-NULL_TOL = 1e-10  # of the search for the null model, of which the value alone is used
+NULL_TOL = 1e-14  # of the search for the null model: one parameter, so exact costs one more step
 NEAR_END = 1e-6  # of a mean to 1: nearer, 1 − μ has lost digits that η has
 NOTHING_LEFT = 1e-10  # 1 − h below this is rounding: the example alone fixes its fitted value
 
@@ -223,10 +223,17 @@ def intercept_only(design: Design) -> Intercept:
     return Intercept(Dense(np.empty((design.n_rows, 0))))
 
 
-def null_nll(
+class NullModel(NamedTuple):
+    """The intercept alone, with the same weights and offset."""
+
+    eta: float  # the intercept
+    nll: float  # Σ w nll; nan where it was not found
+
+
+def null_model(
     likelihood: Likelihood, fit: FitStatistics, blocks: Blocks, executor: Executor
-) -> float:
-    """Σ w nll of the intercept alone, with the same weights and offset.
+) -> NullModel:
+    """The model without a column.
 
     Without an offset its mean is ȳ, and no pass is needed: nll is linear in y but for a
     Gaussian, where it also has ½y².  With one it is a search, each step a pass over y and the
@@ -235,12 +242,33 @@ def null_nll(
     start = np.asarray(likelihood.eta_of_mean(np.asarray(fit.mean)))
     if fit.largest_offset == 0.0:
         at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
-        return fit.n * at_mean + (fit.scatter / 2 if has_constant_variance(likelihood) else 0.0)
+        about = fit.scatter / 2 if has_constant_variance(likelihood) else 0.0
+        return NullModel(float(start), fit.n * at_mean + about)
     only = redesigned(blocks, intercept_only, n_features=1)
     objective = LinearObjective(likelihood, NoPenalty(), only, executor)
     near = np.atleast_1d(start - fit.offset / fit.n)
     solution = minimise(Newton(), objective, near, tol=NULL_TOL)
-    return solution.trace[-1] if solution.converged else float("nan")
+    nll = solution.trace[-1] if solution.converged else float("nan")
+    return NullModel(float(solution.theta[0]), nll)
+
+
+def null_log_likelihood(
+    likelihood: Likelihood,
+    null: NullModel,
+    fit: FitStatistics,
+    blocks: Blocks,
+    executor: Executor,
+) -> float:
+    """Σ w log p of the intercept alone, at a dispersion of its own, χ²₀/(n − 1)."""
+    only, theta = redesigned(blocks, intercept_only, n_features=1), np.array([null.eta])
+    if not (np.isfinite(null.nll) and fit.n > 1):
+        return float("nan")
+    if fit.largest_offset == 0.0:
+        pearson = fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean)))
+    else:
+        pearson = fit_statistics(likelihood, theta, only, executor).pearson
+    term = partial(block_log_likelihood, likelihood, theta, pearson / (fit.n - 1))
+    return float(executor.sum(term, only).value)
 
 
 def has_constant_variance(likelihood: Likelihood) -> bool:

@@ -4,9 +4,11 @@ at the Poisson   S = ½ Σ w ((y − μ)² − y),  I = ½ Σ w μ²: the score 
 at any α         Σ w (log p − log p_Poisson), and its derivatives in ln α
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from math import copysign, exp, inf, log
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -20,6 +22,13 @@ from likely.likelihoods.negative_binomial import alpha_derivatives, alpha_gain
 from likely.likelihoods.poisson import Poisson
 from likely.objectives.inference import inner_mean
 from likely.objectives.linear import block_eta, weighted_sum
+
+DECADES = np.arange(-4.0, 5.0)  # about the estimate by moments, for the α to begin at
+LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
+DECREMENT = 1e-14  # nats to the maximum in ln α: within 1.5e-7 standard errors
+LONGEST_STEP = 2.0  # in ln α
+STEPS = 60
+NARROW = 1e-12  # of a bracket in ln α: no more digits
 
 
 @final
@@ -43,6 +52,14 @@ class AlphaTotals(FieldwiseAdditive):
     poisson: float  # that log-likelihood
     slope: float  # in ln α
     curvature: float
+
+
+class AlphaMaximum(NamedTuple):
+    """Where a search for α ended."""
+
+    alpha: float
+    totals: AlphaTotals
+    converged: bool
 
 
 @final
@@ -105,6 +122,61 @@ def gains(
 ) -> Array:
     """What each α gains at the same means; one pass for all of them."""
     return executor.sum(partial(_block_gains, likelihood, theta, alphas), blocks).values
+
+
+def best_decade(gained: Callable[[Array], Array], about: float) -> float | None:
+    """The α that gains most on the Poisson, of some about one; None if none gains."""
+    tried = about * 10.0**DECADES
+    gain = gained(tried)
+    best = int(np.nanargmax(gain))
+    return float(tried[best]) if gain[best] > LEAST_GAIN else None
+
+
+def maximise_alpha(totals_at: Callable[[float], AlphaTotals], alpha: float) -> AlphaMaximum:
+    """Newton in ln α, kept between the last α from which the likelihood rose and fell."""
+    rho, low, high, before = log(alpha), -inf, inf, None
+    for _ in range(STEPS):
+        totals = totals_at(exp(rho))
+        low, high = (rho, high) if totals.slope > 0 else (low, rho)
+        promised = totals.slope**2 / -totals.curvature / 2 if totals.curvature < 0 else inf
+        if promised < DECREMENT or high - low < NARROW:
+            return AlphaMaximum(exp(rho), totals, True)
+        moved = rho + _step(rho, totals, before)
+        before = (rho, totals.slope)
+        rho = moved if low < moved < high else (low + high) / 2
+    return AlphaMaximum(exp(rho), totals, False)
+
+
+def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -> float:
+    """Newton's, with the curvature by differences where two points tell it."""
+    curvature = totals.curvature
+    if before is not None and before[0] != rho:
+        seen = (totals.slope - before[1]) / (rho - before[0])
+        curvature = seen if curvature < 0 and 1 / 3 < seen / curvature < 3 else curvature
+    step = -totals.slope / curvature if curvature < 0 else copysign(inf, totals.slope)
+    return max(-LONGEST_STEP, min(step, LONGEST_STEP))
+
+
+def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
+    """α̂ of counts about means that are given; 0 where they are not overdispersed."""
+    if np.ptp(mean) == 0:  # the same counts again and again
+        table = _count_table(y, weight)
+        y, mean, weight = table.values, np.full(len(table.values), mean[0]), table.weight
+    score = np.dot(weight, np.square(y - mean) - y)
+    square, total = np.dot(weight, np.square(mean)), np.dot(weight, y)
+    if not total > 0 or y.min() < 0:  # no counts, of which nothing is known
+        return 0.0
+
+    def gained(alphas: Array) -> Array:
+        return np.array([np.dot(weight, alpha_gain(y, mean, float(a))) for a in alphas])
+
+    def totals_at(alpha: float) -> AlphaTotals:
+        each = alpha_derivatives(y, mean, alpha)
+        return AlphaTotals(np.dot(weight, each.gain), 0.0, *(np.dot(weight, v) for v in each[1:]))
+
+    about = score / square if score > 0 else weight.sum() / total
+    alpha = best_decade(gained, float(about))
+    return 0.0 if alpha is None else maximise_alpha(totals_at, alpha).alpha
 
 
 def _counts_and_means(likelihood: Likelihood, theta: Array, block: Block) -> tuple[Array, Array]:

@@ -16,7 +16,9 @@ from likely.inputs.labels import check_labels
 from likely.inputs.numbers import check_response, check_weight
 from likely.inputs.tables import check_table, own_columns
 from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+from likely.likelihoods.base import Response
 from likely.likelihoods.predictive import PredictiveFamily
+from likely.likelihoods.responses import response_named
 from likely.metrics.baseline import best_level, class_log_shares
 
 
@@ -33,6 +35,8 @@ class Constant(BaseEstimator):
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
         Of the target.  Class shares; or the mean, with a negative binomial (Poisson where counts
         are not more spread than that), a gamma or a Gaussian around it.
+    response : str or Response, default=None
+        Another family for numbers, as in ``GLM``: ``inverse_gaussian``, ``tweedie``, …
 
     Attributes
     ----------
@@ -52,8 +56,11 @@ class Constant(BaseEstimator):
     array([[0.25, 0.75]])
     """
 
-    def __init__(self, kind: TargetKind = "classes") -> None:
+    def __init__(
+        self, kind: TargetKind = "classes", response: str | Response | None = None
+    ) -> None:
         self.kind = kind
+        self.response = response
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from y; X, of which only the columns are remembered, may hold anything."""
@@ -70,7 +77,10 @@ class Constant(BaseEstimator):
             self.classes_, self.class_log_prior_ = known.classes[seen], log_share[seen]
             return self
         y = check_response(y, n_rows=n_rows, estimator=self)
-        level = best_level(self.kind, y[weight > 0], weight[weight > 0])
+        family = None if self.response is None else response_named(self.response)
+        if family is not None:
+            family.check(y)
+        level = best_level(self.kind, y[weight > 0], weight[weight > 0], family)
         self.response_, self.mean_, self.dispersion_ = level.response, level.mean, level.dispersion
         return self
 
