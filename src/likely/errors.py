@@ -195,6 +195,10 @@ class Separation(LikelyWarning):
     """The responses are separated by the features: the maximum likelihood estimate is infinite."""
 
 
+class BoundaryEstimate(LikelyWarning):
+    """The best coefficients give some rows a mean at the edge of what the response can have."""
+
+
 class OutsideLink(LikelyWarning):
     """A new row's predictor lies where the link has no mean."""
 

@@ -51,6 +51,7 @@ class Link(ABC):
 
     means: ClassVar[Interval]  # the valid μ
     etas: ClassVar[Interval] = Interval(-inf, inf)  # the valid η
+    in_part: ClassVar[bool] = False  # whether it serves responses that have a part of its means
 
     @property
     @abstractmethod
@@ -103,6 +104,7 @@ class Identity(Link):
 
     name = "identity"
     means = Interval(-inf, inf)
+    in_part = True
 
     def link(self, mean: Array) -> Array:
         return mean
@@ -121,6 +123,7 @@ class Log(Link):
 
     name = "log"
     means = Interval(0, inf)
+    in_part = True
 
     def link(self, mean: Array) -> Array:
         return log(mean)

@@ -153,5 +153,5 @@ def test_firth_needs_the_logit():
 
 
 def test_links_of_other_means_are_refused():
-    with pytest.raises(InvalidInput, match=r"'log' gives means.*Choose one of loglog, cloglog"):
-        fitted("log")
+    with pytest.raises(InvalidInput, match=r"'sqrt' gives means.*Choose one of identity, log"):
+        fitted("sqrt")

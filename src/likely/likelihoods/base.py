@@ -108,9 +108,23 @@ class Likelihood(ABC):
     def mean(self, eta: Array) -> Array:
         return self.link.inverse(eta)
 
+    @property
+    def etas(self) -> Interval:
+        """The valid η: those of the link whose means the response can have."""
+        means, link = self._means, self.link
+        with np.errstate(divide="ignore"):  # ln 0 and 1/0 are ends
+            ends = sorted(float(link.link(np.asarray(end))) for end in means)
+        return Interval(max(ends[0], link.etas.low), min(ends[1], link.etas.high))
+
+    @property
+    def _means(self) -> Interval:
+        """The means that both the response and the link have."""
+        ours, theirs = self.response.means, self.link.means
+        return Interval(max(ours.low, theirs.low), min(ours.high, theirs.high))
+
     def eta_of_mean(self, mean: Array) -> Array:
         """g(μ); a mean at or beyond an end of its interval is first moved just inside."""
-        low, high = self.link.means
+        low, high = self._means
         mean = np.where(np.greater(mean, low), mean, low + NEAREST_TO_END)
         mean = np.where(np.less(mean, high), mean, high - NEAREST_TO_END)
         return self.link.link(mean[()])
@@ -145,7 +159,8 @@ class Composition(Likelihood):
 
     def _valid(self, eta: Array) -> tuple[Array, Array]:
         """Which η are valid, and η with 1, valid for every link, in place of the others."""
-        valid = (eta > self.link.etas.low) & (eta < self.link.etas.high)
+        low, high = self.etas
+        valid = (eta > low) & (eta < high)
         return valid, np.where(valid, eta, 1.0)
 
     def _inside(self, eta: Array) -> Array:

@@ -17,8 +17,8 @@ from scipy.special import xlog1py, xlogy
 
 from likely._typing import Array, Interval
 from likely.likelihoods.base import Likelihood, Response, refuse
-from likely.links import Link, Logit, UnitLink
-from likely.special import exp, lgamma, log1p
+from likely.links import Link, Log, Logit, UnitLink
+from likely.special import exp, expm1, lgamma, log, log1p
 
 
 @final
@@ -75,7 +75,39 @@ class Bernoulli(Response):
             return BernoulliLogit(self, link)
         if isinstance(link, UnitLink):
             return BernoulliUnit(self, link)
+        if isinstance(link, Log):
+            return BernoulliLog(self, link)
         return Response.with_link(self, link)
+
+
+def log_probabilities(likelihood: Likelihood, eta: Array) -> tuple[Array, Array]:
+    """ln(1 − μ) and ln μ; −inf where a link that is no distribution function has η at an end."""
+    link = likelihood.link
+    if isinstance(link, UnitLink):
+        return link.log_complement(eta), link.log_mean(eta)
+    inside = np.clip(eta, *likelihood.etas)
+    with np.errstate(divide="ignore"):
+        if isinstance(link, Log):
+            return log(-expm1(inside)), inside
+        return log1p(-link.inverse(inside)), log(link.inverse(inside))
+
+
+@final
+@dataclass(frozen=True)
+class BernoulliLog(Likelihood):
+    """The log link, η < 0, whose coefficients are logs of risk ratios; 1 − μ by expm1."""
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        valid = eta < 0
+        inside = np.where(valid, eta, -1.0)
+        rest = -expm1(inside)  # 1 − μ, without a difference from 1
+        odds = exp(inside) / rest
+        nll = -(y * inside) - (1 - y) * log(rest)
+        return (
+            np.where(valid, nll, np.inf)[()],
+            np.where(valid, (1 - y) * odds - y, 0.0)[()],
+            np.where(valid, odds, 0.0)[()],
+        )
 
 
 @final

@@ -37,7 +37,7 @@ class InverseGaussian(Response):
         return (np.divide(y, mean) / 2 - 1) / mean
 
     def deviance(self, y: Array, mean: Array) -> Array:
-        return np.square((y - mean) / mean) / y
+        return np.square(np.divide(y, mean) - 1) / y  # 1/y where μ is infinite
 
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         normaliser = log(2 * pi * np.asarray(dispersion)) + 3 * log(y)

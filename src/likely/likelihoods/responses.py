@@ -64,8 +64,12 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
 
 
 def fits(response: Response, link: Link) -> bool:
-    """Whether every valid η gives a mean that the response can have."""
-    return response.means.low <= link.means.low and link.means.high <= response.means.high
+    """Whether every valid η gives a mean that the response can have.
+
+    The identity and the log serve every response: η is kept where its mean is valid.
+    """
+    inside = response.means.low <= link.means.low and link.means.high <= response.means.high
+    return inside or link.in_part
 
 
 def fitting_links(response: Response) -> list[str]:

@@ -21,6 +21,7 @@ from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
 from likely.linear.covariance import estimated_dispersion
+from likely.linear.edge import EVERYWHERE, optimum_at_edge, valid_start, warn_of_edge
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.penalty import elastic_net
@@ -82,10 +83,15 @@ def fit_linear(
         tol=estimator.tol,
         max_iter=estimator.max_iter,
     )
+    edge = optimum_at_edge(problem, likelihood, found, start, tol=estimator.tol)
+    found = found if edge is None else edge.found
     refuse_if_not_finite(found, rows)
-    infinite = divergence(problem, found, start)
+    infinite = divergence(problem, found, start) if edge is None else None
     speak_up(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
+    if edge is not None and edge.n_rows:
+        warn_of_edge(type(estimator).__name__, likelihood, edge)
+        inference = None if inference is None else inference.without_errors(edge.n_rows)
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)
@@ -149,19 +155,14 @@ def _check_responses(likelihood: Likelihood, block: Block) -> None:
 
 
 def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
-    """The constant model, which every link allows; without an intercept, 0 where it does."""
+    """The constant model, or 0 without an intercept; where η is then not valid, one where it is."""
     start = np.zeros(data.framing.n_parameters)
-    if not data.framing.intercept:
-        low, high = likelihood.link.etas
-        if not low < 0 < high:
-            raise InvalidInput(
-                f"fit_intercept=False starts from a linear predictor of 0, which the link "
-                f"{likelihood.link.name!r} does not allow. Keep the intercept, or use another link."
-            )
-        return start
     eta = likelihood.eta_of_mean(np.asarray(mean_response(data.start, rows.executor)))
-    start[-1] = float(np.asarray(eta)) - mean_offset(data)
-    return start
+    if data.framing.intercept:
+        start[-1] = float(np.asarray(eta)) - mean_offset(data)
+    if likelihood.etas == EVERYWHERE:
+        return start
+    return valid_start(likelihood, start, float(np.asarray(eta)), data.blocks, rows.executor)
 
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:

@@ -185,7 +185,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     ) -> Array:
         """An interval for the mean of each row, (n, 2): how well E[y | x] itself is known."""
         check_is_fitted(self)
-        return self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
+        interval = self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
+        return np.clip(interval, *self.likelihood_.response.means)
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""

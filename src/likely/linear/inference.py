@@ -52,11 +52,12 @@ from likely.objectives.inference import (
     block_cluster_scores,
     block_log_likelihood,
     block_meat,
+    block_null_log_likelihood,
     block_several,
     fit_statistics,
     gaussian_log_likelihood,
     has_constant_variance,
-    null_log_likelihood,
+    null_dispersion,
     null_model,
 )
 
@@ -89,6 +90,12 @@ class Inference:
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
+    n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
+
+    def without_errors(self, n_at_edge: float) -> "Inference":
+        """The estimate without its covariance: an optimum at an edge has none."""
+        unknown = np.full_like(self.covariance, np.nan)
+        return replace(self, covariance=unknown, root=unknown, n_at_edge=n_at_edge)
 
     @property
     def standard_errors(self) -> Array:
@@ -298,14 +305,15 @@ def _read(
             log_likelihood = gaussian_log_likelihood(fit.n, fit.deviance)
             at_null = gaussian_log_likelihood(fit.n, 2 * null.nll)
         else:
-            at_null = null_log_likelihood(likelihood, null, fit, blocks, executor)
+            of_null = null_dispersion(likelihood, null, fit, blocks, executor)
             terms.append(partial(block_log_likelihood, likelihood, theta, psi))
+            terms.append(partial(block_null_log_likelihood, likelihood, null, of_null))
     meat = _meat_term(likelihood, theta, bread, covariance)
     if not terms and not meat:
         return _Read(fit, null.nll, at_null, psi, log_likelihood, None)
     second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
     if terms:
-        log_likelihood = float(second[0].value)
+        log_likelihood, at_null = float(second[0].value), float(second[1].value)
     return _Read(fit, null.nll, at_null, psi, log_likelihood, second[-1] if meat else None)
 
 

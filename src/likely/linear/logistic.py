@@ -26,7 +26,7 @@ from likely.inputs.numbers import check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
-from likely.likelihoods.bernoulli import Bernoulli
+from likely.likelihoods.bernoulli import Bernoulli, log_probabilities
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import (
@@ -41,7 +41,7 @@ from likely.linear.fitting import (
 )
 from likely.linear.framing import framed
 from likely.linear.problem import linear_problem
-from likely.linear.surface import FittedLinear
+from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
 from likely.objectives.firth import FirthObjective
 from likely.objectives.linear import weighted_sum
@@ -57,7 +57,8 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     link : str or Link, default="logit"
-        ``logit``, ``probit``, ``loglog``, ``cloglog`` or ``cauchit``.
+        ``logit``, ``probit``, ``loglog``, ``cloglog`` or ``cauchit``; ``log``, whose coefficients
+        are logs of risk ratios, or ``identity``, whose coefficients are risk differences.
     l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
         Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood.
         scikit-learn's LogisticRegression(C) is l2 = 1/C.
@@ -176,8 +177,8 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """log p(k | x), (n, 2)."""
         eta = self.linear_predictor(X, offset=offset)
-        link: Any = self.likelihood_.link
-        return np.column_stack([link.log_complement(eta), link.log_mean(eta)])
+        warn_outside(self.likelihood_, eta, "it is taken as 0 or 1")
+        return np.column_stack(log_probabilities(self.likelihood_, eta))
 
     def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """p(k | x), (n, 2)."""
@@ -198,7 +199,8 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     def predict_interval(self, X: Any, level: float = 0.95, *, offset: Any = None) -> Array:
         """An interval for p(class 1 | x) of each row, (n, 2)."""
         check_is_fitted(self)
-        return self._mean_interval(X, self.likelihood_.link, level, offset)
+        interval = self._mean_interval(X, self.likelihood_.link, level, offset)
+        return np.clip(interval, *self.likelihood_.response.means)
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None

@@ -17,6 +17,7 @@ from likely.errors import InvalidInput
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
+from likely.likelihoods.bernoulli import log_probabilities
 from likely.linear.coding import LinearRows, new_rows, open_linear
 from likely.linear.glm import GLM
 from likely.linear.logistic import LogisticRegression
@@ -174,8 +175,9 @@ def _response_deviance(model: Any, block: Block) -> Array:
 
 def _logistic_deviance(model: Any, block: Block) -> Array:
     """−2 log p(y | x)."""
-    eta, link = np.reshape(_predictor(model, block), -1), model.likelihood_.link
-    return np.asarray(-2 * np.where(block.target, link.log_mean(eta), link.log_complement(eta)))
+    eta = np.reshape(_predictor(model, block), -1)
+    of_zero, of_one = log_probabilities(model.likelihood_, eta)
+    return np.asarray(-2 * np.where(block.target, of_one, of_zero))
 
 
 def _softmax_deviance(model: Any, block: Block) -> Array:

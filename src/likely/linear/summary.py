@@ -93,6 +93,12 @@ class Summary:
                 "the responses are separated: some coefficients have no finite estimate, and their "
                 "standard errors and p-values mean nothing. Use a penalty."
             )
+        if fit.n_at_edge:
+            yield (
+                f"the estimate is on the boundary: {_amount(fit.n_at_edge)} of the rows have a "
+                "mean at the edge of what the response can have, where standard errors, tests "
+                "and intervals do not apply."
+            )
         if fit.penalised:
             yield (
                 "penalised: standard errors ignore the bias. They measure the spread of the "

@@ -153,18 +153,28 @@ def check_exposure(link: str, exposure: Any) -> None:
 
 def mean_within(likelihood: Likelihood, eta: Array) -> Array:
     """E[y | η]; nan, with a warning, where the link has no mean for a predictor."""
-    low, high = likelihood.link.etas
-    outside = ~((eta > low) & (eta < high))
+    outside = warn_outside(likelihood, eta, "it is nan")
     if not outside.any():
         return likelihood.mean(eta)
-    row = int(outside.argmax())
-    warn_user(
-        f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has a "
-        f"mean only between {low:g} and {high:g}, so it is nan for {int(outside.sum())} rows. "
-        "Use the log link, which has one everywhere.",
-        OutsideLink,
-    )
     return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
+
+
+def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> Array:
+    """Which predictors have no mean that the response can have; if any, with a warning."""
+    low, high = likelihood.etas
+    if low == -np.inf and high == np.inf:
+        return np.zeros(np.shape(eta), dtype=bool)
+    outside = np.asarray(~((eta > low) & (eta < high)))
+    if outside.any():
+        row = int(outside.argmax())
+        everywhere = "logit" if likelihood.response.means.high == 1 else "log"
+        warn_user(
+            f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has "
+            f"a mean only between {low:g} and {high:g}, so {then} for {int(outside.sum())} rows. "
+            f"Use the {everywhere} link, which has one everywhere.",
+            OutsideLink,
+        )
+    return outside
 
 
 class ClassProbabilities(ABC):

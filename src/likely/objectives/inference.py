@@ -17,7 +17,7 @@ improved finite sample properties, J. Econometrics 29.  Liang & Zeger (1986), Bi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, log, pi
 from typing import Any, NamedTuple, final
@@ -252,23 +252,28 @@ def null_model(
     return NullModel(float(solution.theta[0]), nll)
 
 
-def null_log_likelihood(
+def null_dispersion(
     likelihood: Likelihood,
     null: NullModel,
     fit: FitStatistics,
     blocks: Blocks,
     executor: Executor,
 ) -> float:
-    """Σ w log p of the intercept alone, at a dispersion of its own, χ²₀/(n − 1)."""
-    only, theta = redesigned(blocks, intercept_only, n_features=1), np.array([null.eta])
+    """ψ of the intercept alone, χ²₀/(n − 1); a pass over y if there is an offset."""
     if not (np.isfinite(null.nll) and fit.n > 1):
         return float("nan")
     if fit.largest_offset == 0.0:
-        pearson = fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean)))
-    else:
-        pearson = fit_statistics(likelihood, theta, only, executor).pearson
-    term = partial(block_log_likelihood, likelihood, theta, pearson / (fit.n - 1))
-    return float(executor.sum(term, only).value)
+        return fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean))) / (fit.n - 1)
+    only = redesigned(blocks, intercept_only, n_features=1)
+    return fit_statistics(likelihood, np.array([null.eta]), only, executor).pearson / (fit.n - 1)
+
+
+def block_null_log_likelihood(
+    likelihood: Likelihood, null: NullModel, dispersion: float, block: Block
+) -> Total:
+    """Σ w log p(y | μ₀, ψ₀) of the intercept alone."""
+    only = replace(block, X=intercept_only(block.X))
+    return block_log_likelihood(likelihood, np.array([null.eta]), dispersion, only)
 
 
 def has_constant_variance(likelihood: Likelihood) -> bool:

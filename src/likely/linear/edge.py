@@ -1,0 +1,296 @@
+"""Links whose η is not free, as the identity of a count: where to start, and optima at an edge.
+
+    low < x_iᵀθ + o_i < high        for every row, with low or high finite
+
+*A start.*  Where the constant model is not valid (an offset, no intercept), the least
+squares of what is missing to a margin δ inside the edges lead to one, or show that there is none:
+
+    minimise  ½ Σ_i w_i max(0, low + δ − η_i, η_i − high + δ)²/δ²
+
+*An optimum at an edge.*  A count of 0 does not keep its mean off 0, nor an outcome 1 its mean off
+1, so that the best θ may have rows at an edge.  Halved steps creep towards it; instead
+
+    f_τ(θ) = f(θ) − τ Σ_i w_i (ln(η_i − low) + ln(high − η_i))        τ → 0
+
+is followed by Newton's method.  For a convex f its minimum is within τ·Σw per edge of min f.  An
+inner optimum does not move with τ any more; slack of a row at an edge goes on shrinking with it.
+
+References
+----------
+Boyd & Vandenberghe, Convex Optimization, §11.2 to §11.4 (barriers, the gap, finding a start).
+Marschner & Gillett (2012), Relative risk regression: reliable and flexible methods for log-binomial
+models, Biostatistics 13.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import inf, isfinite
+from typing import NamedTuple, final
+
+import numpy as np
+
+from likely._typing import Array, Interval
+from likely.additive import Additive
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.errors import BoundaryEstimate, InvalidInput, warn_user
+from likely.formatting import short_number
+from likely.likelihoods.base import Likelihood
+from likely.linear.problem import Problem, linear_problem
+from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
+from likely.penalties import NoPenalty
+from likely.solvers.choice import Found
+from likely.solvers.minimise import Solution, minimise
+from likely.solvers.newton import Newton
+
+EVERYWHERE = Interval(-inf, inf)
+MARGINS = 10.0 ** -np.arange(1.0, 9.0)  # tried, as parts of the size of η
+ELSEWHERE = 1e-6  # curvature of rows that need not move
+NEAR = 1e-3  # slack, as part of the mean one, below which an optimum may be at an edge
+FIRST, LAST, LESS = 0.1, 1e-10, 0.1  # τ, in nats a row, and how it falls
+STEPS = 40  # of Newton at each τ
+CENTRED = 1e-3  # of a decrement in units of τ·Σw: near enough to go on
+ARMIJO, SHORTEST = 1e-4, 2.0**-30
+TOUCHING = 1e-12  # of the mean slack: no more digits are left
+SHRINKING = 0.5  # of the slack at 100 τ: less shows an edge
+DIFFERENCE = 1e-4  # of the distance to an edge: curvature by differences is then good to 1e-8
+RANK = 1e-14  # of the largest singular value of a scaled Hessian
+
+
+@final
+@dataclass(frozen=True)
+class Outside:
+    """Half the squares of what η misses of a margin inside the edges, in units of the margin."""
+
+    etas: Interval
+    margin: float
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        return np.square(self._missing(eta)) / 2
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        missing = self._missing(eta)
+        curvature = np.where(missing != 0, 1.0, ELSEWHERE) / self.margin**2
+        return np.square(missing) / 2, missing / self.margin, curvature
+
+    def _missing(self, eta: Array) -> Array:
+        low, high = self.etas.low + self.margin, self.etas.high - self.margin
+        return (np.maximum(eta - high, 0.0) - np.maximum(low - eta, 0.0)) / self.margin
+
+
+@final
+@dataclass(frozen=True)
+class Barriered:
+    """A likelihood with −τ ln of the distance to each finite edge.
+
+    Near an edge the expected curvature grows though the loss of a row may have none: 1/η for a
+    count of 0.  Newton's steps would be short, so the curvature is that of the loss itself.
+    """
+
+    likelihood: Likelihood
+    tau: float
+
+    def nll(self, y: Array, eta: Array) -> Array:
+        return self.derivatives(y, eta)[0]
+
+    def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
+        nll, slope, _ = self.likelihood.derivatives(y, eta)
+        curvature = self._curvature(y, eta)
+        for end, sign in zip(self.likelihood.etas, (1.0, -1.0), strict=True):
+            if isfinite(end):
+                distance = sign * (eta - end)
+                inside = np.where(distance > 0, distance, 1.0)
+                nll = np.where(distance > 0, nll - self.tau * np.log(inside), np.inf)
+                slope = slope - sign * self.tau / inside
+                curvature = curvature + self.tau / np.square(inside)
+        return nll, slope, curvature
+
+    def _curvature(self, y: Array, eta: Array) -> Array:
+        """nll″ by differences of nll′, and 0 where it is negative."""
+        reach = DIFFERENCE * np.abs(_distance(self.likelihood, eta))
+        below, above = (self.likelihood.derivatives(y, eta + s * reach)[1] for s in (-1, 1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.nan_to_num(np.maximum((above - below) / (2 * reach), 0.0), posinf=0.0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Slack(Additive):
+    """How far rows are from the nearest edge."""
+
+    least: float
+    mean: float  # Σ w slack
+    stiffness: float  # Σ w nll″ slack², in nats
+    weight: float
+    near: float  # Σ w of rows nearer than asked
+
+    def __add__(self, other: "Slack") -> "Slack":
+        return Slack(
+            min(self.least, other.least),
+            self.mean + other.mean,
+            self.stiffness + other.stiffness,
+            self.weight + other.weight,
+            self.near + other.near,
+        )
+
+
+class EdgeOptimum(NamedTuple):
+    """Where a search along the barrier ended."""
+
+    found: Found
+    n_rows: float  # Σ w of rows at an edge; 0 where the optimum is inside
+
+
+def valid_start(
+    likelihood: Likelihood, start: Array, eta: float, blocks: Blocks, executor: Executor
+) -> Array:
+    """``start``, or where some row is not valid there, the nearest that is found to be."""
+    slack = partial(slack_of, likelihood, blocks, executor)
+    if slack(start).least > 0:
+        return start
+    etas, size = likelihood.etas, _distance(likelihood, np.asarray(eta))
+    for margin in MARGINS * float(size):
+        objective = LinearObjective(Outside(etas, margin), NoPenalty(), blocks, executor)
+        theta = minimise(Newton(), objective, start, tol=1e-9, max_iter=STEPS).theta
+        if slack(theta).least > 0:
+            return np.asarray(theta)
+    raise InvalidInput(
+        f"No coefficients were found that give every row a valid mean: the link "
+        f"{likelihood.link.name!r} of a {likelihood.response.name} response needs predictors "
+        f"between {etas.low:g} and {etas.high:g}. Keep the intercept, or use the link "
+        f"{'logit' if likelihood.response.means.high == 1 else 'log'!r}."
+    )
+
+
+def optimum_at_edge(
+    problem: Problem, likelihood: Likelihood, found: Found, start: Array, *, tol: float
+) -> EdgeOptimum | None:
+    """The optimum by a barrier, where a search ended near an edge or did not converge."""
+    if likelihood.etas == EVERYWHERE or problem.shape.rough:
+        return None
+    slack = partial(slack_of, likelihood, problem.data.blocks, problem.executor)
+    edge = None
+    if found.solution.converged:
+        here = slack(found.theta)
+        near = NEAR * here.mean / here.weight
+        if here.least > near:
+            return None
+        edge = EdgeOptimum(found, slack(found.theta, near).near)
+    barrier = _Barrier(problem, likelihood, found, slack).follow(start, tol)
+    if edge is None:
+        return barrier
+    value = problem.objective.value
+    here, there = value(found.theta), value(barrier.found.theta)
+    lower = here < there - 2 * tol * max(1.0, abs(there))  # of several optima, that of the search
+    inner = not barrier.n_rows and not there < here - 2 * tol * max(1.0, abs(here))
+    return edge if lower else None if inner else barrier
+
+
+class _Barrier(NamedTuple):
+    problem: Problem
+    likelihood: Likelihood
+    found: Found
+    slack: Callable[..., Slack]
+
+    def follow(self, begin: Array, tol: float) -> EdgeOptimum:
+        """Newton at one τ after the other; the last is so small that its gap is within tol."""
+        theta, at = begin, self.slack(begin)
+        nats = at.stiffness / at.weight
+        value = self.problem.objective.value(theta)
+        last = min(LAST * nats, tol * max(1.0, abs(value)) / at.weight / 10)
+        tau, slacks, trace = FIRST * nats, list[float](), [value]
+        touching = TOUCHING * at.mean / at.weight
+        while tau > last / 2 and (len(slacks) < 3 or slacks[-1] > touching):
+            theta = self._centred(theta, tau, at.weight)
+            slacks.append(self.slack(theta).least)
+            trace.append(self.problem.objective.value(theta))
+            tau *= LESS
+        shrunk = slacks[-1] < max(SHRINKING * slacks[-3], touching)
+        near = self.slack(theta, max(2 * slacks[-3], touching) if shrunk else 0.0).near
+        gap = tau / LESS * at.weight * sum(map(isfinite, self.likelihood.etas)) / max(1, abs(value))
+        solution = Solution(
+            theta, True, self._reason(near, gap), tuple(trace), gap, "barrier", None
+        )
+        return EdgeOptimum(replace_found(self.found, theta, solution), near)
+
+    def _reason(self, near: float, gap: float) -> str:
+        where = f"{_rows(near)} at the edge" if near else "it is inside the edges"
+        return f"a barrier led to an optimum within {gap:.1e}; {where}"
+
+    def _centred(self, theta: Array, tau: float, weight: float) -> Array:
+        of = self.problem
+        loss = Barriered(self.likelihood, tau)
+        objective = linear_problem(loss, of.penalty, of.data, of.executor).objective
+        free = np.setdiff1d(np.arange(theta.size), self.found.held)
+        for _ in range(STEPS):
+            here = objective.second_order(theta)
+            step = np.zeros(theta.size)
+            step[free] = -_solved(here.hessian[np.ix_(free, free)], here.gradient[free])
+            decrease = -float(np.dot(here.gradient, step))
+            if decrease < CENTRED * tau * weight:
+                return theta
+            t = 1.0
+            while t > SHORTEST and not (
+                objective.value(theta + t * step) <= here.value - ARMIJO * t * decrease
+            ):
+                t /= 2
+            if t <= SHORTEST:
+                return theta
+            theta = theta + t * step
+        return theta
+
+
+def _solved(hessian: Array, gradient: Array) -> Array:
+    """H⁻¹g on the range of H scaled to a unit diagonal: rows at an edge make it stiff."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
+    scaled = hessian * scale * scale[:, None]
+    return np.asarray(scale * np.linalg.lstsq(scaled, scale * gradient, rcond=RANK)[0])
+
+
+def replace_found(found: Found, theta: Array, solution: Solution) -> Found:
+    """The same search, ended elsewhere: what was known at the old end is forgotten."""
+    return found._replace(theta=theta, solution=solution, hessian=None, direction=None)
+
+
+def warn_of_edge(name: str, likelihood: Likelihood, edge: EdgeOptimum) -> None:
+    low, high = likelihood.response.means
+    ends = " or ".join(f"{end:g}" for end in (low, high) if isfinite(end))
+    warn_user(
+        f"{name}: the best coefficients give {_rows(edge.n_rows)} a mean at the edge "
+        f"of what a {likelihood.response.name} response can have ({ends}). The estimate is on the "
+        "boundary and has no standard errors. Use another link, or give a penalty (l2=1.0).",
+        BoundaryEstimate,
+    )
+
+
+def _rows(weight: float) -> str:
+    return "1 row" if weight == 1 else f"{short_number(weight)} rows"
+
+
+def slack_of(
+    likelihood: Likelihood, blocks: Blocks, executor: Executor, theta: Array, near: float = 0.0
+) -> Slack:
+    return executor.sum(partial(block_slack, likelihood, theta, near), blocks)
+
+
+def block_slack(likelihood: Likelihood, theta: Array, near: float, block: Block) -> Slack:
+    eta, weight = block_eta(theta, block), block.weight
+    slack = _distance(likelihood, eta)
+    if weight is not None:
+        slack = np.where(weight > 0, slack, inf)  # weight 0 is the row absent
+    counted = np.where(np.isfinite(slack), slack, 0.0)
+    curvature = likelihood.derivatives(block.target, eta)[2]
+    return Slack(
+        float(slack.min(initial=inf)),
+        weighted_sum(weight, counted),
+        weighted_sum(weight, curvature * np.square(counted)),
+        weighted_sum(weight, np.ones(len(eta))),
+        weighted_sum(weight, (slack < near).astype(float)),
+    )
+
+
+def _distance(likelihood: Likelihood, eta: Array) -> Array:
+    """η to the nearest finite edge; negative where it is not valid."""
+    low, high = likelihood.etas
+    return np.minimum(eta - low, high - eta)
