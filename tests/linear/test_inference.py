@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy import stats
 from scipy.special import ndtri, stdtrit
 from sklearn.exceptions import NotFittedError
 
@@ -304,7 +305,7 @@ def test_as_many_parameters_as_examples_leave_no_interval(response, link):
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
-@pytest.mark.parametrize("covariance", [kind for kind in COVARIANCES if kind != "clustered"])
+@pytest.mark.parametrize("covariance", ["model", "HC0", "HC1", "HC2", "HC3"])
 def test_proportions_of_trials_have_the_errors_of_the_single_outcomes(covariance, link):
     rng = np.random.default_rng(2)
     X, trials = rng.normal(size=(60, 2)), rng.integers(1, 20, 60)
@@ -316,7 +317,44 @@ def test_proportions_of_trials_have_the_errors_of_the_single_outcomes(covariance
     )
     rows = likely.GLM("bernoulli", link, **options).fit(np.repeat(X, trials, axis=0), one * 1.0)
     assert_allclose(shares.inference_.covariance, rows.inference_.covariance, rtol=1e-7)
-    assert_allclose(shares.inference_.pearson, rows.inference_.pearson, rtol=1e-7)
+    mean = shares.predict(X)
+    total = stats.binom.logpmf(successes, trials, mean).sum()  # of the counts, not of an order
+    assert_allclose(shares.inference_.log_likelihood, total, rtol=1e-9)
+    assert_allclose(shares.log_likelihood(X, successes / trials, trials), total, rtol=1e-9)
+
+
+BEETLES = (  # Bliss (1935): log dose, beetles, killed
+    (1.6907, 59, 6), (1.7242, 60, 13), (1.7552, 62, 18), (1.7842, 56, 28),
+    (1.8113, 63, 52), (1.8369, 59, 53), (1.8610, 62, 61), (1.8839, 60, 60),
+)  # fmt: skip
+
+
+def test_the_dispersion_of_grouped_trials_is_that_of_the_groups():
+    """Dobson, An Introduction to Generalized Linear Models, §7.3; R's quasibinomial: 1.671."""
+    dose, beetles, killed = np.array(BEETLES).T
+    model = likely.GLM("bernoulli", covariance="quasi", tol=1e-14)
+    fit = model.fit(dose[:, None], killed / beetles, sample_weight=beetles).inference_
+    assert_allclose(fit.theta, [34.27, -60.72], rtol=1e-3)
+    assert_allclose([fit.deviance, fit.null_deviance], [11.23, 284.20], atol=0.005)
+    assert_allclose(fit.aic, 41.43, atol=0.005)
+    assert (fit.df_residual, fit.n, fit.n_grouped) == (6.0, 481.0, 8.0)
+    mean = model.predict(dose[:, None])
+    pearson = np.sum(beetles * (killed / beetles - mean) ** 2 / (mean * (1 - mean)))
+    assert_allclose(fit.dispersion, pearson / 6)
+    assert_allclose(fit.dispersion, 1.671, atol=0.001)
+    plain = likely.GLM("bernoulli", tol=1e-14).fit(
+        dose[:, None], killed / beetles, sample_weight=beetles
+    )
+    ratio = fit.standard_errors / plain.inference_.standard_errors
+    assert_allclose(ratio, np.sqrt(fit.dispersion), rtol=1e-7)
+    assert "those of 8 groups" in " ".join(model.summary().notes)
+
+
+def test_outcomes_of_zero_and_one_keep_frequencies_for_weights():
+    x, y, times = np.array([[0.0], [0], [1], [1]]), [0.0, 1, 0, 1], [20, 10, 12, 24]
+    model = likely.GLM("bernoulli", covariance="quasi").fit(x, y, sample_weight=times)
+    assert model.inference_.df_residual == 64
+    assert model.inference_.n_grouped == 0
 
 
 def test_a_name_of_two_coefficients_is_refused():

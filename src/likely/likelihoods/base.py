@@ -31,6 +31,7 @@ class Response(ABC):
     """A family of y given its mean.  Instances are values; y and mean are arrays of one shape."""
 
     target_kind: ClassVar[TargetKind] = "real"  # what the numbers of a column are, if it suits them
+    has_trials: ClassVar[bool] = False  # whether y may be a proportion, with trials for its weight
 
     @property
     @abstractmethod
@@ -79,6 +80,13 @@ class Response(ABC):
     @abstractmethod
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
         """log p(y | μ, ψ) with all its terms."""
+
+    def weighted_log_prob(
+        self, y: Array, mean: Array, weight: Array | None, dispersion: float = 1.0
+    ) -> Array:
+        """w log p(y | μ, ψ): the row w times; a proportion of w trials is one count."""
+        each = self.log_prob(y, mean, dispersion)
+        return each if weight is None else weight * each
 
     @abstractmethod
     def sample(

@@ -27,6 +27,7 @@ class Bernoulli(Response):
     """y is 0 or 1, or a proportion of trials between them."""
 
     name = "bernoulli"
+    has_trials = True
     means = Interval(0, 1)
     canonical = "logit"
     dispersion_is_known = True
@@ -63,6 +64,15 @@ class Bernoulli(Response):
         successes = trials * y
         ways = lgamma(1 + trials) - lgamma(1 + successes) - lgamma(1 + trials - successes)
         return ways - trials * self.nll(y, mean)
+
+    def weighted_log_prob(
+        self, y: Array, mean: Array, weight: Array | None, dispersion: float = 1.0
+    ) -> Array:
+        """The probability of wy successes in w trials; of a y of 0 or 1 that of w equal rows."""
+        if weight is None:
+            return self.log_prob(y, mean)
+        there = np.greater(weight, 0)
+        return np.where(there, self.log_prob(y, mean, 1 / np.where(there, weight, 1.0)), 0.0)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0

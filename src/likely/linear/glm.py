@@ -207,8 +207,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
-        each = self.likelihood_.response.log_prob(y, mean, self._density_dispersion())
-        return float(np.dot(weight, each))
+        response = self.likelihood_.response
+        return float(response.weighted_log_prob(y, mean, weight, self._density_dispersion()).sum())
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

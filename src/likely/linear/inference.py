@@ -90,6 +90,7 @@ class Inference:
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
+    n_grouped: float = 0  # rows that are proportions of trials: df and χ² are those of groups
     n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
 
     def without_errors(self, n_at_edge: float) -> "Inference":
@@ -300,7 +301,7 @@ def _read(
     psi, log_likelihood, terms = 1.0, fit.log_likelihood, []
     at_null = log_likelihood - (null.nll - fit.nll)
     if not likelihood.response.dispersion_is_known:
-        psi = fit.pearson * small_sample(1.0, fit.n - bread.n_parameters)
+        psi = fit.pearson * small_sample(1.0, fit.n_judged - bread.n_parameters)
         if has_constant_variance(likelihood):
             log_likelihood = gaussian_log_likelihood(fit.n, fit.deviance)
             at_null = gaussian_log_likelihood(fit.n, 2 * null.nll)
@@ -333,7 +334,8 @@ def _middle(covariance: str, bread: Bread, read: _Read) -> Array:
     if covariance == "model":
         return bread.model(read.dispersion)
     if covariance == "quasi":
-        return bread.model(read.fit.pearson * small_sample(1.0, n - bread.n_parameters))
+        judged = read.fit.n_judged - bread.n_parameters
+        return bread.model(read.fit.pearson * small_sample(1.0, judged))
     if covariance == "clustered":
         return bread.clustered(read.meat, n=n)
     factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0
@@ -356,7 +358,8 @@ def _inference(
         dispersion_is_known=likelihood.response.dispersion_is_known,
         n=read.fit.n,
         n_parameters=bread.n_parameters,
-        df_residual=read.fit.n - bread.n_parameters,
+        df_residual=read.fit.n_judged - bread.n_parameters,
+        n_grouped=read.fit.n_rows if read.fit.grouped else 0.0,
         log_likelihood=read.log_likelihood,
         null_log_likelihood=read.null_log_likelihood,
         deviance=read.fit.deviance,

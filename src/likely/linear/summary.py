@@ -93,6 +93,11 @@ class Summary:
                 "the responses are separated: some coefficients have no finite estimate, and their "
                 "standard errors and p-values mean nothing. Use a penalty."
             )
+        if fit.n_grouped:
+            yield (
+                f"proportions of trials: deviance, residual df and the dispersion are those of "
+                f"{_amount(fit.n_grouped)} groups."
+            )
         if fit.n_at_edge:
             yield (
                 f"the estimate is on the boundary: {_amount(fit.n_at_edge)} of the rows have a "

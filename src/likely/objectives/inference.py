@@ -6,8 +6,9 @@
 
 A weight is a frequency: weight 2 is the row twice, so n is the sum of the weights, and the
 leverage h_i = c_i x_iᵀ(H + P)⁻¹x_i (c the curvature) is that of one of the w_i equal rows.  A
-proportion y of w trials is wy ones and w(1 − y) zeros, so the squares in χ² and M are means over
-them: (y − μ)² + y(1 − y), and s² + y(1 − y) c/V(μ).
+proportion y of w trials is wy ones and w(1 − y) zeros, so the squares in M are means over them:
+s² + y(1 − y) c/V(μ).  χ² is Σ w (y − μ)²/V(μ) over the rows as they are: of proportions it judges
+the groups, whose number is then what p is taken from (McCullagh & Nelder, §4.5).
 
 References
 ----------
@@ -61,6 +62,13 @@ class FitStatistics(Additive):
     largest_eta: float  # max |η|: large where classes separate
     offset: float  # Σ w o
     largest_offset: float  # max |o|: 0 where there is none
+    n_rows: float  # of weight above 0, if they may be groups of trials; else Σ w
+    grouped: bool  # whether some y is a proportion of trials
+
+    @property
+    def n_judged(self) -> float:
+        """What degrees of freedom are counted from: Σ w, or the rows where they are groups."""
+        return self.n_rows if self.grouped else self.n
 
     @property
     def n(self) -> float:
@@ -87,6 +95,8 @@ class FitStatistics(Additive):
             largest_eta=max(self.largest_eta, other.largest_eta),
             offset=self.offset + other.offset,
             largest_offset=max(self.largest_offset, other.largest_offset),
+            n_rows=self.n_rows + other.n_rows,
+            grouped=self.grouped or other.grouped,
         )
 
 
@@ -130,10 +140,9 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
     nll, slope, curvature = likelihood.derivatives(y, eta)
     mean = inner_mean(likelihood, eta)
     lost = lost_at_ends(likelihood, y, mean, nll)
-    square = slope**2 + square_within(likelihood, y, mean, curvature)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0, where μ is y
         # (y − μ)²/V(μ), which stays right where 1 − μ would round to 0
-        pearson = np.where(square == 0, 0.0, square / curvature)
+        pearson = np.where(slope == 0, 0.0, slope**2 / curvature)
     weight = np.ones(block.n_rows) if block.weight is None else block.weight
     offset = np.zeros(block.n_rows) if block.offset is None else block.offset
     return FitStatistics(
@@ -141,10 +150,13 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
         nll=weighted_sum(block.weight, nll),
         deviance=weighted_sum(block.weight, likelihood.response.deviance(y, mean) + 2 * lost),
         pearson=weighted_sum(block.weight, pearson),
-        log_likelihood=weighted_sum(block.weight, likelihood.response.log_prob(y, mean) - lost),
+        log_likelihood=float(likelihood.response.weighted_log_prob(y, mean, block.weight).sum())
+        - weighted_sum(block.weight, lost + np.zeros(len(y))),
         largest_eta=float(np.abs(eta).max(initial=0.0)),
         offset=weighted_sum(block.weight, offset),
         largest_offset=float(np.abs(offset).max(initial=0.0)),
+        n_rows=float(np.count_nonzero(weight) if likelihood.response.has_trials else weight.sum()),
+        grouped=bool(np.any(likelihood.response.within(y))),
     )
 
 
