@@ -6,7 +6,15 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from likely.errors import InvalidInput
-from likely.likelihoods import Gamma, Gaussian, InverseGaussian, Poisson, Tweedie, likelihood_of
+from likely.likelihoods import (
+    Gamma,
+    Gaussian,
+    InverseGaussian,
+    Poisson,
+    Tweedie,
+    likelihood_of,
+    tweedie,
+)
 
 Y, MEAN = np.array([1.0, 2.0, 5.0]), np.array([0.7, 2.5, 4.0])
 
@@ -56,3 +64,59 @@ def test_the_share_of_exact_zeros_is_the_poissons():
 def test_a_power_without_a_family_is_refused_with_advice(power):
     with pytest.raises(InvalidInput, match=r"between 1 and 2.*found .*Use 1\.5"):
         Tweedie(power)
+
+
+# power, ψ, y, μ: log p(y) by mpmath, the whole series with 40 digits
+EXACT = [
+    (1.05, 3.0, 2.5, 2.0, -1.681026794325449),
+    (1.05, 3.0, 0.3, 0.31, -25.30494208221134),
+    (1.05, 0.05, 2.5, 2.0, -1.017450750048259),
+    (1.05, 0.05, 0.3, 0.31, 1.192113250978739),
+    (1.05, 0.001, 2.5, 2.0, -53.62307995167194),
+    (1.05, 0.001, 0.3, 0.31, 2.99377627201856),
+    (1.05, 1e-06, 2.5, 2.5012499999999998, 5.2093625427812),
+    (1.05, 1e-06, 0.3, 0.30015, 6.581089353394888),
+    (1.5, 3.0, 2.5, 2.0, -2.420318616908949),
+    (1.5, 3.0, 0.3, 0.31, -1.475383150942078),
+    (1.5, 0.05, 2.5, 2.0, -0.8993810881329684),
+    (1.5, 0.05, 0.3, 0.31, 1.46736028173917),
+    (1.5, 0.001, 2.5, 2.0, -37.55804858218255),
+    (1.5, 0.001, 0.3, 0.31, 3.143292801164182),
+    (1.5, 1e-06, 2.5, 2.5012499999999998, 5.104055058694753),
+    (1.5, 1e-06, 0.3, 0.30015, 6.823365074791217),
+    (1.95, 3.0, 2.5, 2.0, -2.595017007849514),
+    (1.95, 3.0, 0.3, 0.31, -0.539561679328747),
+    (1.95, 0.05, 2.5, 2.0, -0.8766402600307663),
+    (1.95, 0.05, 0.3, 0.31, 1.738240673075978),
+    (1.95, 0.001, 2.5, 2.0, -26.263797693986),
+    (1.95, 0.001, 0.3, 0.31, 3.207483492989076),
+    (1.95, 1e-06, 2.5, 2.5012499999999998, 4.964658183331563),
+    (1.95, 1e-06, 0.3, 0.30015, 7.045069415284495),
+]
+
+
+@pytest.mark.parametrize(("power", "dispersion", "y", "mean", "exact"), EXACT)
+def test_the_density_has_its_digits_at_any_dispersion(power, dispersion, y, mean, exact):
+    """1e-12 in nats: where n* is a million, the series itself would lose seven digits."""
+    assert abs(Tweedie(power).log_prob(y, mean, dispersion) - exact) < 1e-12
+
+
+@pytest.mark.parametrize("power", [1.02, 1.3, 1.7, 1.98])
+def test_spaced_points_and_every_number_give_one_density(power):
+    """Dispersions on both sides of where the window counts as wide: log p runs on smoothly."""
+    p, y = power, 1.7
+    middle = y ** (2 - p) / ((2 - p) * 200.0)  # n* = 200
+    around = middle * np.exp(np.linspace(-2e-4, 2e-4, 41))
+    ours = Tweedie(power).log_prob(y, 1.75, around)
+    smooth = np.polynomial.Polynomial.fit(around, ours, 3)(around)
+    assert_allclose(ours, smooth, rtol=0, atol=1e-11)
+
+
+def test_a_small_dispersion_costs_no_more_than_a_large_one():
+    """At most a few hundred terms a row, counted by what is handed to the sum."""
+    for dispersion in (1.0, 1e-2, 1e-4, 1e-8):
+        peak = np.full(3, 2 / dispersion)
+        spread = np.sqrt(peak / 2)
+        wide = peak[0] >= tweedie.PEAK_OF_INTEGRAL and spread[0] >= tweedie.SPREAD_OF_INTEGRAL
+        nodes = tweedie._spaced_nodes if wide else tweedie._whole_nodes
+        assert nodes(peak, spread)[0].shape[1] < 400

@@ -33,10 +33,9 @@ from scipy.special import digamma, polygamma, xlogy
 from likely._typing import Array, Interval
 from likely.errors import InvalidInput
 from likely.likelihoods.base import Likelihood, Response, refuse
+from likely.likelihoods.stirling import STIRLING, lgamma_rest
 from likely.links import Link, Log
 from likely.special import expit, lgamma, log1p, log_expit
-
-STIRLING = 60.0  # from here on four terms of the series are exact to a double's last digit
 
 
 @final
@@ -154,15 +153,8 @@ def log_rising(y: Array, a: Array | float) -> Array:
     """ln Γ(y + a) − ln Γ(a) − y ln a, which is near 0 for large a, where its parts are huge."""
     y, a = np.broadcast_arrays(np.asarray(y, float), np.asarray(a, float))
     direct = lgamma(y + a) - lgamma(a) - y * np.log(a)
-    far = (a + y - 0.5) * log1p(y / a) - y + _lgamma_rest(y + a) - _lgamma_rest(a)
+    far = (a + y - 0.5) * log1p(y / a) - y + lgamma_rest(y + a) - lgamma_rest(a)
     return np.where(a < STIRLING, direct, far)[()]
-
-
-def _lgamma_rest(x: Array) -> Array:
-    """ln Γ(x) − (x − ½) ln x + x − ½ ln 2π for x from ``STIRLING`` on."""
-    inverse = 1 / np.maximum(x, STIRLING)
-    square = np.square(inverse)
-    return inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
 
 
 def _digamma_rest(x: Array | float) -> Array:

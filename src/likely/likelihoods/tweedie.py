@@ -3,10 +3,16 @@
     N ~ Poisson(λ)      y = Σ_{j ≤ N} G_j      G_j ~ Gamma(shape a, scale s)
     λ = μ^(2−p)/(ψ(2 − p))      a = (2 − p)/(p − 1)      s = ψ(p − 1)μ^(p−1)
 
-    log p(0) = −λ      log p(y) = −λ − y/s − ln y + ln Σ_{j ≥ 1} λʲ (y/s)^(ja) / (j! Γ(ja))
+    log p(0) = −λ      log p(y) = −λ − y/s − ln y + ln Σ_{n ≥ 1} λⁿ (y/s)^(na) / (n! Γ(na))
 
-The terms of the sum rise to j* ≈ y^(2−p)/(ψ(2 − p)) and fall like a Gaussian of variance
-j*/(1 + a), so a window about j* holds the whole of it.
+With Stirling's formula, ln Γ(x) = (x − ½) ln x − x + ½ ln 2π + r(x), all large terms cancel:
+
+    p(y) = √a/(2πy) Σ_n exp(−D(n, λ) − D(na, y/s) − r(n) − r(na))        D(u, v) = u ln(u/v) − u + v
+
+The terms rise to n* = y^(2−p)/(ψ(2 − p)) and fall like a Gaussian of variance σ² = n*/(1 + a), so a
+window about n* holds the whole of it.  Where it is wide, the sum over all n is that over points
+σ/3 apart, times σ/3: both are the integral to within e^(−2π²·9) (Poisson's summation formula).  So
+a row costs at most a few hundred terms, whatever the dispersion.
 
 References
 ----------
@@ -14,7 +20,7 @@ Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model d
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, pi
 from typing import final
 
 import numpy as np
@@ -27,11 +33,14 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.inverse_gaussian import InverseGaussian
 from likely.likelihoods.poisson import Poisson
 from likely.likelihoods.power_variance import PowerVarianceLog
+from likely.likelihoods.stirling import lgamma_rest
 from likely.links import Link, Log
-from likely.special import lgamma, log, logsumexp
+from likely.special import log, log1p, logsumexp
 
 WINDOW = 9.0  # standard deviations of the series kept on either side of its peak
-MARGIN = 40  # further terms: near j = 1 the series is not Gaussian
+MARGIN = 40  # further terms: near n = 1 the series is not Gaussian
+STEP = 1 / 3  # standard deviations between points of a wide window
+PEAK_OF_INTEGRAL, SPREAD_OF_INTEGRAL = 200.0, 1.5  # from here on the window is wide
 ROWS = 256  # summed at once, so that the terms stay in the cache
 
 
@@ -78,13 +87,16 @@ class CompoundPoissonGamma(Response):
         rate, shape, scale = self._parts(mean, dispersion)
         amount = np.where(y > 0, y, 1.0)  # a stand-in, whose result is not used
         peak = np.power(amount, 2 - self.power) / (dispersion * (2 - self.power))
-        width = int(np.ceil(WINDOW * np.sqrt(peak.max(initial=1.0) / (1 + shape)))) + MARGIN
-        first = np.maximum(np.rint(peak) - width, 1.0)
-        j = first[:, None] + np.arange(2 * width + 1)  # (n, n_terms)
-        step = log(rate) + shape * log(amount / scale)
-        terms = j * step[:, None] - lgamma(1 + j) - lgamma(j * shape)
-        positive = logsumexp(terms, axis=1) - amount / scale - log(amount)
-        return np.where(y > 0, positive, 0.0) - rate
+        spread = np.sqrt(peak / (1 + shape))
+        smooth = (peak >= PEAK_OF_INTEGRAL) & (spread >= SPREAD_OF_INTEGRAL)
+        total = np.empty(y.shape)
+        for rows, nodes in ((smooth, _spaced_nodes), (~smooth, _whole_nodes)):
+            if rows.any():
+                n, log_step = nodes(peak[rows], spread[rows])
+                terms = _log_terms(n, shape, rate[rows, None], (amount / scale)[rows, None])
+                total[rows] = logsumexp(terms, axis=1) + log_step
+        positive = total + log(np.sqrt(shape) / (2 * pi)) - log(amount)
+        return np.where(y > 0, positive, -rate)
 
     def sample(
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
@@ -97,6 +109,31 @@ class CompoundPoissonGamma(Response):
         p = self.power
         rate = np.power(mean, 2 - p) / (dispersion * (2 - p))
         return rate, (2 - p) / (p - 1), dispersion * (p - 1) * np.power(mean, p - 1)
+
+
+def _log_terms(n: Array, shape: float, rate: Array, scaled: Array) -> Array:
+    """The terms of the sum, (rows, n_terms), less ½ ln a − ln 2π."""
+    total = n * shape
+    return -_excess(n, rate) - _excess(total, scaled) - lgamma_rest(n) - lgamma_rest(total)
+
+
+def _excess(u: Array, v: Array) -> Array:
+    """u ln(u/v) − u + v, half the deviance of a Poisson: 0 where u = v, without a difference."""
+    t = (u - v) / v
+    return v * ((1 + t) * log1p(t) - t)
+
+
+def _whole_nodes(peak: Array, spread: Array) -> tuple[Array, Array | float]:
+    """Every n that matters, from 1 on."""
+    width = int(np.ceil(WINDOW * spread.max())) + MARGIN
+    first = np.maximum(np.rint(peak) - width, 1.0)
+    return first[:, None] + np.arange(2 * width + 1), 0.0
+
+
+def _spaced_nodes(peak: Array, spread: Array) -> tuple[Array, Array | float]:
+    """Points a third of a standard deviation apart: they give the sum as all n would."""
+    steps = np.arange(-WINDOW, WINDOW + STEP / 2, STEP)
+    return peak[:, None] + spread[:, None] * steps, log(STEP * spread)
 
 
 NAMED: dict[float, Response] = {
