@@ -90,6 +90,7 @@ class Inference:
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
+    firth_ratios: Array | None = None  # (p,) T of each coefficient, by the penalised likelihood
     n_grouped: float = 0  # rows that are proportions of trials: df and χ² are those of groups
     n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
 

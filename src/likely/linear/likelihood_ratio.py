@@ -2,6 +2,7 @@
 
     ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
     ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
+    Firth         2(log L*₁ − log L*₀)        as χ²₁: L* is the penalised likelihood, of all columns
     α beside      2(log L₁ − log L₀)          as ½χ²_{q−1} + ½χ²_q: a negative binomial against the
                                               Poisson, whose α = 0 is at the edge
 
@@ -29,6 +30,8 @@ def likelihood_ratio_test(
     """
     small, large = inference_of(smaller), inference_of(larger)
     _check_nested(small, large)
+    if large.firth_ratios is not None or small.firth_ratios is not None:
+        return _firth_test(small, large)
     q = round(large.n_counted - small.n_counted)
     if large.dispersion_is_known:
         ratio = 2 * (large.log_likelihood - small.log_likelihood)
@@ -36,6 +39,24 @@ def likelihood_ratio_test(
         return boundary_test(ratio, q) if freed else chi2_test(ratio, q)
     drop = (small.deviance - large.deviance) / large.dispersion
     return f_test(drop / q, q, large.df_residual)
+
+
+def _firth_test(small: Inference, large: Inference) -> HypothesisTest:
+    """The test of the penalised likelihood that the larger fit has of each coefficient."""
+    if large.firth_ratios is None or small.firth_ratios is None:
+        raise InvalidInput(
+            "One of the models was fitted with firth=True and the other was not; their likelihoods "
+            "cannot be compared. Fit both with firth=True."
+        )
+    extra = [j for j, name in enumerate(large.names) if name not in small.names]
+    ratio = float(large.firth_ratios[extra[0]]) if len(extra) == 1 else float("nan")
+    if isnan(ratio):
+        raise InvalidInput(
+            f"The models differ by {len(extra)} coefficients; a Firth fit of at most 50 "
+            "coefficients has the penalised likelihood ratio test of each one alone. Test them one "
+            "by one, or use wald_test."
+        )
+    return chi2_test(ratio, 1)
 
 
 def _check_nested(small: Inference, large: Inference) -> None:

@@ -43,12 +43,15 @@ from likely.linear.framing import framed
 from likely.linear.problem import linear_problem
 from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
-from likely.objectives.firth import FirthObjective
+from likely.objectives.firth import FirthObjective, Without
 from likely.objectives.linear import weighted_sum
 from likely.penalties import NoPenalty
 from likely.solvers.choice import Found, check_search
-from likely.solvers.minimise import search
+from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
+
+MOST_RATIOS = 50  # coefficients of a Firth fit that are each tested: a search for every one
+RATIO_TOL = 1e-10  # of those searches
 
 
 class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
@@ -240,6 +243,21 @@ def _refuse_more_classes(classes: Array) -> None:
         )
 
 
+def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: int) -> Array:
+    """T_j of each parameter, a search for each; nan where there are too many, or it did not end."""
+    theta, p = found.theta, found.theta.size
+    ratios = np.full(p, np.nan)
+    if p > MOST_RATIOS or not found.solution.converged:
+        return ratios
+    for j in set(range(p)) - set(found.held):
+        free = np.setdiff1d(np.arange(p), [j, *found.held])
+        without = Without(objective, free, p)
+        held = minimise(Newton(), without, theta[free], tol=min(tol, RATIO_TOL), max_iter=max_iter)
+        if held.converged:
+            ratios[j] = max(2 * (held.trace[-1] - objective.second_order(theta).value), 0.0)
+    return ratios
+
+
 @in_session
 def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> LinearFit:
     """Newton on the penalised likelihood; l1 and l2 are not used."""
@@ -262,6 +280,9 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
     speak_up(estimator, found, rows.coding.names, None)
     problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
     inference = errors_of(estimator, problem, found, rows, likelihood)
+    if inference is not None:
+        ratios = firth_ratios(objective, found, estimator.tol, estimator.max_iter)
+        inference = replace(inference, firth_ratios=ratios)
     theta = data.framing.to_user(found.theta)
     solution = replace(solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)

@@ -93,6 +93,12 @@ class Summary:
                 "the responses are separated: some coefficients have no finite estimate, and their "
                 "standard errors and p-values mean nothing. Use a penalty."
             )
+        if fit.firth_ratios is not None:
+            yield (
+                "Firth's penalty: log-likelihood, AIC and BIC are of the likelihood without it, at "
+                "estimates that do not maximise it; z and its p are Wald's. "
+                "likelihood_ratio_test uses the penalised likelihood."
+            )
         if fit.n_grouped:
             yield (
                 f"proportions of trials: deviance, residual df and the dispersion are those of "

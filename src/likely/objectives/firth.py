@@ -5,6 +5,11 @@
 
 The penalty is Jeffreys' prior.  One evaluation costs two passes: I, then the leverages h.
 
+A coefficient is tested by the penalised likelihood with it held at 0.  |I| is that of all columns
+on both sides: that of fewer would change with the units of the one that is left out.
+
+    T_j = 2 (min {f(θ): θ_j = 0} − min f)  ~  χ²₁
+
 References
 ----------
 Firth, Bias reduction of maximum likelihood estimates, Biometrika 80, 1993.
@@ -36,6 +41,26 @@ def block_leverage_score(
     leverage = curvature * block.X.row_quadratic(inverse)
     pull = leverage * (0.5 - likelihood.mean(eta))
     return Total(block.X.rmatmat(weighted(block.weight, pull)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Without(SmoothObjective):
+    """An objective with some of its parameters held at 0; θ has the others."""
+
+    objective: SmoothObjective
+    free: Array  # their positions
+    size: int
+
+    def whole(self, theta: Array) -> Array:
+        out = np.zeros(self.size)
+        out[self.free] = theta
+        return out
+
+    def second_order(self, theta: Array) -> SecondOrder:
+        here = self.objective.second_order(self.whole(theta))
+        columns = np.ix_(self.free, self.free)
+        return SecondOrder(here.value, here.gradient[self.free], here.hessian[columns])
 
 
 @final
