@@ -114,6 +114,17 @@ class L2(Penalty):
     def __post_init__(self) -> None:
         _check_strength("l2", self.l2)
 
+    @classmethod
+    def of_prior(cls, variance: Strength, *, noise: float = 1.0) -> "L2":
+        """The prior N(0, τ²) on each coefficient, where τ² is ``variance``.
+
+        ``noise`` is σ² of a Gaussian response, so that l2 = σ²/τ²; other models have none.
+
+        >>> L2.of_prior(2.0, noise=1.0)
+        L2(l2=0.5)
+        """
+        return cls(noise / _above_zero("variance", variance))
+
     def value(self, theta: Array) -> float:
         return 0.5 * float(np.sum(self.l2 * theta**2))
 
@@ -145,6 +156,15 @@ class L1(Penalty):
 
     def __post_init__(self) -> None:
         _check_strength("l1", self.l1)
+
+    @classmethod
+    def of_prior(cls, scale: Strength, *, noise: float = 1.0) -> "L1":
+        """The prior Laplace(0, b) on each coefficient, where b is ``scale``: l1 = σ²/b.
+
+        >>> L1.of_prior(0.5)
+        L1(l1=2.0)
+        """
+        return cls(noise / _above_zero("scale", scale))
 
     def value(self, theta: Array) -> float:
         return float(np.sum(self.l1 * np.abs(theta)))
@@ -290,6 +310,14 @@ def _log_normaliser(l1: Strength, l2: Strength, theta: Array) -> float:
     k = kappa[curved]
     gaussian = 0.5 * np.log(2 * pi / k) + np.log(erfcx(lam[curved] / np.sqrt(2 * k)))
     return float(gaussian.sum() + np.log(2 / lam[straight]).sum())
+
+
+def _above_zero(name: str, value: Strength) -> Strength:
+    if not np.all(np.asarray(value) > 0):
+        raise InvalidInput(
+            f"{name}={value!r} was given; a prior needs one above 0. Use a large one if it is weak."
+        )
+    return value if isinstance(value, float) else np.asarray(value, dtype=np.float64)
 
 
 def _check_strength(name: str, strength: Strength) -> None:

@@ -80,7 +80,7 @@ def test_what_a_fitted_model_answers_hangs_together(name):
     weight = np.arange(len(y)) % 3
     assert_allclose(mean, model.likelihood_.link.inverse(model.linear_predictor(X)))
     assert_allclose(model.deviance(X, y), response.deviance(y, mean).sum())
-    density = response.log_prob(y, mean, model.dispersion_)
+    density = response.log_prob(y, mean, model.ml_dispersion_)
     assert_allclose(model.log_likelihood(X, y, weight), np.dot(weight, density))
     null = response.deviance(y, np.full(len(y), y.mean())).sum()
     assert_allclose(model.score(X, y), 1 - model.deviance(X, y) / null)
@@ -131,6 +131,46 @@ def test_one_dispersion_is_used_everywhere(name):
     assert inference.dispersion == model.predictive_family().dispersion == psi
     drawn = model.sample(np.repeat(X[:1], 40_000, axis=0), random_state=0)
     assert_allclose(drawn.var(), psi * response.variance(mean[:1])[0], rtol=0.05)
+
+
+def test_the_trace_of_the_deviance_falls_from_the_constant_model_to_the_fit():
+    """GLM-9."""
+    X, y = data()
+    model = likely.GLM("poisson").fit(X, y)
+    trace = model.deviance_trace_
+    assert_allclose(trace[0], model.inference_.null_deviance)
+    assert_allclose(trace[-1], model.deviance(X, y), rtol=1e-6)
+    assert (np.diff(trace) < 0).all()
+    assert len(trace) == model.n_iter_ + 1
+    ridge = likely.GLM("poisson", l2=5.0).fit(X, y)
+    penalised = ridge.deviance(X, y) + 5.0 * np.sum(ridge.coef_**2)
+    assert_allclose(ridge.deviance_trace_[-1], penalised, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in RESPONSES if name != "tweedie"])
+def test_a_predictive_distribution_answers_for_each_row(name):
+    X, y = data(name, "log" if name not in ("gaussian", "bernoulli") else None)
+    link = None if name in ("gaussian", "bernoulli") else "log"
+    model = likely.GLM(name, link).fit(X, y)
+    found = model.predict_distribution(X)
+    assert_allclose(found.mean, model.predict(X))
+    psi = model.predictive_family().dispersion
+    assert_allclose(found.log_prob(y), model.likelihood_.response.log_prob(y, found.mean, psi))
+    low, high = found.interval(0.9).T
+    assert np.mean((low <= y) & (y <= high)) >= 0.85
+    assert (found.cdf(high) >= 0.95 - 1e-12).all()
+    drawn = found.sample(np.random.default_rng(0))
+    assert drawn.shape == y.shape
+    named = model.likelihood_.response.distribution(found.mean, psi)
+    assert_allclose([named.mean(), named.var()], [found.mean, found.variance], rtol=1e-9)
+
+
+def test_a_tweedie_has_densities_and_samples_but_no_quantiles():
+    X, y = data("tweedie", "log")
+    found = likely.GLM("tweedie").fit(X, y).predict_distribution(X)
+    assert np.isfinite(found.log_prob(y)).all()
+    with pytest.raises(InvalidInput, match="no distribution function here"):
+        found.interval()
 
 
 def test_samples_spread_as_the_variance_function_says():

@@ -11,6 +11,7 @@ from scipy.stats import laplace, norm
 
 import likely
 from likely.errors import InvalidInput
+from likely.penalties import L1, L2
 
 TIGHT = 1e-14
 
@@ -33,11 +34,51 @@ def test_the_log_likelihood_is_the_sum_of_normal_densities():
     """REG-1."""
     X, y = data()
     model = likely.LinearRegression().fit(X, y)
-    mean, sigma = model.predict(X), np.sqrt(model.variance_)
+    mean, sigma = model.predict(X), np.sqrt(model.ml_variance_)
     assert_allclose(model.log_likelihood(X, y), norm.logpdf(y, mean, sigma).sum())
     weight = np.arange(80) % 3
     expected = np.dot(weight, norm.logpdf(y, mean, sigma))
     assert_allclose(model.log_likelihood(X, y, weight), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"l2": 2.0}, {"l1": 1.0}, {"covariance": None}])
+def test_the_log_likelihood_of_the_training_rows_is_the_largest_over_the_variance(options):
+    """REG-1: σ̂² = RSS/n, for every way of fitting, and in the summary."""
+    X, y = data()
+    model = likely.LinearRegression(**options).fit(X, y)
+    squares = np.sum((y - model.predict(X)) ** 2)
+    assert_allclose(model.ml_variance_, squares / 80, rtol=1e-9)
+    if model.inference_ is not None:
+        assert_allclose(model.log_likelihood(X, y), model.inference_.log_likelihood, rtol=1e-9)
+    glm = likely.GLM(tol=1e-14, **options).fit(X, y)
+    assert_allclose(glm.log_likelihood(X, y), model.log_likelihood(X, y), rtol=1e-6)
+
+
+def test_a_row_has_a_normal_predictive_distribution():
+    """REG-1."""
+    X, y = data()
+    model = likely.LinearRegression().fit(X, y)
+    found = model.predict_distribution(X[:3])
+    sigma = np.sqrt(model.variance_)
+    assert_allclose(found.log_prob(y[:3]), norm.logpdf(y[:3], model.predict(X[:3]), sigma))
+    assert_allclose(found.variance, model.variance_)
+    assert_allclose(
+        found.interval(0.9), model.predict(X[:3])[:, None] + sigma * norm.ppf([0.05, 0.95])
+    )
+    assert_allclose(found.cdf(found.quantile(0.3)), 0.3)
+
+
+def test_a_prior_of_given_variance_is_a_ridge():
+    """REG-6: τ² = 2 under noise σ² = 1 is l2 = ½, by number or as a penalty."""
+    X, y = data()
+    prior = likely.LinearRegression(l2=L2.of_prior(2.0, noise=1.0)).fit(X, y)
+    assert_allclose(prior.coef_, likely.LinearRegression(l2=0.5).fit(X, y).coef_, rtol=1e-12)
+    laplace = likely.LinearRegression(l1=L1.of_prior(0.5)).fit(X, y)
+    assert_allclose(laplace.coef_, likely.LinearRegression(l1=2.0).fit(X, y).coef_, rtol=1e-9)
+    with pytest.raises(InvalidInput, match=r"l2=L1.*takes a number or an L2"):
+        likely.LinearRegression(l2=L1(1.0)).fit(X, y)
+    with pytest.raises(InvalidInput, match=r"variance=0\.0 was given"):
+        L2.of_prior(0.0)
 
 
 def test_the_variance_is_the_residual_over_the_degrees_of_freedom():

@@ -31,9 +31,11 @@ def test_the_gaussian_log_likelihood_is_the_sum_of_scipys_and_is_largest_at_rss_
     X, y = measured()
     model = lk.LinearRegression().fit(X, y)
     mean, n = model.predict(X), len(y)
-    scipys = norm.logpdf(y, mean, np.sqrt(model.variance_)).sum()
+    scipys = norm.logpdf(y, mean, np.sqrt(model.ml_variance_)).sum()
     assert_allclose(model.log_likelihood(X, y), scipys, rtol=1e-12)
     best = np.sum((y - mean) ** 2) / n
+    assert_allclose(model.ml_variance_, best, rtol=1e-12)
+    assert_allclose(model.log_likelihood(X, y), model.inference_.log_likelihood, rtol=1e-12)
     assert_allclose(model.variance_ * (n - 5) / n, best, rtol=1e-12)
     around = [Gaussian().log_prob(y, mean, best * c).sum() for c in (0.99, 1.0, 1.01)]
     assert np.argmax(around) == 1

@@ -14,7 +14,7 @@ McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.2 and §2.5.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -93,6 +93,10 @@ class Response(ABC):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         """One y for each entry of ``mean``."""
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        """SciPy's distribution of y, for quantiles; None where it has none."""
+        return None
 
     def with_link(self, link: Link) -> "Likelihood":
         """The likelihood of this response and ``link``; a family with a stabler form returns it."""

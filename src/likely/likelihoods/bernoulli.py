@@ -10,7 +10,7 @@ A proportion y of n trials, with weight n (or dispersion 1/n), is a binomial cou
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import xlog1py, xlogy
@@ -79,6 +79,11 @@ class Bernoulli(Response):
     ) -> Array:
         trials = np.rint(np.divide(1.0, dispersion))
         return rng.binomial(trials.astype(np.int64), mean) / trials
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.bernoulli(mean)
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Logit):

@@ -5,7 +5,7 @@ log p(y | μ, ψ) = s ln s(y/μ) − s y/μ − ln Γ(s) − ln y        s = 1/�
 
 from dataclasses import dataclass
 from math import inf
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import xlogy
@@ -53,6 +53,11 @@ class Gamma(Response):
     ) -> Array:
         return rng.gamma(np.divide(1.0, dispersion), np.multiply(dispersion, mean))
 
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.gamma(np.divide(1.0, dispersion), scale=np.multiply(dispersion, mean))
+
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log):
             return PowerVarianceLog(self, link, power=2)
@@ -89,6 +94,11 @@ class Exponential(Response):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         return Gamma().sample(mean, rng, dispersion)
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.expon(scale=mean)
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log):

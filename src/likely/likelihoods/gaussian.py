@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf, pi
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -42,6 +42,11 @@ class Gaussian(Response):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         return rng.normal(mean, np.sqrt(dispersion))
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.norm(mean, np.sqrt(dispersion))
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Identity):

@@ -5,7 +5,7 @@ log p(y | μ, ψ) = −½ ln 2πψy³ − (y − μ)²/(2ψμ²y)
 
 from dataclasses import dataclass
 from math import inf, pi
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -47,6 +47,11 @@ class InverseGaussian(Response):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         return rng.wald(mean, np.divide(1.0, dispersion))
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.invgauss(np.multiply(mean, dispersion), scale=np.divide(1.0, dispersion))
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log):

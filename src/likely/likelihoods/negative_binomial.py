@@ -25,7 +25,7 @@ Cameron & Trivedi, Regression Analysis of Count Data, 2nd ed., §3.3 and §3.4.
 
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from scipy.special import digamma, polygamma, xlogy
@@ -104,6 +104,11 @@ class NegativeBinomial(Response):
     ) -> Array:
         shape = np.divide(self.a, dispersion)
         return dispersion * rng.poisson(rng.gamma(shape, np.divide(mean, self.a)))
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.nbinom(self.a, self.a / (self.a + np.asarray(mean)))
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import xlogy
@@ -47,6 +47,11 @@ class Poisson(Response):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         return dispersion * rng.poisson(np.divide(mean, dispersion))
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        from scipy import stats  # here: it is slow to import
+
+        return stats.poisson(mean)
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log):

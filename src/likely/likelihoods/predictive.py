@@ -1,16 +1,20 @@
 """The predictive density of a number: its family, about a mean that the model predicts.
 
+``PredictiveDistribution`` is the distribution of each of some rows; the coefficients are taken as
+they were estimated, so its intervals are for y given them.
+
 A Gaussian model of counts is given the mass that it puts between y − ½ and y + ½, because a density
 cannot be compared with a probability.
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from likely._typing import Array
+from likely.errors import InvalidInput
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
 
@@ -36,6 +40,53 @@ class PredictiveFamily:
         valid = (mean > low) & (mean < high)
         inside = np.where(valid, mean, 1.0)
         return np.where(valid, self.response.log_prob(y, inside, self.dispersion), -np.inf)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PredictiveDistribution:
+    """y of each row: a family about its mean."""
+
+    response: Response
+    mean: Array  # (n,)
+    dispersion: Array | float = 1.0
+
+    @property
+    def variance(self) -> Array:
+        """ψ V(μ)."""
+        return np.asarray(self.dispersion * self.response.variance(self.mean))
+
+    def log_prob(self, y: Any) -> Array:
+        """log p(y | x) of each row."""
+        y = np.asarray(y, dtype=np.float64)
+        self.response.check(y)
+        return np.asarray(self.response.log_prob(y, self.mean, self.dispersion))
+
+    def cdf(self, y: Any) -> Array:
+        """P(Y ≤ y | x) of each row."""
+        return np.asarray(self._named().cdf(np.asarray(y, dtype=np.float64)))
+
+    def quantile(self, share: float) -> Array:
+        """The least y with P(Y ≤ y | x) ≥ ``share``, of each row."""
+        return np.asarray(self._named().ppf(share))
+
+    def interval(self, level: float = 0.95) -> Array:
+        """Between the quantiles that leave out the same share on either side, (n, 2)."""
+        tail = (1 - level) / 2
+        return np.stack([self.quantile(tail), self.quantile(1 - tail)], axis=-1)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """One y of each row."""
+        return np.asarray(self.response.sample(self.mean, rng, self.dispersion))
+
+    def _named(self) -> Any:
+        named = self.response.distribution(self.mean, self.dispersion)
+        if named is None:
+            raise InvalidInput(
+                f"A {self.response.name} response has no distribution function here; log_prob and "
+                "sample are there. Take quantiles of many samples."
+            )
+        return named
 
 
 def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:

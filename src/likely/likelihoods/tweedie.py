@@ -21,7 +21,7 @@ Dunn & Smyth (2005), Series evaluation of Tweedie exponential dispersion model d
 
 from dataclasses import dataclass
 from math import inf, pi
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -198,6 +198,9 @@ class Tweedie(Response):
         self, mean: Array, rng: np.random.Generator, dispersion: Array | float = 1.0
     ) -> Array:
         return self.member.sample(mean, rng, dispersion)
+
+    def distribution(self, mean: Array, dispersion: Array | float = 1.0) -> Any:
+        return self.member.distribution(mean, dispersion)
 
     def with_link(self, link: Link) -> Likelihood:
         if isinstance(link, Log) and 1 <= self.power <= 2:

@@ -51,6 +51,7 @@ class ClosedForm(NamedTuple):
     rank: int
     condition: float
     variance: Array | float
+    ml_variance: Array | float
 
 
 @in_session
@@ -163,6 +164,9 @@ def _assembled(
         rank=solved.rank,
         condition=solved.condition,
         variance=_variance(squares, theta, gram, l2) if inference is None else inference.dispersion,
+        ml_variance=_number(squares / gram.weight)
+        if inference is None
+        else inference.deviance / inference.n,
     )
 
 

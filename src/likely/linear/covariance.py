@@ -20,7 +20,7 @@ Zou, Hastie & Tibshirani (2007), On the degrees of freedom of the lasso, Annals 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import eigh
@@ -29,7 +29,11 @@ from likely._typing import Array
 from likely.cholesky import inverse_root, unit_diagonal
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
-from likely.objectives.inference import ClusterScores, fit_statistics
+from likely.objectives.inference import (
+    ClusterScores,
+    fit_statistics,
+    has_constant_variance,
+)
 from likely.objectives.linear import LinearObjective
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
@@ -133,22 +137,30 @@ def check_covariance(covariance: str, n_groups: int | None = None) -> None:
         )
 
 
+class Dispersion(NamedTuple):
+    """ψ, and of a Gaussian also RSS/n, where the likelihood is largest."""
+
+    value: float
+    at_maximum: float
+
+
 def estimated_dispersion(
     likelihood: Likelihood,
     objective: LinearObjective,
     theta: Array,
     *,
     redundant: Sequence[int] = (),
-) -> float:
+) -> Dispersion:
     """ψ at an estimate, as ``infer`` has it; σ² of a Gaussian.
 
     1 where the family fixes it; nan where nothing is left to judge by, or where a ridge is on
     more coefficients than a matrix is kept for.
     """
     if likelihood.response.dispersion_is_known:
-        return 1.0
+        return Dispersion(1.0, 1.0)
     fit = fit_statistics(likelihood, theta, objective.blocks, objective.executor)
-    return fit.pearson * small_sample(1.0, fit.n - _n_parameters(objective, theta, redundant))
+    psi = fit.pearson * small_sample(1.0, fit.n - _n_parameters(objective, theta, redundant))
+    return Dispersion(psi, fit.deviance / fit.n if has_constant_variance(likelihood) else psi)
 
 
 def _n_parameters(objective: LinearObjective, theta: Array, redundant: Sequence[int]) -> float:

@@ -20,13 +20,14 @@ from likely.formatting import quoted
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.covariance import estimated_dispersion
+from likely.linear.covariance import Dispersion, estimated_dispersion
 from likely.linear.edge import EVERYWHERE, optimum_at_edge, valid_start, warn_of_edge
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
 from likely.linear.separation import Divergence, diverging, wholly_separated
+from likely.objectives.inference import has_constant_variance
 from likely.solvers.choice import Found, hessian_at, solve
 from likely.solvers.minimise import Solution
 
@@ -44,6 +45,7 @@ class LinearFit(NamedTuple):
     rank: float = nan  # of least squares; a search does not know it
     condition: float = nan
     variance: float = nan
+    ml_variance: float = nan  # of a Gaussian RSS/n, where its likelihood is largest; else the same
 
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -95,13 +97,15 @@ def fit_linear(
     theta = data.framing.to_user(found.theta)
     solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)
+    dispersion = dispersion_of(problem, found, likelihood, inference)
     return LinearFit(
         coef,
         float(intercept),
         solution,
         inference,
         infinite is not None,
-        variance=dispersion_of(problem, found, likelihood, inference),
+        variance=dispersion.value,
+        ml_variance=dispersion.at_maximum,
     )
 
 
@@ -127,10 +131,12 @@ def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Prob
 
 def dispersion_of(
     problem: Problem, found: Found, likelihood: Likelihood, inference: Inference | None
-) -> float:
+) -> Dispersion:
     """ψ, known from the inference or from a pass of its own."""
     if inference is not None:
-        return inference.dispersion
+        gaussian = has_constant_variance(likelihood)
+        at_maximum = inference.deviance / inference.n if gaussian else inference.dispersion
+        return Dispersion(inference.dispersion, at_maximum)
     held = found.held
     return estimated_dispersion(likelihood, problem.objective, found.theta, redundant=held)
 

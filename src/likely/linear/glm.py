@@ -25,7 +25,7 @@ from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood, Response
-from likely.likelihoods.predictive import PredictiveFamily
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
@@ -90,8 +90,9 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         Of a negative binomial whose α was estimated; ``summary()`` has its standard error and test.
     dispersion_ : float
         ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).  The one
-        estimate that errors, intervals, densities, log-likelihoods and samples use; only a
-        Gaussian's log-likelihood is at RSS/n, where it is largest.
+        estimate that errors, intervals, densities, log-likelihoods and samples use.
+    ml_dispersion_ : float
+        The same, but RSS/n for a Gaussian, where its log-likelihood is largest and is taken.
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -172,7 +173,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
-        self.dispersion_ = fit.variance
+        self.dispersion_, self.ml_dispersion_ = fit.variance, fit.ml_variance
         return self
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
@@ -187,6 +188,13 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         interval = self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
         return np.clip(interval, *self.likelihood_.response.means)
+
+    def predict_distribution(
+        self, X: Any, *, offset: Any = None, exposure: Any = None
+    ) -> PredictiveDistribution:
+        """The distribution of y given each row: the response about its mean."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        return PredictiveDistribution(self.likelihood_.response, mean, self._density_dispersion())
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The response, with the dispersion of the fit."""
@@ -204,11 +212,12 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
+        """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         response = self.likelihood_.response
-        return float(response.weighted_log_prob(y, mean, weight, self._density_dispersion()).sum())
+        psi = 1.0 if response.dispersion_is_known else float(self.ml_dispersion_)
+        return float(response.weighted_log_prob(y, mean, weight, psi).sum())
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

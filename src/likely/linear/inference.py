@@ -23,7 +23,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import log
+from math import log, nan
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -90,6 +90,7 @@ class Inference:
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
+    saturated_nll: float = nan  # Σ w nll of a model that knows every y
     firth_ratios: Array | None = None  # (p,) T of each coefficient, by the penalised likelihood
     n_grouped: float = 0  # rows that are proportions of trials: df and χ² are those of groups
     n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
@@ -366,5 +367,6 @@ def _inference(
         deviance=read.fit.deviance,
         null_deviance=read.fit.deviance + 2 * (read.null_nll - read.fit.nll),
         pearson=read.fit.pearson,
+        saturated_nll=read.fit.nll - read.fit.deviance / 2,
         largest_eta=read.fit.largest_eta,
     )

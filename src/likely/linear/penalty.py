@@ -13,7 +13,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import feature_names
-from likely.penalties import ElasticNet
+from likely.penalties import L1, L2, ElasticNet
 
 if TYPE_CHECKING:
     from likely.linear.coding import Coding
@@ -46,6 +46,13 @@ def per_column(estimator: Any, name: str, strength: Any, n_columns: int) -> Arra
 def numbers(strength: Any, name: str = "a penalty") -> Array:
     if isinstance(strength, Mapping):
         return np.array([float(value) for value in strength.values()])
+    if isinstance(strength, L1 | L2):
+        if name in ("l1", "l2") and name != type(strength).__name__.lower():
+            raise InvalidInput(
+                f"{name}={strength!r} was given; {name} takes a number or an {name.upper()}. "
+                f"Give it as {type(strength).__name__.lower()}."
+            )
+        strength = strength.l1 if isinstance(strength, L1) else strength.l2
     try:
         if strength is None or isinstance(strength, str):
             raise TypeError("no number")

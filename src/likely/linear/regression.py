@@ -28,7 +28,7 @@ from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.gaussian import Gaussian
-from likely.likelihoods.predictive import PredictiveFamily
+from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
@@ -73,7 +73,9 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         Numbers first, then the categories of each categorical column; ``terms_`` names them.
     intercept_ : float or array of shape (n_targets,)
     variance_ : float or array of shape (n_targets,)
-        σ², by Σ w (y − μ)² / (Σ w − p).
+        σ², by Σ w (y − μ)² / (Σ w − p): without bias, for errors, intervals and samples.
+    ml_variance_ : float or array of shape (n_targets,)
+        σ², by Σ w (y − μ)² / Σ w: where the likelihood of the training rows is largest.
     rank_, condition_ : int, float
         Of the centred columns scaled to length 1; nan where a search does not know them.
     solution_ : Solution
@@ -156,7 +158,7 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library
         self.rank_, self.condition_ = fit.rank, fit.condition
-        self.variance_ = fit.variance
+        self.variance_, self.ml_variance_ = fit.variance, fit.ml_variance
         return self
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
@@ -181,6 +183,11 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
         return np.hstack([centre - reach * spread, centre + reach * spread])
 
+    def predict_distribution(self, X: Any, *, offset: Any = None) -> PredictiveDistribution:
+        """The distribution of y given each row: N(μ, σ²) with ``variance_``."""
+        mean = self.predict(X, offset=offset)
+        return PredictiveDistribution(Gaussian(), mean, self.variance_)
+
     def predictive_family(self) -> PredictiveFamily | None:
         """A Gaussian with the variance of the residuals."""
         check_is_fitted(self)
@@ -197,12 +204,12 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
-        """Σ w_i log N(y_i; μ_i, σ²)."""
+        """Σ w_i log N(y_i; μ_i, σ²) at ``ml_variance_``: of the training rows as in the summary."""
         mean = self.predict(X, offset=offset)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
         weight = check_weight(sample_weight, n_rows=len(mean))
-        each = Gaussian().log_prob(y, mean, self.variance_)
+        each = Gaussian().log_prob(y, mean, self.ml_variance_)
         return float(each.sum() if weight is None else np.dot(weight, each).sum())
 
     def sample(self, X: Any, random_state: Any = None, *, offset: Any = None) -> Array:

@@ -45,6 +45,14 @@ class FittedLinear(ABC):
         """The name of each coefficient: its column, or column[category]."""
         return self.coding_.names()
 
+    @property
+    def deviance_trace_(self) -> Array:
+        """The deviance at each step of the search, from the start to the end.
+
+        Under a penalty, with twice its value: what the search lowers at every step.
+        """
+        return 2 * (np.asarray(self.solution_.trace) - self._inference().saturated_nll)
+
     def linear_predictor(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """η of each row; offset and exposure may be names of columns of a frame."""
         return self._read(X, offset, exposure)[1]
