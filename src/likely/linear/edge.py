@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -222,23 +222,31 @@ class _Barrier(NamedTuple):
         of = self.problem
         loss = Barriered(self.likelihood, tau)
         objective = linear_problem(loss, of.penalty, of.data, of.executor).objective
-        free = np.setdiff1d(np.arange(theta.size), self.found.held)
-        for _ in range(STEPS):
-            here = objective.second_order(theta)
-            step = np.zeros(theta.size)
-            step[free] = -_solved(here.hessian[np.ix_(free, free)], here.gradient[free])
-            decrease = -float(np.dot(here.gradient, step))
-            if decrease < CENTRED * tau * weight:
-                return theta
-            t = 1.0
-            while t > SHORTEST and not (
-                objective.value(theta + t * step) <= here.value - ARMIJO * t * decrease
-            ):
-                t /= 2
-            if t <= SHORTEST:
-                return theta
-            theta = theta + t * step
-        return theta
+        enough = CENTRED * tau * weight
+        return damped_newton(objective, theta, decrement=enough, steps=STEPS, held=self.found.held)
+
+
+def damped_newton(
+    objective: Any, theta: Array, *, decrement: float, steps: int, held: tuple[int, ...] = ()
+) -> Array:
+    """Newton's method with halved steps, for objectives that are stiff: until gᵀH⁻¹g is small."""
+    free = np.setdiff1d(np.arange(theta.size), held)
+    for _ in range(steps):
+        here = objective.second_order(theta)
+        step = np.zeros(theta.size)
+        step[free] = -_solved(here.hessian[np.ix_(free, free)], here.gradient[free])
+        decrease = -float(np.dot(here.gradient, step))
+        if decrease < decrement:
+            return theta
+        t = 1.0
+        while t > SHORTEST and not (
+            objective.value(theta + t * step) <= here.value - ARMIJO * t * decrease
+        ):
+            t /= 2
+        if t <= SHORTEST:
+            return theta
+        theta = theta + t * step
+    return theta
 
 
 def _solved(hessian: Array, gradient: Array) -> Array:

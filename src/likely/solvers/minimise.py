@@ -1,12 +1,13 @@
 """The one optimisation loop."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, final
 
 from likely.progress import report
 from likely.solvers.base import Objective, S, Solver
+from likely.solvers.kinked import Kinked
 from likely.solvers.stopping import (
     FirstOf,
     Iterations,
@@ -78,13 +79,13 @@ def search(
     """The solution, and the last state for whoever needs what the solver carried there."""
     rules = (Tolerance(tol), *(() if stopping is None else (stopping,)), Stuck())
     rule = FirstOf((*rules, Iterations(max_iter)))
-    began, state = perf_counter(), solver.init(objective, start)
+    began, state = perf_counter(), _certified(objective, solver.init(objective, start))
     trace = [state.value]
     verdict = rule.verdict(Progress(state.gap, trace, stuck=state.stuck))
     if watch is not None:
         watch(state)
     while verdict is None:
-        before, state = state, solver.step(objective, state)
+        before, state = state, _certified(objective, solver.step(objective, state))
         trace.append(state.value)
         if watch is not None:
             watch(state)
@@ -95,3 +96,11 @@ def search(
         state.theta, verdict.converged, verdict.reason, tuple(trace), state.gap, solver.name
     )
     return solution, state
+
+
+def _certified(objective: Any, state: S) -> S:
+    """The state, with the gap that an objective with kinks vouches for."""
+    if not isinstance(objective, Kinked):
+        return state
+    gap = objective.gap(state.theta) / max(1.0, abs(state.value))
+    return replace(state, gap=gap)

@@ -4,6 +4,7 @@ They are made to be compared with each other on a few examples; ``docs/models/te
 """
 
 from likely.teaching.cascade import Cascade, CascadeObjective
+from likely.teaching.hinge import KinkedObjective, Smoothing
 from likely.teaching.losses import LOSSES, SquareErrorLogistic, canonical_update, loss_objective
 from likely.teaching.margin import MARGIN_LOSSES, MarginLoss
 
@@ -12,7 +13,9 @@ __all__ = [
     "MARGIN_LOSSES",
     "Cascade",
     "CascadeObjective",
+    "KinkedObjective",
     "MarginLoss",
+    "Smoothing",
     "SquareErrorLogistic",
     "canonical_update",
     "loss_objective",

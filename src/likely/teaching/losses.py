@@ -3,8 +3,9 @@
     f(θ) = Σ_i loss(y_i, x_iᵀw + b) + ½ κ ‖w‖²        θ = (w, b),  y ∈ {0, 1}
 
 Only "cross_entropy" (the same as "logistic") is a likelihood.  The others are here to be compared
-with it from the same start, by the same solver.  The hinge has a kink, where descent may stall;
-the zero-one loss has no slope to follow.
+with it from the same start, by the same solver.  The hinge has a kink, where descent may stall: its
+objective certifies the gap itself, and ``Smoothing`` closes it.  The zero-one loss has no slope to
+follow.
 
 References
 ----------
@@ -27,7 +28,8 @@ from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
 from likely.penalties import L2
 from likely.special import expit
-from likely.teaching.margin import MARGIN_LOSSES
+from likely.teaching.hinge import KinkedObjective
+from likely.teaching.margin import MARGIN_LOSSES, Hinge, ZeroOne
 
 
 @final
@@ -75,7 +77,7 @@ LOSSES: dict[str, Loss] = {
 
 def loss_objective(
     X: Any, y: Any, *, loss: str | Loss = "cross_entropy", l2: float = 0.0
-) -> LinearObjective:
+) -> LinearObjective | KinkedObjective:
     """The penalised sum of a loss over examples; the intercept, last in θ, is free.
 
     >>> import numpy as np
@@ -89,12 +91,14 @@ def loss_objective(
     """
     design, response = finite_numbers(X), np.asarray(y, dtype=np.float64)
     likelihood_of("bernoulli").check(response)
-    return LinearObjective(
-        lookup("loss", loss, LOSSES),
+    chosen = lookup("loss", loss, LOSSES)
+    objective = LinearObjective(
+        chosen,
         L2(np.append(np.full(design.shape[1], float(l2)), 0.0)),
         ArrayBlocks(Intercept(Dense(design)), response),
         Serial(),
     )
+    return KinkedObjective(objective) if isinstance(chosen, Hinge | ZeroOne) else objective
 
 
 def canonical_update(

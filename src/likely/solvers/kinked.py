@@ -1,0 +1,17 @@
+"""The contract of an objective with kinks, which certifies its own gap.
+
+What a smooth solver takes for its gap is the fall that a quadratic model promises.  At a kink the
+model is wrong, however small the fall: a search may stall far from the optimum with a gap of 0.
+"""
+
+from abc import ABC, abstractmethod
+
+from likely._typing import Array
+
+
+class Kinked(ABC):
+    """f(θ) with kinks."""
+
+    @abstractmethod
+    def gap(self, theta: Array) -> float:
+        """f(θ) − min f at most; inf where no bound is known."""
