@@ -22,7 +22,7 @@ Marschner & Gillett (2012), Relative risk regression: reliable and flexible meth
 models, Biostatistics 13.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite
@@ -47,7 +47,8 @@ from likely.solvers.newton import Newton
 EVERYWHERE = Interval(-inf, inf)
 MARGINS = 10.0 ** -np.arange(1.0, 9.0)  # tried, as parts of the size of η
 ELSEWHERE = 1e-6  # curvature of rows that need not move
-NEAR = 1e-3  # slack, as part of the mean one, below which an optimum may be at an edge
+PLAIN_STEPS = 30  # of Newton without a barrier
+NEAR = 1e-2  # slack, as part of the usual one, below which an optimum may be at an edge
 FIRST, LAST, LESS = 0.1, 1e-10, 0.1  # τ, in nats a row, and how it falls
 STEPS = 40  # of Newton at each τ
 CENTRED = 1e-3  # of a decrement in units of τ·Σw: near enough to go on
@@ -92,19 +93,25 @@ class Barriered:
     tau: float
 
     def nll(self, y: Array, eta: Array) -> Array:
-        return self.derivatives(y, eta)[0]
+        nll = self.likelihood.nll(y, eta)
+        for distance, _ in self._distances(eta):
+            inside = np.where(distance > 0, distance, 1.0)
+            nll = np.where(distance > 0, nll - self.tau * np.log(inside), np.inf)
+        return nll
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
-        nll, slope, _ = self.likelihood.derivatives(y, eta)
-        curvature = self._curvature(y, eta)
+        slope, curvature = self.likelihood.derivatives(y, eta)[1], self._curvature(y, eta)
+        for distance, sign in self._distances(eta):
+            inside = np.where(distance > 0, distance, 1.0)
+            slope = slope - sign * self.tau / inside
+            curvature = curvature + self.tau / np.square(inside)
+        return self.nll(y, eta), slope, curvature
+
+    def _distances(self, eta: Array) -> Iterator[tuple[Array, float]]:
+        """From each finite edge, and on which side of it η is."""
         for end, sign in zip(self.likelihood.etas, (1.0, -1.0), strict=True):
             if isfinite(end):
-                distance = sign * (eta - end)
-                inside = np.where(distance > 0, distance, 1.0)
-                nll = np.where(distance > 0, nll - self.tau * np.log(inside), np.inf)
-                slope = slope - sign * self.tau / inside
-                curvature = curvature + self.tau / np.square(inside)
-        return nll, slope, curvature
+                yield sign * (eta - end), sign
 
     def _curvature(self, y: Array, eta: Array) -> Array:
         """nll″ by differences of nll′, and 0 where it is negative."""
@@ -163,6 +170,12 @@ def valid_start(
     )
 
 
+def steps_allowed(problem: Problem, likelihood: Likelihood, solver: str, max_iter: int) -> int:
+    """Of a search: Newton's steps, halved again and again at an edge, would creep for long."""
+    free = likelihood.etas == EVERYWHERE or problem.shape.rough
+    return max_iter if free or solver not in ("auto", "newton") else min(max_iter, PLAIN_STEPS)
+
+
 def optimum_at_edge(
     problem: Problem, likelihood: Likelihood, found: Found, start: Array, *, tol: float
 ) -> EdgeOptimum | None:
@@ -173,7 +186,7 @@ def optimum_at_edge(
     edge = None
     if found.solution.converged:
         here = slack(found.theta)
-        near = NEAR * here.mean / here.weight
+        near = NEAR * _usual(likelihood, here)
         if here.least > near:
             return None
         edge = EdgeOptimum(found, slack(found.theta, near).near)
@@ -200,7 +213,7 @@ class _Barrier(NamedTuple):
         value = self.problem.objective.value(theta)
         last = min(LAST * nats, tol * max(1.0, abs(value)) / at.weight / 10)
         tau, slacks, trace = FIRST * nats, list[float](), [value]
-        touching = TOUCHING * at.mean / at.weight
+        touching = TOUCHING * _usual(self.likelihood, at)
         while tau > last / 2 and (len(slacks) < 3 or slacks[-1] > touching):
             theta = self._centred(theta, tau, at.weight)
             slacks.append(self.slack(theta).least)
@@ -296,6 +309,12 @@ def block_slack(likelihood: Likelihood, theta: Array, near: float, block: Block)
         weighted_sum(weight, np.ones(len(eta))),
         weighted_sum(weight, (slack < near).astype(float)),
     )
+
+
+def _usual(likelihood: Likelihood, slack: Slack) -> float:
+    """What a slack is compared with: a quarter of the valid η, or the mean of an endless range."""
+    low, high = likelihood.etas
+    return (high - low) / 4 if isfinite(high - low) else slack.mean / slack.weight
 
 
 def _distance(likelihood: Likelihood, eta: Array) -> Array:

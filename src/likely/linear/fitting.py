@@ -21,7 +21,13 @@ from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
 from likely.linear.covariance import Dispersion, estimated_dispersion
-from likely.linear.edge import EVERYWHERE, optimum_at_edge, valid_start, warn_of_edge
+from likely.linear.edge import (
+    EVERYWHERE,
+    optimum_at_edge,
+    steps_allowed,
+    valid_start,
+    warn_of_edge,
+)
 from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.penalty import elastic_net
@@ -83,7 +89,7 @@ def fit_linear(
         last=last,
         solver=estimator.solver,
         tol=estimator.tol,
-        max_iter=estimator.max_iter,
+        max_iter=steps_allowed(problem, likelihood, estimator.solver, estimator.max_iter),
     )
     edge = optimum_at_edge(problem, likelihood, found, start, tol=estimator.tol)
     found = found if edge is None else edge.found
