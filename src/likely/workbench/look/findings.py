@@ -107,11 +107,11 @@ CODES: Mapping[str, FindingCode] = {
         "Rename them.",
     ),
     "LK112": FindingCode(
-        "values that are no features",
+        "values that cannot be features",
         "warn",
         "models read numbers, Booleans and text",
         "Turn it into numbers, such as days before an event, or drop it.",
-        "holds values that are no features",
+        "holds values that cannot be features",
     ),
     "LK113": FindingCode(
         "one column twice",
@@ -162,19 +162,19 @@ CODES: Mapping[str, FindingCode] = {
         "one class",
         "stop",
         "there is nothing to predict",
-        "Choose another target, or fetch rows of the other classes.",
+        "Choose another target, or collect rows of the other classes.",
     ),
     "LK303": FindingCode(
         "tiny classes",
         "warn",
         "so few rows cannot be used for training or scoring in every fold",
-        "Merge them with others, drop them, or fetch more rows.",
+        "Merge them with others, drop them, or collect more rows.",
     ),
     "LK304": FindingCode(
         "imbalance",
         "note",
         "always predicting the largest class has a high accuracy and is of no use",
-        "Judge by log loss beside the best constant; do not undersample.",
+        "Compare the log loss with the baseline; do not undersample.",
     ),
     "LK305": FindingCode(
         "a target of very many values",
