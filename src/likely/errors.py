@@ -143,8 +143,8 @@ class InUse(CannotWrite):
     """A folder that another process, or thread, writes to now."""
 
     def __init__(self, path: object, who: str) -> None:
-        said = f"{who or 'another process'} is writing to it"
-        super().__init__(path, BlockingIOError(errno.EAGAIN, said))
+        text = f"{who or 'another process'} is writing to it"
+        super().__init__(path, BlockingIOError(errno.EAGAIN, text))
 
 
 class SealedData(LikelyError):
