@@ -30,12 +30,13 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
+from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
 from likely.linear.penalty import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
+from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 
 
 class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
@@ -147,7 +148,8 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
         fit: Any
-        if suits_closed_form(self, rows):
+        l1, n_columns = is_penalised(self.l1), rows.blocks.n_features
+        if choose_closed_form(self.solver, l1=l1, n_columns=n_columns):
             fit = fit_closed_form(self, rows)
         elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
             raise InvalidInput(
