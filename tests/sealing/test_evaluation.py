@@ -172,9 +172,7 @@ class Failing(Scorer):
 
 
 def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
-    with pytest.raises(
-        LikelyError, match=r"ZeroDivisionError.*not use another evaluation"
-    ) as caught:
+    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*not use another") as caught:
         sealed.final(likely.NaiveBayes(), scorer=Failing())
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

@@ -218,7 +218,7 @@ BAD = {
         "a.parquet",
         b"a,b\n1,2\n" * 9,
         None,
-        "not a complete Parquet.*format='csv'",
+        "not a complete Parq.*format='csv'",
     ),
     "cut Parquet": ("a.parquet", b"PAR1" + b"\0" * 50, None, "not a complete Parquet"),
     "gzip called CSV": ("a.csv", gzip.compress(b"a\n1\n"), None, "gzipped, although.*Rename"),
