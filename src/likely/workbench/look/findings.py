@@ -80,11 +80,11 @@ CODES: Mapping[str, FindingCode] = {
         "has characters that were decoded wrongly",
     ),
     "LK108": FindingCode(
-        "text of many values",
+        "text with many values",
         "warn",
         "most values are too rare to learn from",
         "Group them, treat the column as text, or drop it.",
-        "holds text of many values",
+        "holds text with many values",
     ),
     "LK109": FindingCode(
         "mostly missing",
@@ -101,7 +101,7 @@ CODES: Mapping[str, FindingCode] = {
         "holds nothing but missing values",
     ),
     "LK111": FindingCode(
-        "one name for several columns",
+        "several columns with the same name",
         "stop",
         "columns are chosen by name, and this name is ambiguous",
         "Rename them.",
@@ -114,7 +114,7 @@ CODES: Mapping[str, FindingCode] = {
         "holds values that cannot be features",
     ),
     "LK113": FindingCode(
-        "one column twice",
+        "duplicate column",
         "note",
         "naive Bayes counts its evidence twice, and a linear model cannot tell the two apart",
         "Keep one of them.",
@@ -135,7 +135,7 @@ CODES: Mapping[str, FindingCode] = {
         "has words that stand for a missing value",
     ),
     "LK201": FindingCode(
-        "rows that repeat",
+        "duplicate rows",
         "note",
         "a copy in the test set of a row in the training set makes every score too good",
         "Drop the copies; likely seal keeps rows with equal features on one side.",
@@ -144,7 +144,7 @@ CODES: Mapping[str, FindingCode] = {
         "equal features, different targets",
         "note",
         "no model can be right about all of them",
-        "Check whether a label is wrong or a column is missing; else this is the noise.",
+        "Check whether a label is wrong or a column is missing; otherwise it is noise.",
     ),
     "LK203": FindingCode(
         "rows without any feature",
@@ -165,7 +165,7 @@ CODES: Mapping[str, FindingCode] = {
         "Choose another target, or collect rows of the other classes.",
     ),
     "LK303": FindingCode(
-        "tiny classes",
+        "very small classes",
         "warn",
         "so few rows cannot be used for training or scoring in every fold",
         "Merge them with others, drop them, or collect more rows.",
@@ -177,7 +177,7 @@ CODES: Mapping[str, FindingCode] = {
         "Compare the log loss with the baseline; do not undersample.",
     ),
     "LK305": FindingCode(
-        "a target of very many values",
+        "a target with very many values",
         "stop",
         "a class needs rows to learn from; this looks like text or an identifier",
         "Choose another target, or group its values.",
@@ -189,7 +189,7 @@ CODES: Mapping[str, FindingCode] = {
         "Turn it into a number, such as days until the event, or choose another target.",
     ),
     "LK401": FindingCode(
-        "leak suspect",
+        "suspected leak",
         "warn",
         "a single column rarely predicts so well; it may have been filled in after the outcome",
         "Ask when it is filled in. Drop it if that is after the moment of prediction.",
