@@ -29,7 +29,7 @@ from likely.names import lookup
 
 @final
 class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseEstimator):
-    """Proportional odds, and its kin by other links.
+    """Cumulative-link models for ordered classes: proportional odds, and other links.
 
     It minimises −Σ wᵢ log P(Y = yᵢ | xᵢ) + l1·‖w‖₁ + ½·l2·‖w‖²; thresholds are never penalised.
 

@@ -332,5 +332,5 @@ def _refuse_firth(model: Any) -> None:
     if model.get_params(deep=False).get("firth", False):
         raise InvalidInput(
             "The model has firth=True, which takes the place of l1 and l2, so there is no penalty "
-            "to move. Use firth=False."
+            "to vary. Use firth=False."
         )
