@@ -31,7 +31,7 @@ from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
-from likely.linear.path_models import PathRows, given, path_model
+from likely.linear.path_models import PathRows, check_path_model, given
 from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
@@ -141,7 +141,7 @@ class PenaltyPath(BaseEstimator):
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         check_rule(self.rule)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
@@ -215,7 +215,7 @@ class PenaltyPath(BaseEstimator):
         rows = PathRows(*own_columns(*rows))
         if rows.weight is None and self.cv is None:
             return rows
-        path_model(self.model).open(clone(self.model), *rows)  # every check, before rows are taken
+        clone(self.model).open_path(rows)  # every check, before rows are taken
         X, y = indexable(rows.X, rows.y)
         n_rows = n_rows_of(X)
         moved = {
@@ -265,6 +265,10 @@ class PenaltyPath(BaseEstimator):
         found: PredictiveFamily | None = self._chosen().predictive_family()
         return found
 
+    def offset_link(self) -> str:
+        """The name of the link on whose scale the model at the chosen penalty adds an offset."""
+        return str(self._chosen().offset_link())
+
     def describe(self) -> Description:
         """The model at the chosen penalty, and how that was chosen."""
         chosen: Description = self._chosen().describe()
@@ -276,7 +280,7 @@ class PenaltyPath(BaseEstimator):
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """What the model's own methods are given beside the rows."""
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:

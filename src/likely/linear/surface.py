@@ -51,8 +51,9 @@ class FittedLinear(ABC):
 
     def _read(self, X: Any, offset: Any, exposure: Any) -> tuple[Design, Array]:
         """New rows and their η, from one look at them."""
+        check_is_fitted(self)
         X, offset, exposure = own_columns(X, offset, exposure)
-        check_exposure(self._link, exposure)
+        check_exposure(self.offset_link(), exposure)
         design = self._design(X)
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
@@ -63,10 +64,9 @@ class FittedLinear(ABC):
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return design, eta
 
-    @property
-    def _link(self) -> str:
-        likelihood = vars(self).get("likelihood_")
-        return "identity" if likelihood is None else str(likelihood.link.name)
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return "identity"
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""

@@ -91,8 +91,7 @@ def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
     They multiply the mean under the log link and are added to it under the identity; under other
     links a constant cannot follow them.
     """
-    likelihood = getattr(model, "likelihood_", None)
-    link = "identity" if likelihood is None else likelihood.link.name
+    link = model.offset_link()
     if link == "log":
         return replace(truth, exposure=np.exp(offset))
     return replace(truth, offset=offset) if link == "identity" else truth
