@@ -115,7 +115,7 @@ class FittedMixture(FittedComponents):
             self.online_steps_ += 1
         return self
 
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         return int(self.n_iter_)
 
     def predict(self, X: Any) -> Array:

@@ -122,11 +122,17 @@ def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
     if reset:
         remember_names(estimator, table.names or ())
         return
-    known = getattr(estimator, "feature_names_in_", None)
+    known = names_in_fit(estimator)
     if known is None:
         validate_data(estimator, table.native, reset=False, skip_check_array=True)
     elif list(names) != list(known):
         raise InvalidInput(_changed_names(list(known), list(names)))
+
+
+def names_in_fit(estimator: Any) -> tuple[str, ...] | None:
+    """The names of the columns of X in the fit; None where they had none, or before a fit."""
+    names = getattr(estimator, "feature_names_in_", None)  # scikit-learn's word; may be a property
+    return None if names is None else tuple(map(str, names))
 
 
 def remember_names(estimator: Any, names: tuple[str, ...]) -> None:

@@ -26,13 +26,19 @@ from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.formatting import short_number
-from likely.inputs.estimators import check_folds, take_columns
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    check_folds,
+    column_needs,
+    take_columns,
+)
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
 from likely.linear.path_models import PathRows, check_path_model, given
 from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
+from likely.names import has_method
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -42,7 +48,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     """Whether the model inside answers it."""
 
     def check(path: Any) -> bool:
-        return callable(getattr(path.model, name, None))
+        return has_method(path.model, name)
 
     return check
 
@@ -264,6 +270,10 @@ class PenaltyPath(BaseEstimator):
         """The predictive family of the model at the chosen penalty."""
         found: PredictiveFamily | None = self._chosen().predictive_family()
         return found
+
+    def column_needs(self) -> ColumnNeeds:
+        """Scaled, because every penalty of the path compares coefficients."""
+        return ColumnNeeds(scale=True, categories=column_needs(self.model).categories)
 
     def offset_link(self) -> str:
         """The name of the link on whose scale the model at the chosen penalty adds an offset."""

@@ -26,12 +26,13 @@ from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import is_file
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
+from likely.linear.penalty import is_penalised
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
 from likely.linear.surface import ClassProbabilities
@@ -179,6 +180,10 @@ class SoftmaxRegression(ClassProbabilities, PathModel, ClassifierMixin, BaseEsti
             labels[1:] if two else labels,
             self.n_iter_,
         )
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them deserve a look."""

@@ -15,13 +15,14 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.inference import HypothesisTest, Inference, inference_of
+from likely.linear.penalty import is_penalised
 from likely.linear.summary import Summary, columns_coded, describe_coefficients, summarise
 from likely.solvers.minimise import Solution
 
@@ -34,6 +35,12 @@ class FittedLinear(ABC):
     inference_: Inference | None
     coef_: Array
     intercept_: Any
+    l1: Any
+    l2: Any
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     @property
     def n_iter_(self) -> int:

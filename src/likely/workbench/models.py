@@ -19,6 +19,7 @@ from typing import Any
 
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
+from likely.names import has_method
 from likely.spaces import Choice, Conditional, Dimension, Real, Space
 from likely.workbench.model_entry import (
     Dimensions,
@@ -295,7 +296,7 @@ def entry_for(model: Any) -> ModelEntry:
             "No model was given; a name, an import path or an estimator was expected. Use "
             "model='logistic', for instance; compare shows which are good."
         )
-    if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
+    if isinstance(model, type) or not has_method(model, "get_params"):
         raise InvalidInput(
             f"The model is {model!r}; expected a name, an import path or an estimator. "
             f"Choose one of {', '.join(MODELS)}, or pass NaiveBayes(), for instance."

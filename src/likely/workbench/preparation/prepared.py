@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
-from likely.description import Description, NamedColumn, NamedTable, describe
+from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
@@ -136,6 +136,17 @@ class Prepared(BaseEstimator):
         if self.preparation_ is None:
             return [(name, self._as_given()) for name in feature_names(self)]
         return self.preparation_.descriptions()
+
+    @property
+    def dropped_(self) -> tuple[str, ...]:
+        """The columns that the model does not see."""
+        check_is_fitted(self)
+        return () if self.preparation_ is None else self.preparation_.dropped
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """The columns that held numbers; what holds text is prepared here."""
+        check_is_fitted(self)
+        return ColumnsRead(numbers=() if self.preparation_ is None else self.preparation_.numbers)
 
     @property
     def classes_(self) -> Array:
@@ -260,6 +271,16 @@ class Prepared(BaseEstimator):
             tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
         )
         return tags
+
+
+def prepared(model: Any) -> Prepared:
+    """The model with its preparation inside; one that has it is returned as it is."""
+    return model if isinstance(model, Prepared) else Prepared(model)
+
+
+def unprepared(model: Any) -> Any:
+    """The model without its preparation, not fitted."""
+    return model.model if isinstance(model, Prepared) else model
 
 
 def _present(

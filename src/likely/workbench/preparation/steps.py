@@ -11,7 +11,7 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -29,6 +29,17 @@ class Step(ABC):
     """The contract of what is done to one column."""
 
     name: str
+    dropped: ClassVar[bool] = False
+
+    @property
+    def scaled(self) -> bool:
+        """Whether its numbers are divided by their standard deviation."""
+        return False
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the column held numbers in the fit."""
+        return False
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
@@ -46,6 +57,7 @@ class DroppedColumn(Step):
 
     name: str
     reason: str
+    dropped: ClassVar[bool] = True
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         return {}
@@ -67,6 +79,14 @@ class NumberColumn(Step):
     scale: float | None  # what the numbers are divided by
     constant: bool = False  # where known; then only the indicator is kept
     centre: float = 0.0  # what is subtracted before
+
+    @property
+    def scaled(self) -> bool:
+        return self.scale is not None
+
+    @property
+    def of_numbers(self) -> bool:
+        return not self.date
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         import pyarrow as pa
@@ -213,20 +233,19 @@ class Preparation:
         return pa.table(made)
 
     @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that the model does not see."""
+        return tuple(step.name for step in self.steps if step.dropped)
+
+    @property
     def scaled(self) -> tuple[str, ...]:
         """The columns whose numbers are divided by their standard deviation."""
-        return tuple(
-            step.name
-            for step in self.steps
-            if isinstance(step, NumberColumn) and step.scale is not None
-        )
+        return tuple(step.name for step in self.steps if step.scaled)
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns that hold numbers, as in the fit."""
-        return tuple(
-            step.name for step in self.steps if isinstance(step, NumberColumn) and not step.date
-        )
+        """The columns that held numbers in the fit."""
+        return tuple(step.name for step in self.steps if step.of_numbers)
 
     def descriptions(self) -> list[tuple[str, str]]:
         return [(step.name, step.description()) for step in self.steps]
