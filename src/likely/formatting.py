@@ -218,6 +218,16 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     return ", ".join(map(str, names[:most])) + more
 
 
+def all_listed(names: Sequence[Any], last: str = "and") -> str:
+    """Every name, with a word before the last.
+
+    >>> all_listed(["a", "b", "c"]), all_listed(["a", "b"], "or"), all_listed(["a"])
+    ('a, b and c', 'a or b', 'a')
+    """
+    words = [str(name) for name in names]
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def quoted(names: Sequence[Any], most: int = 5) -> str:
     """Names in quotes, as a list of limited length."""
     return listed([repr(name) for name in names[: most + 1]] + list(names[most + 1 :]), most)

@@ -20,6 +20,7 @@ from likely.cli.suitability import (
 from likely.cli.terminal import heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
+from likely.kinds import target_in_words
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def fit_and_validate(
     from sklearn.base import clone
 
     from likely.workbench.held_out import Loop, cross_validate
-    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.preparation.prepared import prepared
     from likely.workbench.validation import validation_of
 
-    whole = model if isinstance(model, Prepared) else Prepared(model)
+    whole = prepared(model)
     table, task, score, validation = rows.learned, rows.settled, None, None
     if folds is not None:
         held = cross_validate(whole, Loop(table, task, folds)).held
@@ -156,10 +157,9 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
 
 def dropped_columns(model: Any) -> tuple[str, ...]:
     """A note about columns that the preparation left out."""
-    gone = [name for name, what in model.steps_ if what.startswith("dropped")]
-    if not gone:
+    if not model.dropped_:
         return ()
-    return (f"Dropped as uninformative: {listed(gone, 6)}. likely explain shows why.",)
+    return (f"Dropped as uninformative: {listed(model.dropped_, 6)}. likely explain shows why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -311,8 +311,8 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
 def opening(facts: dict[str, Any]) -> str:
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
-        classes = facts["classes"]
-        what = "a number" if classes is None else count(len(classes), "class", "classes")
+        n_classes = None if facts["classes"] is None else len(facts["classes"])
+        what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
         text += f", target {facts['target']} ({what})"
     text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."

@@ -27,7 +27,7 @@ from likely.formatting import (
     text_table,
 )
 from likely.json_files import plain
-from likely.kinds import TargetKind
+from likely.kinds import TargetKind, target_in_words
 from likely.workbench.dataset import Dataset, dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
@@ -106,7 +106,7 @@ class Look:
     target: str | None = None
     balance: dict[Any, int] = field(default_factory=dict)
     n_classes: int | None = None  # None where the target is a number
-    kind: str | None = None  # of task; None where no model could predict the target
+    kind: TargetKind | None = None  # of task; None where no model could predict the target
     doubt: str = ""  # a sentence, where the target's values could mean something else
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
@@ -302,8 +302,7 @@ def title(look: "Look") -> str:
     """``churn.csv: 7,000 rows, 20 columns, target churn (2 classes).``"""
     text = f"{look.label}: {count(look.n_rows, 'row')}, {count(len(look.columns), 'column')}"
     if look.target is not None:
-        what = "a number" if look.n_classes is None else count(look.n_classes, "class", "classes")
-        what = {"count": "a count", "ordinal": f"{what} in order"}.get(str(look.kind), what)
+        what = target_in_words(look.kind, look.n_classes)
         if look.n_classes is None and any(f.code == "LK306" for f in look.findings):
             what = "neither classes nor a number"
         text += f", target {look.target} ({what})"
