@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
+from likely.formatting import short_number
 from likely.inputs.estimators import column_needs
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
@@ -120,7 +121,7 @@ class _Learner(NamedTuple):
         if self.needs.impute and missing > WORTH_INDICATING:
             indicator = self._indicator(name, gaps)
         if constant and indicator is None and not self.constants:
-            return DroppedColumn(name, f"the same value in every row, {known[0]:g}")
+            return DroppedColumn(name, f"the same value in every row, {short_number(known[0])}")
         middle = self._median(known, gaps) if self.needs.impute else None
         lonely = constant and indicator is not None  # only where it is missing can inform
         if kind == "boolean" and not lonely:

@@ -28,6 +28,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.workbench.predictions import predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
+from likely.workbench.preparation.steps import STEPS
 
 
 def _inner(name: str) -> Any:
@@ -92,6 +93,8 @@ class Prepared(BaseEstimator):
     >>> model.predict(frame)
     array([0, 0, 1, 1])
     """
+
+    saved_parts = STEPS  # what a model file may hold beside the model
 
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model

@@ -18,7 +18,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
-from likely.formatting import percent
+from likely.formatting import percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
@@ -102,18 +102,21 @@ class NumberColumn(Step):
 
     def description(self) -> str:
         if self.constant:
+            value = short_number(self.fill)
             return (
-                f"{self.fill:g} in every row that has a value; only where it is missing "
+                f"{value} in every row that has a value; only where it is missing "
                 f"({percent(self.missing)}) is kept, as {self.indicator!r}"
             )
         parts = ["days since 1970-01-01"] if self.date else []
         if self.missing and self.fill is not None:
-            parts.append(f"{percent(self.missing)} missing, filled with the median {self.fill:g}")
+            filled = f"filled with the median {short_number(self.fill)}"
+            parts.append(f"{percent(self.missing)} missing, {filled}")
         elif self.missing:
             parts.append(f"{percent(self.missing)} missing, left to the model")
         parts += _indicated(self.indicator)
         if self.scale is not None:
-            parts.append(f"standardised (mean {self.centre:.4g}, SD {self.scale:.4g})")
+            mean, deviation = short_number(self.centre), short_number(self.scale)
+            parts.append(f"standardised (mean {mean}, SD {deviation})")
         return "; ".join(parts) or AS_IT_IS
 
 
@@ -252,10 +255,13 @@ class Preparation:
 
     def __str__(self) -> str:
         steps = self.descriptions()
-        width = max((len(name) for name, _ in steps), default=0)
-        changed = [f"{name:<{width}}  {what}" for name, what in steps if what != AS_IT_IS]
+        changed = [step for step in steps if step[1] != AS_IT_IS]
         same = [name for name, what in steps if what == AS_IT_IS]
-        return "\n".join([*changed, *([f"as they are: {', '.join(same)}"] if same else [])])
+        lines = text_table((), changed, words=(0, 1), indent=0)
+        return "\n".join([*lines, *([f"as they are: {', '.join(same)}"] if same else [])])
+
+
+STEPS = (Preparation, DroppedColumn, NumberColumn, BooleanColumn, CategoryColumn, LevelColumns)
 
 
 def with_missing(factor: Factor) -> Factor:
