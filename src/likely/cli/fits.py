@@ -4,7 +4,6 @@ prepared    columns are prepared inside the fit; the score is by cross-validatio
 direct      columns are used as they are, from memory or a file; the score is of one held-out part
 """
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,8 +93,9 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     findings = about_task(task) + dropped_columns(found.model)
     findings += score_findings(found.score, len(places))
     text = "\n\n".join([opening(facts), *score_text(found.score)])
-    shown = plain_parameters(model)
-    return TrainedModel(found.model, facts, text, findings, data, shown, found.validation)
+    return TrainedModel(
+        found.model, facts, text, findings, data, plain_parameters(model), found.validation
+    )
 
 
 class ValidatedModel(NamedTuple):
@@ -200,9 +200,9 @@ def fit_direct(
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
-    said = " ".join(filter(None, [opening(facts), columns]))
+    first = " ".join(filter(None, [opening(facts), columns]))
     moved = bool(needed.roles.at_prediction())
-    text = "\n\n".join([said, *score_text(score, moved=moved)])
+    text = "\n\n".join([first, *score_text(score, moved=moved)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return TrainedModel(model, facts, text, findings, data, given, kept)
 
@@ -245,17 +245,17 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
     """Notes about held-out rows without a label, or with a class not seen in the fit."""
     if part is None:
         return ()
-    said = []
+    notes = []
     if part.n_unlabelled:
         rows = count(part.n_unlabelled, "held-out row")
-        said.append(f"{rows} had no label and were left out of the score.")
+        notes.append(f"{rows} had no label and were left out of the score.")
     if part.n_unseen:
         rows = count(part.n_unseen, "held-out row")
-        said.append(
+        notes.append(
             f"{rows} had a class that was not in the training rows; such a row is scored with "
             "probability 2⁻⁵²."
         )
-    return tuple(said)
+    return tuple(notes)
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
@@ -304,8 +304,8 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
     source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
     if chosen.supervised or data.target is None:
         return replace(data, source=source), ()
-    said = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
-    return replace(data, source=source.drop([data.target]), target=None), (said,)
+    note = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
+    return replace(data, source=source.drop([data.target]), target=None), (note,)
 
 
 def opening(facts: dict[str, Any]) -> str:
@@ -320,7 +320,7 @@ def opening(facts: dict[str, Any]) -> str:
 
 def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     """The table and a paragraph; ``moved`` where offsets move the best constant."""
-    from likely.metrics.score import title_of
+    from likely.metrics.score import title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
@@ -329,8 +329,9 @@ def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
-    told = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(told)]
+    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
+    text = f"{_how(score)} The model was then fitted to all rows. {why_dashes(gone)}".rstrip()
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text + about)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
@@ -362,15 +363,3 @@ def _cells(found: "Estimate") -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
     known = found.value if isfinite(found.value) else None
     return estimate_cells(known, found.low, found.high, found.constant)
-
-
-def _why_dashes(score: "Score", names: Sequence[str]) -> str:
-    from likely.metrics.score import title_of
-
-    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    if not gone:
-        return ""
-    return (
-        f" – means that {', '.join(gone)} is infinite, because a predicted mean is 0 or below, or "
-        "an observed value has probability 0."
-    )

@@ -13,6 +13,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.block import Block
 from likely.errors import InvalidInput
+from likely.formatting import all_listed
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset, check_response
 from likely.inputs.rows import RowExtras
@@ -84,7 +85,7 @@ class PathModel(ABC):
             if name not in self.path_takes:
                 raise InvalidInput(
                     f"{name} was given; {type(self).__name__} takes "
-                    f"{' and '.join(self.path_takes) or 'neither offset nor exposure'}. "
+                    f"{all_listed(self.path_takes) or 'neither offset nor exposure'}. "
                     "Leave it out."
                 )
 

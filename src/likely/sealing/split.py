@@ -17,6 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
+from likely.formatting import percent
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
     if not n_twins:
         return units, ()
     share = n_twins / table.num_rows
-    what = f"{n_twins:,} rows ({share:.1%}) equal another in all features"
+    what = f"{n_twins:,} rows ({percent(share)}) equal another in all features"
     if share > MOST_TWINS:
         apart = f"{what}, more than a tenth: equal rows may be on both sides."
         return np.arange(table.num_rows), (apart,)

@@ -4,7 +4,6 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from likely.formatting import (
-    DASH,
     WIDEST,
     estimate_cells,
     html_block,
@@ -19,6 +18,7 @@ from likely.formatting import (
     text_table,
 )
 from likely.metrics import metrics_for
+from likely.metrics.score import why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
@@ -87,7 +87,7 @@ def sentences(found: "Comparison") -> list[str]:
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
-    parts += _infinite(found)
+    parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
             f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
@@ -103,17 +103,11 @@ def sentences(found: "Comparison") -> list[str]:
 
 
 def _infinite(found: "Comparison") -> list[str]:
-    """A sentence on scores that are shown as a dash."""
-    gone = [
+    """The models with a score that is shown as a dash."""
+    return [
         each.name
         for each in found.entries
         if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
-    ]
-    if not gone:
-        return []
-    return [
-        f"{DASH} for {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a "
-        "value that occurs was given probability 0."
     ]
 
 

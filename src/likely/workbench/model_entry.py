@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import likely
 from likely.errors import InvalidInput
+from likely.formatting import all_listed
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind, kinds_in_order
 from likely.names import has_method
 from likely.spaces import Dimension, Space
@@ -203,7 +204,7 @@ class ModelEntry:
         from likely.workbench.models import entries_for
 
         rivals = ", ".join(each.name for each in entries_for(task.kind, everything=True))
-        what = f"is for {', '.join(kinds_in_order(self.suits))} targets"
+        what = f"is for {all_listed(kinds_in_order(self.suits), 'or')} targets"
         raise InvalidInput(
             f"{self.name} {what if self.supervised else 'needs no target'}; "
             f"{task.target!r} is {task.kind}. Choose one of {rivals}"
@@ -302,7 +303,7 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds & CLASS_KINDS
     if len(labels) != 2:
         kinds = kinds - {"binary"}
-    given = " or ".join(repr(kind) for kind in kinds_in_order(kinds))
+    given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
     return f", or give the kind {given} if that is what it holds" if given else ""
 
 

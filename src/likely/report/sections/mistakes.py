@@ -74,11 +74,11 @@ def _by_class(held: Validation, counts: Array) -> TableBlock:
 
 
 def _share(part: float, whole: float) -> str:
-    """``65.9 % (60.6 to 70.9)``: a share with its 95 % interval."""
+    """``65.9 % (60.6 % to 70.9 %)``: a share with its 95 % interval."""
     if not whole > 0:
         return DASH
     low, high = wilson(part / whole, float(whole), 0.95)
-    return f"{percent(part / whole)} ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{percent(part / whole)} ({percent(low)} to {percent(high)})"
 
 
 def _matrix(held: Validation, counts: Array) -> Picture:
@@ -104,7 +104,7 @@ def _matrix(held: Validation, counts: Array) -> Picture:
         ax.set(xlabel="Predicted", ylabel="Observed")
 
     right = counts.trace() / max(counts.sum(), 1)
-    label = f"Confusion matrix of {n} classes: {right:.1%} of the rows are on the diagonal."
+    label = f"Confusion matrix of {n} classes: {percent(right)} of the rows are on the diagonal."
     size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
     caption = f"Held-out rows by observed and predicted class. {_threshold(held)}"
     return picture(draw, label, caption=caption, size=size)

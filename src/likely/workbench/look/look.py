@@ -21,6 +21,7 @@ from likely.formatting import (
     html_table,
     listed,
     paragraph,
+    percent,
     printable,
     short_number,
     shortened,
@@ -314,7 +315,7 @@ def title(look: "Look") -> str:
 def balance_of(look: "Look") -> str:
     """``Target churn: no 73 %, yes 27 %.``"""
     known = sum(look.balance.values())
-    words = [f"{_value(v)} {rows / known:.1%}" for v, rows in look.balance.items()]
+    words = [f"{_value(v)} {percent(rows / known)}" for v, rows in look.balance.items()]
     return f"Target {look.target}: {listed(words, MOST_CLASSES_SHOWN)}."
 
 
@@ -368,8 +369,7 @@ def _shown_columns(look: "Look") -> list["ColumnFacts"]:
 
 
 def _cells(look: "Look", column: "ColumnFacts") -> tuple[str, ...]:
-    share = column.missing / look.n_looked_at
-    missing = "" if not column.missing else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+    missing = percent(column.missing / look.n_looked_at) if column.missing else ""
     name = shortened(column.name, LONGEST_NAME) + (" *" if column.name == look.target else "")
     return (name, column.type, missing, f"{column.distinct:,}", _values(look, column))
 
@@ -380,7 +380,7 @@ def _values(look: "Look", column: "ColumnFacts") -> str:
         return " … ".join(map(short_number, (column.low, column.median, column.high)))
     known = look.n_looked_at - column.missing
     words = [
-        _value(value) + (f" {rows / known:.0%}" if rows >= known / 100 else "")
+        _value(value) + (f" {percent(rows / known)}" if rows >= known / 100 else "")
         for value, rows in column.top[:MOST_VALUES]
     ]
     return ", ".join(words) + (", …" if column.distinct > MOST_VALUES else "")
