@@ -23,6 +23,7 @@ from likely.features.edges import (
     intervals_in_words,
     quantile_edges,
     supervised_edges,
+    written_edges,
 )
 from likely.formatting import count, html_table, text_table
 from likely.inputs.labels import check_labels
@@ -200,10 +201,7 @@ class BinTable:
 
     def intervals(self, column: int) -> list[str]:
         """The bins of one column as text, in the order of their codes."""
-        edges = self.edges[column].tolist()
-        written = [f"{edge:g}" for edge in edges]
-        if len(set(written)) < len(written):  # six digits would show different edges as equal
-            written = [repr(edge) for edge in edges]
+        written = written_edges(self.edges[column])
         lows, highs = ["-inf", *written], [*written, "inf"]
         brackets = ["(", *"[" * len(written)]
         return [f"{b}{lo},{hi})" for b, lo, hi in zip(brackets, lows, highs, strict=True)]

@@ -17,7 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
-from likely.formatting import percent
+from likely.formatting import percent, short_number
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
     if not test / LOOSE <= share <= test * LOOSE:
         raise InvalidInput(
             f"A share of {test:g} cannot be made of whole groups of {group!r}; the nearest is "
-            f"{share:.3g}. Give that share, or choose another column to split by."
+            f"{short_number(share, 3)}. Give that share, or choose another column to split by."
         )
 
 
