@@ -210,4 +210,4 @@ def test_a_row_without_a_group_is_a_group_of_its_own():
     split = split_rows(table, "y", test=0.3, group="g", by_time=None, seed=0)
     missing = np.arange(200) % 4 == 0
     assert 0 < split.sealed[missing].mean() < 1
-    assert "50 rows have no g; each is a group of its own." in split.notes
+    assert "50 rows without g: each is a group of its own." in split.notes

@@ -17,7 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
-from likely.formatting import percent, short_number
+from likely.formatting import count, percent, short_number
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
         merged = int(groups.max() - units.max())
         notes = (*notes, f"{merged + 1:,} groups of {group} have equal rows; they stay together.")
     if alone:
-        notes = (*notes, f"{alone:,} rows have no {group}; each is a group of its own.")
+        notes = (*notes, f"{count(alone, 'row')} without {group}: each is a group of its own.")
     rule = f"whole groups of {group}"
     sealed = _take_units(units, strata, test, seed)
     if units.max() < FEW_UNITS or abs(sealed.mean() - test) > NEAR:

@@ -17,6 +17,7 @@ from likely.formatting import (
     quoted,
     text_table,
 )
+from likely.kinds import target_in_words
 from likely.metrics import metrics_for
 from likely.metrics.score import why_dashes
 from likely.workbench.folds import split_text
@@ -52,7 +53,7 @@ def html_of(found: "Comparison") -> str:
 def titles(found: "Comparison") -> list[str]:
     """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
-    what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
+    what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
     gone = rows.n_without_target
     without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""

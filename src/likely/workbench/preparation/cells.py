@@ -137,7 +137,7 @@ def _days_of_column(table: InMemoryTable, j: int, name: str) -> Array:
     import pyarrow.compute as pc
 
     column = _arrow(table, j)
-    zone = getattr(column.type, "tz", None)
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         return _days_of_stamps(pc.cast(column, pa.timestamp("us", tz=zone), safe=False))
     raise InvalidInput(

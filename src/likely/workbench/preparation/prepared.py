@@ -240,7 +240,7 @@ class Prepared(BaseEstimator):
 
     def __str__(self) -> str:
         text = repr(self)
-        if not hasattr(self, "model_"):
+        if "model_" not in vars(self):
             return text
         return f"{text}\n{self._as_given() if self.preparation_ is None else self.preparation_}"
 

@@ -18,7 +18,7 @@ import numpy as np
 from likely._typing import Array
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
-from likely.formatting import percent, short_number, text_table
+from likely.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
@@ -175,7 +175,8 @@ class CategoryColumn(Step):
         return {self.name: pa.DictionaryArray.from_arrays(codes, values)}
 
     def description(self) -> str:
-        return "; ".join([f"{self.n_levels} categories", *_category_gaps(self.missing, self.fill)])
+        categories = count(self.n_levels, "category", "categories")
+        return "; ".join([categories, *_category_gaps(self.missing, self.fill)])
 
 
 @final
@@ -203,7 +204,8 @@ class LevelColumns(Step):
 
     def description(self) -> str:
         columns = (
-            f"{len(self.levels)} categories as {len(self.names)} columns of 0 and 1, "
+            f"{count(len(self.levels), 'category', 'categories')} as "
+            f"{count(len(self.names), 'column')} of 0 and 1, "
             f"{self.levels[0]!r} being 0 in all"
         )
         return "; ".join([columns, *_category_gaps(self.missing, True)])
