@@ -325,7 +325,7 @@ def test_mistakes_are_refused():
     frame = mixed(60)
     with pytest.raises(UnknownName, match=r"no model 'logistik'.*Did you mean 'logistic'"):
         lk.compare(frame, "y", ["logistik"])
-    with pytest.raises(InvalidInput, match="linear is for count, positive, real targets"):
+    with pytest.raises(InvalidInput, match="linear is for count, positive or real targets"):
         lk.compare(frame, "y", ["linear"])
     with pytest.raises(InvalidInput, match="rmse is no metric of binary targets"):
         lk.compare(frame, "y", metric="rmse")
