@@ -10,7 +10,7 @@ import likely as lk
 def test_it_shows_the_models_the_baseline_and_the_next_command(likely, table):
     outcome = likely("compare", table, "--target", "ill", "--folds", "3", "--repeats", "1")
     assert outcome.exit == 0
-    assert f"{table}: 200 rows, target ill (binary)." in outcome.out
+    assert f"{table}: 200 rows, target ill (2 classes)." in outcome.out
     assert all(name in outcome.out for name in ("logistic", "naive-bayes", "constant", "95 %"))
     assert f"Next: likely tune {table} " in outcome.out
     assert outcome.out.rstrip().endswith("--target ill")

@@ -300,7 +300,7 @@ def test_the_best_model_is_the_one_fitted_directly():
 def test_it_prints_as_a_table_a_frame_a_page_and_json():
     found = lk.compare(mixed(), "y", ["logistic", lk.NaiveBayes(), lk.NaiveBayes()], folds=3)
     text = str(found)
-    assert text.startswith("table: 300 rows, target y (binary).")
+    assert text.startswith("table: 300 rows, target y (2 classes).")
     words = ("log loss", "95 % interval", "accuracy", "p vs constant", "Best: ")
     assert all(word in text for word in words)
     assert {"NaiveBayes", "NaiveBayes 2"} < {each.name for each in found.entries}
@@ -325,7 +325,7 @@ def test_mistakes_are_refused():
     frame = mixed(60)
     with pytest.raises(UnknownName, match=r"no model 'logistik'.*Did you mean 'logistic'"):
         lk.compare(frame, "y", ["logistik"])
-    with pytest.raises(InvalidInput, match="linear is for count, positive, real targets"):
+    with pytest.raises(InvalidInput, match="linear is for count, positive or real targets"):
         lk.compare(frame, "y", ["linear"])
     with pytest.raises(InvalidInput, match="rmse is not a metric of binary targets"):
         lk.compare(frame, "y", metric="rmse")

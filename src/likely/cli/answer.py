@@ -98,7 +98,7 @@ def _tell_json(
     files: tuple[Path, ...],
     next: str,
 ) -> None:
-    answer = {
+    record = {
         "command": settings.command,
         "version": likely.__version__,
         "exit": int(exit),
@@ -108,7 +108,7 @@ def _tell_json(
         "files": [str(path) for path in files],
         "next": next,
     }
-    click.echo(as_json(answer))
+    click.echo(as_json(record))
 
 
 @final
@@ -117,8 +117,8 @@ class Notes:
     """Findings collected on the way, each once."""
 
     most: int = 5
-    found: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
-        if note not in self.found and len(self.found) < self.most:
-            self.found.append(note)
+        if note not in self.notes and len(self.notes) < self.most:
+            self.notes.append(note)

@@ -4,7 +4,6 @@ prepared    columns are prepared inside the fit; the score is by cross-validatio
 direct      columns are used as they are, from memory or a file; the score is of one held-out part
 """
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +19,7 @@ from likely.cli.suitability import (
 from likely.cli.terminal import heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
+from likely.kinds import target_in_words
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
@@ -93,8 +93,9 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     findings = about_task(task) + dropped_columns(found.model)
     findings += score_findings(found.score, len(places))
     text = "\n\n".join([opening(facts), *score_text(found.score)])
-    shown = plain_parameters(model)
-    return TrainedModel(found.model, facts, text, findings, data, shown, found.validation)
+    return TrainedModel(
+        found.model, facts, text, findings, data, plain_parameters(model), found.validation
+    )
 
 
 class ValidatedModel(NamedTuple):
@@ -122,10 +123,10 @@ def fit_and_validate(
     from sklearn.base import clone
 
     from likely.workbench.held_out import Loop, cross_validate
-    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.preparation.prepared import prepared
     from likely.workbench.validation import validation_of
 
-    whole = model if isinstance(model, Prepared) else Prepared(model)
+    whole = prepared(model)
     table, task, score, validation = rows.learned, rows.settled, None, None
     if folds is not None:
         held = cross_validate(whole, Loop(table, task, folds)).held
@@ -156,10 +157,9 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
 
 def dropped_columns(model: Any) -> tuple[str, ...]:
     """A note about columns that the preparation left out."""
-    gone = [name for name, what in model.steps_ if what.startswith("dropped")]
-    if not gone:
+    if not model.dropped_:
         return ()
-    return (f"Dropped as uninformative: {listed(gone, 6)}. likely explain shows why.",)
+    return (f"Dropped as uninformative: {listed(model.dropped_, 6)}. likely explain shows why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -200,9 +200,9 @@ def fit_direct(
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
-    head = " ".join(filter(None, [opening(facts), columns]))
+    first = " ".join(filter(None, [opening(facts), columns]))
     moved = bool(needed.roles.at_prediction())
-    text = "\n\n".join([head, *score_text(score, moved=moved)])
+    text = "\n\n".join([first, *score_text(score, moved=moved)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return TrainedModel(model, facts, text, findings, data, given, kept)
 
@@ -311,8 +311,8 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
 def opening(facts: dict[str, Any]) -> str:
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
-        classes = facts["classes"]
-        what = "a number" if classes is None else count(len(classes), "class", "classes")
+        n_classes = None if facts["classes"] is None else len(facts["classes"])
+        what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
         text += f", target {facts['target']} ({what})"
     text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
@@ -320,7 +320,7 @@ def opening(facts: dict[str, Any]) -> str:
 
 def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     """The table and a paragraph; ``moved`` where offsets move the best constant."""
-    from likely.metrics.score import title_of
+    from likely.metrics.score import title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
@@ -329,8 +329,9 @@ def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
-    text = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
+    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
+    text = f"{_how(score)} The model was then fitted to all rows. {why_dashes(gone)}".rstrip()
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text + about)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
@@ -362,15 +363,3 @@ def _cells(found: "Estimate") -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
     known = found.value if isfinite(found.value) else None
     return estimate_cells(known, found.low, found.high, found.constant)
-
-
-def _why_dashes(score: "Score", names: Sequence[str]) -> str:
-    from likely.metrics.score import title_of
-
-    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    if not gone:
-        return ""
-    return (
-        f" – means that {', '.join(gone)} is infinite, because a predicted mean is 0 or below, or "
-        "an observed value has probability 0."
-    )

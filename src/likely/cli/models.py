@@ -1,23 +1,14 @@
 """``likely models``: the list of models, and the parameters of one."""
 
-from collections.abc import Mapping
-
 import click
 
 from likely.cli.answer import Answer
 from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.settings import Settings, global_options
 from likely.cli.terminal import heading, table, width, wrapped
-from likely.kinds import TargetKind, kinds_in_order
+from likely.kinds import kinds_in_order, kinds_in_words
 from likely.workbench.model_entry import ModelEntry
 
-WORDS: Mapping[frozenset[TargetKind], str] = {
-    frozenset(): "no target",
-    frozenset({"binary"}): "two classes",
-    frozenset({"ordinal"}): "ordered classes",
-    frozenset({"count"}): "counts",
-    frozenset({"positive"}): "amounts above 0",
-}
 NARROWEST = 30  # letters left for the description of a parameter
 
 
@@ -31,14 +22,7 @@ def models(settings: Settings, name: str | None) -> Answer:
 
 
 def _all() -> Answer:
-    rows = [
-        [
-            model.name,
-            WORDS.get(model.suits, "classes" if model.has_classes else "a number"),
-            model.summary,
-        ]
-        for model in trainable()
-    ]
+    rows = [[model.name, kinds_in_words(model.suits), model.summary] for model in trainable()]
     return Answer(
         text=table(["model", "target", ""], rows, words=range(3), indent=0),
         result={"models": [_facts(model) for model in trainable()]},

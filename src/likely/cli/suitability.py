@@ -172,30 +172,10 @@ def has_gaps_or_dates(rows: "pa.Table", roles: "Roles") -> bool:
     """Whether the columns need preparation for a linear model: missing cells, or dates."""
     if rows.column(roles.target).null_count or rows.num_rows == 0:
         return False  # refused with the row
+    from likely.workbench.preparation.cells import holds_dates
+
     features = rows.drop_columns(roles.columns)
-    return first_gap(features) is not None or _holds_dates(features)
-
-
-def _holds_dates(table: "pa.Table") -> bool:
-    """Whether a column holds dates, or text that is all dates; preparation turns them into days."""
-    import pyarrow as pa
-
-    from likely.data.frames import as_table
-    from likely.workbench.preparation.cells import days_of_text, read_cells
-
-    for name in table.column_names:
-        column = table.column(name)
-        kind = column.type
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return True
-        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        known = column.drop_null() if text else []
-        if not len(known) or not known[0].as_py()[:4].isdigit():  # no year: no need to read on
-            continue
-        cells = read_cells(as_table(table.select([name])), 0, name)
-        if cells.factor is not None and days_of_text(cells.factor) is not None:
-            return True
-    return False
+    return first_gap(features) is not None or holds_dates(features)
 
 
 @contextmanager
@@ -268,9 +248,9 @@ def _check_number(source: "Source", fit: PlannedFit) -> None:
         return
     labels = [label for label in counted(source, fit.target) if label is not None]
     better = _as_they_are("binary" if len(labels) == 2 else "classes")
-    shown = f" such as {labels[0]!r}" if labels else ""
+    example = f" such as {labels[0]!r}" if labels else ""
     _refuse(
-        f"Column {fit.target!r} holds text{shown}; {fit.model.name} predicts numbers. Use "
+        f"Column {fit.target!r} holds text{example}; {fit.model.name} predicts numbers. Use "
         f"{' or '.join(better)} for its {count(len(labels), 'class', 'classes')}, or choose "
         "another --target.",
         fit.with_model(better[-1]),

@@ -212,10 +212,10 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
     from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
-    sentence = sentences(study)[0]
     raise Refusal(
         f"The search was interrupted after {count(len(study.trials), 'trial')}, saved in "
-        f"{place.study}. So far: {sentence} The same command with -o {place.path} resumes it.",
+        f"{place.study}. So far: {sentences(study)[0]} The same command with -o {place.path} "
+        "resumes it.",
         Exit.INTERRUPTED,
         place.going_on(settings.command),
     )
@@ -250,8 +250,8 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         "study": study_facts(study),
     }
     text = "\n\n".join([opening(facts), *_study_text(study), score_text(found.score)[0]])
-    shown = plain_parameters(best.model) | study.best_parameters_
-    return TrainedModel(found.model, facts, text, findings, rows, shown, found.validation)
+    settings_used = plain_parameters(best.model) | study.best_parameters_
+    return TrainedModel(found.model, facts, text, findings, rows, settings_used, found.validation)
 
 
 def _study_text(study: "Study") -> list[str]:
@@ -309,14 +309,14 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
-    where = (
+    note = (
         f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
         f"{place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
-        text="\n\n".join([*_study_text(study), wrapped(where)]),
+        text="\n\n".join([*_study_text(study), wrapped(note)]),
         result={
             "model": chosen.name,
             "best_parameters": best,

@@ -128,13 +128,11 @@ def _unguarded(
     metric: "Metric", found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score in words, and for a program."""
-    from likely.formatting import capitalised, count, estimate_cells
+    from likely.formatting import count
+    from likely.metrics.score import score_sentence
 
-    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
-    text = (
-        f"{capitalised(metric.title)} {value} (95 % interval {ends}) on {count(n_rows, 'row')} of "
-        f"{test}. Baseline (constant): {constant}; {UNGUARDED}"
-    )
+    sentence = score_sentence(metric.title, found, f"{count(n_rows, 'row')} of {test}")
+    text = f"{sentence.removesuffix('.')}; {UNGUARDED}"
     facts = {
         "data": test,
         "rows": n_rows,

@@ -29,6 +29,7 @@ from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
 from likely.inputs.estimators import (
+    ColumnNeeds,
     feature_names,
     is_number,
     naming_columns,
@@ -187,6 +188,10 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def _linear_weights(self) -> Array | None:
         return self.coef_ if self.covariance == "tied" else None
+
+    def column_needs(self) -> ColumnNeeds:
+        """Numbers, scaled: a shrinkage compares variances, and a search may set it."""
+        return ColumnNeeds(scale=True, categories=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

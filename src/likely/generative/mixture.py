@@ -155,7 +155,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         """How many columns each event model reads, and which of them deserve a look."""
         check_is_fitted(self)
         log_mixing = self.components_.log_mixing
-        return columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        read = columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        return read.with_columns(feature_names(self), self.schema_.kinds)
 
     def _widened(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         """A later batch may bring categories; the earlier totals and components make room."""

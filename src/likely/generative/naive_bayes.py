@@ -294,7 +294,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them deserve a look."""
         check_is_fitted(self)
-        return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
+        names = feature_names(self)
+        read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)
+        return read.with_columns(names, self.schema_.kinds)
 
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)

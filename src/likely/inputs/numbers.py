@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
-from likely.inputs.tables import as_frame, is_frame, refuse_file
+from likely.inputs.tables import as_frame, is_frame, names_in_fit, refuse_file
 from likely.kinds import FEATURE_KINDS
 
 
@@ -176,7 +176,7 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
     )
     if not total_is_finite(numbers) and np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]
-        names = getattr(estimator, "feature_names_in_", None)
+        names = names_in_fit(estimator)
         column = j if names is None else repr(names[j])
         raise InvalidInput(
             f"X is {numbers[i, j]} (infinity) at row {i}, column {column}; expected finite values, "

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.compute.serial import Serial
-from likely.data.block import ArrayBlocks, redesigned
+from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
@@ -28,6 +28,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
@@ -38,7 +39,7 @@ from likely.solvers.newton import Newton
 TOL = 1e-14  # one parameter: exact costs one more step
 
 
-class GLM(FittedLinear, RegressorMixin, BaseEstimator):
+class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     """A generalized linear model: any scalar response, any link whose range fits.
 
     Parameters
@@ -100,6 +101,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     array([16.])
     """
 
+    path_takes = ("offset", "exposure")
+
     def __init__(
         self,
         response: str | Response = "gaussian",
@@ -145,16 +148,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        check_exposure(likelihood_of(self.response, self.link).link.name, exposure)
-        rows = open_linear(
-            self,
-            X,
-            y,
-            RowExtras(sample_weight, offset, exposure, groups),
-            target="number",
-            penalties=(self.l1, self.l2),
-        )
-        return self.fit_opened(rows)
+        return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, exposure, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
@@ -166,6 +160,23 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.separated_, self.library_ = fit.separated, rows.library
         self.dispersion_ = fit.variance
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        return self._open(rows.X, rows.y, rows.extras)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The derivatives of the loss of each row."""
+        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+
+    def path_deviance(self, block: Block) -> Array:
+        """The response's deviance of each row."""
+        mean = mean_within(self.likelihood_, np.reshape(self.path_predictor(block), -1))
+        return np.asarray(self.likelihood_.response.deviance(block.target, mean))
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return self.likelihood_.link.name
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
@@ -225,6 +236,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         rng = generator(self.random_state if random_state is None else random_state)
         response = self.likelihood_.response
         return response.sample(mean, rng, 1.0 if response.dispersion_is_known else self.dispersion_)
+
+    def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
+        check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
+        penalties = (self.l1, self.l2)
+        return open_linear(self, X, y, extras, target="number", penalties=penalties)
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
+from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight
@@ -40,6 +41,7 @@ from likely.linear.fitting import (
     start_of,
 )
 from likely.linear.framing import framed
+from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.problem import linear_problem
 from likely.linear.surface import FittedLinear
 from likely.links import Link
@@ -51,7 +53,7 @@ from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
 
 
-class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
+class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator):
     """Two classes and a linear predictor, with any link of the unit interval.
 
     Parameters
@@ -109,6 +111,8 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     array([[0.5, 0.5]])
     """
 
+    path_takes = ("offset",)
+
     def __init__(
         self,
         link: str | Link = "logit",
@@ -151,17 +155,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        rows = open_linear(
-            self,
-            X,
-            y,
-            RowExtras(sample_weight, offset, None, groups),
-            target="class",
-            penalties=(0.0, 0.0) if self.firth else (self.l1, self.l2),
-        )
-        refuse_one_class(rows.classes, self)
-        _refuse_more_classes(rows.classes)
-        return self.fit_opened(rows)
+        return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, None, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
@@ -172,6 +166,24 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        return self._open(rows.X, rows.y, rows.extras)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The derivatives of the loss of each row."""
+        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log p(y | x)."""
+        eta = np.reshape(self.path_predictor(block), -1)
+        link: Any = self.likelihood_.link
+        return np.asarray(-2 * np.where(block.target, link.log_mean(eta), link.log_complement(eta)))
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return self.likelihood_.link.name
 
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """η − g(½) of each row: 0 on the boundary, positive towards class 1."""
@@ -214,6 +226,13 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
         weight = check_weight(sample_weight, n_rows=len(codes))
         return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
+
+    def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
+        penalties = (0.0, 0.0) if self.firth else (self.l1, self.l2)
+        rows = open_linear(self, X, y, extras, target="class", penalties=penalties)
+        refuse_one_class(rows.classes, self)
+        _refuse_more_classes(rows.classes)
+        return rows
 
     def _predictors(self) -> list[str]:
         return [str(self.classes_.tolist()[1])]

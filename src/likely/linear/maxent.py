@@ -29,12 +29,13 @@ from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
-from likely.inputs.estimators import warn_unless_converged
+from likely.inputs.estimators import ColumnNeeds, take_columns, warn_unless_converged
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import check_table
 from likely.linear.coding import new_rows
 from likely.linear.framing import Framed, Framing
+from likely.linear.penalty import is_penalised
 from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
@@ -162,6 +163,10 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         objective = MaxEntropyObjective(len(self.classes_), L2(0.0), blocks, executor)
         return objective.feature_totals(self.coef_)
 
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares weights."""
+        return ColumnNeeds(scale=is_penalised(self.l2), categories=True)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.features is None
@@ -181,11 +186,7 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         model.fit_opened(rows)
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
         self.coef_ = model.solution_.theta
-        self.n_features_in_ = model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        take_columns(self, model)
         return self
 
     def _solve(self, F: Array, codes: Array, weight: Array | None) -> Weights:

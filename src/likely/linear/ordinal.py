@@ -15,20 +15,25 @@ Agresti, Analysis of Ordinal Categorical Data, 2nd ed., §3.2 and §5.1.
 from collections.abc import Sequence
 from typing import Any, Self, final
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
+from likely.data.block import Block
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.surface import ClassProbabilities, FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
 
 
 @final
-class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseEstimator):
+class OrdinalRegression(
+    FittedLinear, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
+):
     """Cumulative-link models for ordered classes: proportional odds, and other links.
 
     It minimises −Σ wᵢ log P(Y = yᵢ | xᵢ) + l1·‖w‖₁ + ½·l2·‖w‖²; thresholds are never penalised.
@@ -108,8 +113,12 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn w and b.  X may be a frame or a file, y and weights names of its columns."""
+        return self.fit_opened(self.open_path(PathRows(X, y, sample_weight)))
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
         lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
-        return self.fit_opened(open_ordered(self, X, y, sample_weight))
+        return open_ordered(self, rows.X, rows.y, rows.weight)
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_ordered``."""
@@ -121,6 +130,22 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The slope along the one predictor, and its information."""
+        eta, thresholds = self.path_predictor(block), self.thresholds_
+        slope = self.likelihood_.derivatives(block.target, eta, thresholds).slope
+        return PathSlopes(slope[:, None], self.likelihood_.information(eta, thresholds).eta)
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log P(Y = y | x)."""
+        eta = np.reshape(self.path_predictor(block), -1)
+        log_proba = self.likelihood_.log_probability(eta, self.thresholds_)
+        return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
+
+    def path_intercepts(self) -> Array:
+        """The thresholds."""
+        return np.asarray(self.thresholds_)
 
     @property
     def intercept_(self) -> float:

@@ -26,13 +26,19 @@ from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.formatting import short_number
-from likely.inputs.estimators import check_folds, take_columns
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    check_folds,
+    column_needs,
+    take_columns,
+)
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
-from likely.linear.path_models import PathRows, given, path_model
+from likely.linear.path_models import PathRows, check_path_model, given
 from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
+from likely.names import has_method
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -42,7 +48,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     """Whether the model inside answers it."""
 
     def check(path: Any) -> bool:
-        return callable(getattr(path.model, name, None))
+        return has_method(path.model, name)
 
     return check
 
@@ -142,7 +148,7 @@ class PenaltyPath(BaseEstimator):
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         check_rule(self.rule)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
@@ -216,7 +222,7 @@ class PenaltyPath(BaseEstimator):
         rows = PathRows(*own_columns(*rows))
         if rows.weight is None and self.cv is None:
             return rows
-        path_model(self.model).open(clone(self.model), *rows)  # every check, before rows are taken
+        clone(self.model).open_path(rows)  # every check, before rows are taken
         X, y = indexable(rows.X, rows.y)
         n_rows = n_rows_of(X)
         moved = {
@@ -266,6 +272,14 @@ class PenaltyPath(BaseEstimator):
         found: PredictiveFamily | None = self._chosen().predictive_family()
         return found
 
+    def column_needs(self) -> ColumnNeeds:
+        """Scaled, because every penalty of the path compares coefficients."""
+        return ColumnNeeds(scale=True, categories=column_needs(self.model).categories)
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale the model at the chosen penalty adds an offset."""
+        return str(self._chosen().offset_link())
+
     def describe(self) -> Description:
         """The model at the chosen penalty, and how that was chosen."""
         chosen: Description = self._chosen().describe()
@@ -277,7 +291,7 @@ class PenaltyPath(BaseEstimator):
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """What the model's own methods are given beside the rows."""
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:

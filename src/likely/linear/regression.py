@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks
+from likely.data.block import ArrayBlocks, Block
 from likely.errors import InvalidInput
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
@@ -33,13 +33,14 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 
 
-class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
+class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     """A Gaussian response with a linear mean.
 
     Parameters
@@ -94,6 +95,8 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     >>> model.coef_.round(6), round(model.intercept_, 6)
     (array([2.]), 1.0)
     """
+
+    path_takes = ("offset",)
 
     def __init__(
         self,
@@ -164,6 +167,20 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         self.rank_, self.condition_ = fit.rank, fit.condition
         self.variance_ = fit.variance
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked and cut into blocks, with one response."""
+        penalties = (self.l1, self.l2)
+        return open_linear(self, rows.X, rows.y, rows.extras, target="number", penalties=penalties)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """η − y, of curvature 1."""
+        residual = self.path_predictor(block) - block.target
+        return PathSlopes(residual[:, None], np.ones(block.n_rows))
+
+    def path_deviance(self, block: Block) -> Array:
+        """(y − μ)²."""
+        return np.asarray((block.target - np.reshape(self.path_predictor(block), -1)) ** 2)
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """E[y | x] of each row."""

@@ -22,15 +22,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks
+from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import is_file
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
+from likely.linear.penalty import is_penalised
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
 from likely.linear.surface import ClassProbabilities
@@ -39,7 +41,7 @@ from likely.special import log_softmax
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 
 
-class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class SoftmaxRegression(ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator):
     """Classes with linear scores.
 
     Parameters
@@ -129,9 +131,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         frame or a file, y and sample_weight may be names of its columns.  y of shape
         (n, n_classes) holds soft labels: rows of probabilities, of classes 0, 1, ….
         """
-        rows = open_classes(self, X, y, sample_weight)
-        refuse_one_class(rows.classes, self)
-        return self.fit_opened(rows)
+        return self.fit_opened(self.open_path(PathRows(X, y, sample_weight)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_classes``."""
@@ -142,6 +142,30 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
         self.solution_ = fit.solution
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        opened = open_classes(self, rows.X, rows.y, rows.weight)
+        refuse_one_class(opened.classes, self)
+        return opened
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """p_k − 1[y = k]; a reference class has no weights to pull on."""
+        probability = np.exp(log_softmax(self._class_predictors(block), axis=1))
+        slope = probability - np.eye(len(self.classes_))[block.target]
+        if self.reference is not None:
+            slope = slope[:, self.classes_ != self.reference]
+        return PathSlopes(slope, (probability * (1 - probability)).mean(axis=1))
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log p(y | x)."""
+        log_proba = log_softmax(self._class_predictors(block), axis=1)
+        return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
+
+    def _class_predictors(self, block: Block) -> Array:
+        """η of every class, (n, K); of two, that of the first is 0."""
+        eta = self.path_predictor(block)
+        return np.column_stack([np.zeros(len(eta)), eta]) if len(self.classes_) == 2 else eta
 
     @property
     def terms_(self) -> tuple[str, ...]:
@@ -162,6 +186,10 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
             labels[1:] if two else labels,
             self.n_iter_,
         )
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them deserve a look."""

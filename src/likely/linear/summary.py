@@ -131,8 +131,8 @@ class Summary:
                 NamedColumn("se", "std err", "error"),
                 NamedColumn("z", ratio, "statistic"),
                 NamedColumn("p", f"P>|{ratio}|", "p"),
-                NamedColumn("low", f"[{tail:.4g}", "low"),
-                NamedColumn("high", f"{1 - tail:.4g}]", "high"),
+                NamedColumn("low", f"[{short_number(tail)}", "low"),
+                NamedColumn("high", f"{short_number(1 - tail)}]", "high"),
             ),
             tuple(zip(self.inference.names, *values, strict=True)),
             noun="term",
@@ -241,4 +241,5 @@ def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> C
     """Numbers have one coefficient each, categories one for every value."""
     kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
     coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
-    return ColumnsRead(dict(kinds), remark_on_many_values(schema.sizes, coded, n_rows))
+    remarks = remark_on_many_values(schema.sizes, coded, n_rows)
+    return ColumnsRead(dict(kinds), remarks, complete=True).with_columns(names, schema.kinds)

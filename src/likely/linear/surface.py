@@ -15,13 +15,14 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.inference import HypothesisTest, Inference, inference_of
+from likely.linear.penalty import is_penalised
 from likely.linear.summary import Summary, columns_coded, describe_coefficients, summarise
 from likely.solvers.minimise import Solution
 
@@ -34,6 +35,12 @@ class FittedLinear(ABC):
     inference_: Inference | None
     coef_: Array
     intercept_: Any
+    l1: Any
+    l2: Any
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     @property
     def n_iter_(self) -> int:
@@ -51,8 +58,9 @@ class FittedLinear(ABC):
 
     def _read(self, X: Any, offset: Any, exposure: Any) -> tuple[Design, Array]:
         """New rows and their η, from one look at them."""
+        check_is_fitted(self)
         X, offset, exposure = own_columns(X, offset, exposure)
-        check_exposure(self._link, exposure)
+        check_exposure(self.offset_link(), exposure)
         design = self._design(X)
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
@@ -63,10 +71,9 @@ class FittedLinear(ABC):
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return design, eta
 
-    @property
-    def _link(self) -> str:
-        likelihood = vars(self).get("likelihood_")
-        return "identity" if likelihood is None else str(likelihood.link.name)
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return "identity"
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""

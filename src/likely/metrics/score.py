@@ -18,6 +18,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
+from likely.formatting import DASH, capitalised, estimate_beside
 from likely.intervals import n_groups_of
 from likely.json_files import plain
 from likely.metrics.base import Estimate, Metric
@@ -212,6 +213,22 @@ def title_of(metric: str) -> str:
     """How a metric is called in text; one that is a function, by its name."""
     known = METRICS.get(metric)
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
+
+
+def score_sentence(title: str, found: Estimate, rows: str, beside: str = CONSTANT) -> str:
+    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
+    value, constant = estimate_beside(*found, level=LEVEL)
+    return f"{capitalised(title)} {value} on {rows}. Baseline ({beside}): {constant}."
+
+
+def why_dashes(names: Sequence[str]) -> str:
+    """A sentence on scores that are written as a dash, by model or metric; empty for none."""
+    if not names:
+        return ""
+    return (
+        f"{DASH} for {', '.join(names)}: infinite, because a predicted mean is 0 or below, or an "
+        "observed value has probability 0."
+    )
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate:

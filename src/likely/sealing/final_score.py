@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from likely.formatting import capitalised, count, estimate_cells, html_paragraph, percent_level
+from likely.formatting import capitalised, count, estimate_beside, html_paragraph
 
 
 @final
@@ -63,8 +63,8 @@ class FinalScore:
     def __str__(self) -> str:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
         beside = [self.constant, *([] if self.cv_estimate is None else [self.cv_estimate])]
-        value, ends, constant, *cv_estimate = estimate_cells(
-            self.value, self.low, self.high, *beside
+        value, constant, *cv_estimate = estimate_beside(
+            self.value, self.low, self.high, *beside, level=self.level
         )
         number = f"evaluation {self.look} of {self.budget}"
         if self.look > self.budget:
@@ -76,8 +76,7 @@ class FinalScore:
             "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
         )
         parts = [
-            f"{metric} {value} ({percent_level(self.level)} interval {ends}) on "
-            f"{count(self.n_rows, 'sealed row')}{groups}; {number}.",
+            f"{metric} {value} on {count(self.n_rows, 'sealed row')}{groups}; {number}.",
             f"Baseline (constant): {constant}.",
             *([self.note] if self.note else []),
             *(f"Cross-validation estimate: {each}." for each in cv_estimate),

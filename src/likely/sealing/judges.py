@@ -31,6 +31,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.formatting import short_number
 from likely.intervals import Ends, mean_interval, n_groups_of, rows_at_worst, wilson
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
@@ -122,12 +123,12 @@ class Ladder(Judge):
     def rule(self, evidence: Evidence) -> Ruling:
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
-            note = f"This model is not better than that by a step of {step:.3g}."
+            note = f"This model is not better than that by a step of {short_number(step, 3)}."
             ends = _around(evidence.best, step, evidence, evidence.level)
             return Ruling(evidence.best, *ends, note, own=False)
         value = step * round(mean / step)
         ends = _around(value, step, evidence, evidence.level)
-        return Ruling(value, *ends, f"In steps of {step:.3g}.")
+        return Ruling(value, *ends, f"In steps of {short_number(step, 3)}.")
 
 
 @final
@@ -151,7 +152,8 @@ class Thresholdout(Judge):
             note = "The sealed rows agree with the training part, whose score is given."
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
-        note = f"With noise of scale {noise:.3g}; the estimate of the training part was different."
+        scale = short_number(noise, 3)
+        note = f"With noise of scale {scale}; the estimate of the training part was different."
         slack = noise * log(1 / alpha)
         return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 

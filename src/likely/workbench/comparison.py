@@ -26,7 +26,7 @@ from likely.workbench.held_out import Loop, Repeat, cross_validate_all
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
 from likely.workbench.paired import Paired, standings
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import prepared
 from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
 
@@ -346,8 +346,7 @@ def _estimators(
     # the baseline looks at no column, so that it cannot fail for one
     found = {BASELINE: MODELS[BASELINE].build(task), **named}
     return {
-        name: one if isinstance(one, Prepared) or name == BASELINE else Prepared(one)
-        for name, one in found.items()
+        name: one if name == BASELINE else prepared(one) for name, one in found.items()
     }, left_out
 
 

@@ -4,7 +4,6 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from likely.formatting import (
-    DASH,
     WIDEST,
     estimate_cells,
     html_block,
@@ -18,7 +17,9 @@ from likely.formatting import (
     quoted,
     text_table,
 )
+from likely.kinds import target_in_words
 from likely.metrics import metrics_for
+from likely.metrics.score import why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
@@ -52,7 +53,7 @@ def html_of(found: "Comparison") -> str:
 def titles(found: "Comparison") -> list[str]:
     """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
-    what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
+    what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
     gone = rows.n_without_target
     without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
@@ -87,7 +88,7 @@ def sentences(found: "Comparison") -> list[str]:
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
-    parts += _infinite(found)
+    parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
             f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
@@ -103,17 +104,11 @@ def sentences(found: "Comparison") -> list[str]:
 
 
 def _infinite(found: "Comparison") -> list[str]:
-    """A sentence on scores that are shown as a dash."""
-    gone = [
+    """The models with a score that is shown as a dash."""
+    return [
         each.name
         for each in found.entries
         if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
-    ]
-    if not gone:
-        return []
-    return [
-        f"{DASH} for {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a "
-        "value that occurs was given probability 0."
     ]
 
 

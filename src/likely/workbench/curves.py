@@ -24,6 +24,7 @@ import numpy as np
 from likely.compute.executor import executor_for
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
+from likely.inputs.estimators import steps_of
 from likely.kinds import TargetKind
 from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
@@ -40,7 +41,7 @@ from likely.workbench.held_out import (
 )
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -230,8 +231,7 @@ class _CurvePlan(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        model = self.estimator
-        found: dict[str, Any] = (model.model if isinstance(model, Prepared) else model).get_params()
+        found: dict[str, Any] = unprepared(self.estimator).get_params()
         return found
 
 
@@ -308,8 +308,7 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
         train = loop.table.take(fold.train)
         with caught_warnings():
             model = with_settings(plan.estimator, {}).fit(train, loop.task.target).model_
-        if vars(model).get("solution_", model) is not None:  # None: no search was needed
-            last = max(last, int(np.max(getattr(model, "n_iter_", 0))))
+        last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(
             f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs a fit "

@@ -38,7 +38,7 @@ from likely.progress import report
 from likely.workbench.fold_totals import merged_fits
 from likely.workbench.folds import Fold, Folds
 from likely.workbench.predictions import predict_for, predictive_family, truth_of
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import Prepared, prepared, unprepared
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class Loop:
     ) -> HeldOut:
         prediction = predict_for(model, self.task, table)
         if self.metric is not None and not self.metric.suits(prediction):
-            name = type(model.model if isinstance(model, Prepared) else model).__name__
+            name = type(unprepared(model)).__name__
             raise InvalidInput(
                 f"{name} gives no density of the target, and {self.metric.title} needs "
                 "one. Choose another metric, such as rmse, or another model."
@@ -335,7 +335,7 @@ def cross_validate_all(
 
 def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
     """The model with these settings, and its preparation inside; neither is fitted."""
-    outer = clone(model) if isinstance(model, Prepared) else Prepared(clone(model))
+    outer = clone(prepared(model))
     outer.model.set_params(**parameters)
     return outer
 

@@ -11,13 +11,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.generative.surface import FittedComponents
+from likely.inputs.tables import names_in_fit
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.prediction import Prediction, Truth
+from likely.names import has_method
 from likely.special import LOG_FLOOR
 from likely.workbench.task import Task
 
@@ -32,6 +35,13 @@ class Predictive(Protocol):
     """A model of numbers that knows their density about the mean that it predicts."""
 
     def predictive_family(self) -> PredictiveFamily | None: ...
+
+
+@runtime_checkable
+class FittedSearch(Protocol):
+    """A search of scikit-learn's shape, which has the best model inside."""
+
+    best_estimator_: Any
 
 
 def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Truth:
@@ -67,10 +77,20 @@ def predict_for(
 
 def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":
     """The columns that the model was fitted on; without names, all but the target."""
-    names = getattr(model, "feature_names_in_", None)
+    names = names_in_fit(model)
     if names is None:
-        names = [name for name in table.column_names if name != task.target]
-    return table.select([str(name) for name in names])
+        return table.select([name for name in table.column_names if name != task.target])
+    return table.select(list(names))
+
+
+def probability_labels(model: Any) -> list[Any]:
+    """What the columns of ``predict_proba`` are about: classes, or the numbers of components.
+
+    A model of numbers has none.
+    """
+    if is_classifier(model):
+        return list(model.classes_.tolist())
+    return model.component_labels() if isinstance(model, FittedComponents) else []
 
 
 def predictive_family(model: Any) -> PredictiveFamily | None:
@@ -82,7 +102,7 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
         return model.predictive_family()
     if isinstance(model, Pipeline):
         return predictive_family(model.steps[-1][1])
-    return predictive_family(model.best_estimator_) if isinstance(model, BaseSearchCV) else None
+    return predictive_family(model.best_estimator_) if isinstance(model, FittedSearch) else None
 
 
 def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
@@ -91,8 +111,7 @@ def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
     They multiply the mean under the log link and are added to it under the identity; under other
     links a constant cannot follow them.
     """
-    likelihood = getattr(model, "likelihood_", None)
-    link = "identity" if likelihood is None else likelihood.link.name
+    link = model.offset_link()
     if link == "log":
         return replace(truth, exposure=np.exp(offset))
     return replace(truth, offset=offset) if link == "identity" else truth
@@ -116,11 +135,12 @@ def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, 
 
 
 def _log_proba(model: Any, features: "pa.Table", given: Mapping[str, Any]) -> Array:
-    in_logs = getattr(model, "predict_log_proba", None)
-    if in_logs is not None:
-        return np.asarray(in_logs(features, **given), dtype=np.float64)
-    if getattr(model, "predict_proba", None) is None:
-        name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
+    if has_method(model, "predict_log_proba"):
+        return np.asarray(model.predict_log_proba(features, **given), dtype=np.float64)
+    if not has_method(model, "predict_proba"):
+        from likely.workbench.preparation.prepared import unprepared  # which imports this module
+
+        name = type(unprepared(model)).__name__
         raise InvalidInput(
             f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
             f"PlattScaling({name}())."

@@ -12,7 +12,7 @@ named and none of them is for that kind, the kind is one that all of them are fo
 allow it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
@@ -20,9 +20,10 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import decoded
-from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, refuse_names
+from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+from likely.formatting import all_listed
+from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, entries_of
 
@@ -31,14 +32,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 6  # classes in a sentence
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
-IN_WORDS: Mapping[TargetKind, str] = {
-    "binary": "two classes",
-    "classes": "classes",
-    "ordinal": "classes in order",
-    "count": "counts",
-    "positive": "amounts above 0",
-    "real": "real numbers",
-}
 
 
 @final
@@ -222,7 +215,7 @@ def _labels(seen: _Seen) -> Task:
 def _whole(seen: _Seen) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
-    if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
+    if are_repeated(n, seen.n_rows):
         number = "count" if seen.values[0] >= 0 else "real"
         doubt = (
             f"{n} different whole numbers: taken as classes; give the kind '{number}' or 'ordinal' "
@@ -343,7 +336,7 @@ def _explained(
 ) -> Task:
     """The task with the reason why it is not the usual kind, and what else it could be."""
     names = list(dict.fromkeys(model.name for model in models))
-    named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    named = all_listed(names)
     are = "is" if len(names) == 1 else "are"
     found = _found(usual)
     counts = task.kind == "real" and "count" in shared and usual.classes[0] >= 0

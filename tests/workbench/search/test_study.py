@@ -109,8 +109,8 @@ def test_rounds_of_halving_are_shown(iris: Any) -> None:
     study = tune(iris, "target", "discriminant", search="halving", trials=9, folds=2)
     assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 3 + [1.0]
     for round_ in (
-        "9 on 11% (best ",
-        "3 on 33% (best ",
+        "9 on 11.1 % (best ",
+        "3 on 33.3 % (best ",
         f"1 on all (best {study.best_score_:.4g})",
     ):
         assert round_ in str(study)

@@ -6,7 +6,14 @@ not be compared with one on sealed rows.
 
 from collections.abc import Sequence
 
-from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
+from likely.formatting import (
+    DASH,
+    capitalised,
+    count,
+    estimate_beside,
+    estimate_cells,
+    percent_level,
+)
 from likely.metrics import METRICS, Estimate
 from likely.metrics.score import title_of
 from likely.report.section import TableBlock
@@ -42,17 +49,17 @@ def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
     found = _estimate(facts, title)
     if found is None:
         return DASH, DASH
-    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
-    return f"{value} (95 % interval {ends}); {_how(facts)}", constant
+    value, constant = estimate_beside(*found, level=0.95)
+    return f"{value}; {_how(facts)}", constant
 
 
 def _estimate(facts: RunFacts, title: str) -> Estimate | None:
     """The score of held-out training rows; the nested one if there is one."""
     as_loss = title == AS_LOSS
-    shown = METRICS["log-likelihood"].title if as_loss else title
+    wanted = METRICS["log-likelihood"].title if as_loss else title
     score = score_of_run(facts)
     estimates = {} if score is None else score.estimates
-    name = next((each for each in estimates if title_of(each) == shown), None)
+    name = next((each for each in estimates if title_of(each) == wanted), None)
     if name is None:
         return None
     value, low, high, constant = estimates[name]

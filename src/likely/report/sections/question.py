@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from likely.formatting import capitalised, count, listed, setting
+from likely.kinds import TARGET_KINDS, task_in_words
 from likely.report.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
@@ -16,14 +17,6 @@ INSIDE = "model__"  # in front of the settings of a model inside a Prepared
 UNSHOWN = ("random_state",)  # the seed has a line of its own
 MOST_CLASSES = 8
 MOST_MUTED = 12
-KINDS = {
-    "binary": "classification, two classes",
-    "classes": "classification",
-    "ordinal": "ordinal classification",
-    "count": "regression of counts",
-    "positive": "regression of positive amounts",
-    "real": "regression",
-}
 
 
 def question(facts: RunFacts) -> Section | LeftOut:
@@ -125,7 +118,7 @@ def _task(facts: RunFacts) -> str:
     if kind is None:
         return ""
     reason = task.get("reason")
-    words = KINDS.get(str(kind), str(kind))
+    words = task_in_words(kind) if kind in TARGET_KINDS else str(kind)
     if not reason or reason == "it was given":
         return words
     about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
@@ -141,10 +134,10 @@ def _model(run: Any) -> str:
         for key, value in (run.get("parameters") or {}).items()
         if key != INSIDE and key not in UNSHOWN
     }
-    settings = ", ".join(
+    changed = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
     )
-    return f"{name} with {settings}" if settings else f"{name}, default settings"
+    return f"{name} with {changed}" if changed else f"{name}, default settings"
 
 
 def _time(run: Any) -> str:

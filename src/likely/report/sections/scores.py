@@ -4,7 +4,7 @@ from math import isfinite
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Score
-from likely.metrics.score import title_of
+from likely.metrics.score import title_of, why_dashes
 from likely.report.section import TableBlock
 from likely.runs import RunFacts
 from likely.runs.records import Record
@@ -54,10 +54,11 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     level = percent_level(final.get("level", 0.95))
     first = (SEALED, f"{level} interval", "baseline") if sealed else ()
     head = ("metric", *first, HELD, "95 % interval", "baseline")
-    notes = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
+    caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
-        notes += [*_about_two(validation), *_about_median(validation)]
-    return TableBlock(head, tuple(rows), caption=" ".join([*notes, *_about_infinite(infinite)]))
+        caption += [*_about_two(validation), *_about_median(validation)]
+    caption += filter(None, [why_dashes(infinite)])
+    return TableBlock(head, tuple(rows), caption=" ".join(caption))
 
 
 def _cells(found: Record) -> list[str]:
@@ -96,12 +97,3 @@ def _about_median(validation: Validation) -> list[str]:
         return []
     title = METRICS["mae"].title
     return [f"The baseline of the {title} is the median; of the others it is the mean."]
-
-
-def _about_infinite(titles: list[str]) -> list[str]:
-    if not titles:
-        return []
-    return [
-        f"{DASH} for {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or an "
-        "observed value has probability 0."
-    ]

@@ -1,12 +1,11 @@
 """The result: one sentence with interval and baseline, a picture, and all metrics."""
 
-from collections.abc import Sequence
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
 from likely.metrics import METRICS, Estimate
-from likely.metrics.score import title_of
+from likely.metrics.score import score_sentence, title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.sections.scores import (
@@ -16,7 +15,6 @@ from likely.report.sections.scores import (
 )
 from likely.runs.folder import RunFacts
 
-BASELINE = "Baseline (constant)"
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
 FINAL_FIELDS = (
@@ -90,7 +88,7 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
     if score is None:
         return None
     found, title = score.main, title_of(score.metric)
-    sentence = _sentence(title, found, rows_held(facts, score), f"Baseline ({score.beside})")
+    sentence = score_sentence(title, found, rows_held(facts, score), score.beside)
     lower = METRICS[score.metric].better == "lower"
     return ScoreVerdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
 
@@ -125,12 +123,6 @@ def _of_final(final: Any) -> ScoreVerdict:
     )  # the score of an earlier model is not compared
     ends = (score.value, score.low, score.high)
     return ScoreVerdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
-
-
-def _sentence(title: str, numbers: Sequence[Any], rows: str, beside: str = BASELINE) -> str:
-    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
-    value, ends, constant = estimate_cells(*numbers)
-    return f"{capitalised(title)} {value} (95 % interval {ends}) on {rows}. {beside}: {constant}."
 
 
 def _ruler(found: ScoreVerdict) -> Picture:

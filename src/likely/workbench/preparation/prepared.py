@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
-from likely.description import Description, NamedColumn, NamedTable, describe
+from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
@@ -28,6 +28,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.workbench.predictions import predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
+from likely.workbench.preparation.steps import STEPS
 
 
 def _inner(name: str) -> Any:
@@ -93,6 +94,8 @@ class Prepared(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
+    saved_parts = STEPS  # what a model file may hold beside the model
+
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model
         self.impute = impute
@@ -136,6 +139,17 @@ class Prepared(BaseEstimator):
         if self.preparation_ is None:
             return [(name, self._as_given()) for name in feature_names(self)]
         return self.preparation_.descriptions()
+
+    @property
+    def dropped_(self) -> tuple[str, ...]:
+        """The columns that the model does not see."""
+        check_is_fitted(self)
+        return () if self.preparation_ is None else self.preparation_.dropped
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """The columns that held numbers; what holds text is prepared here."""
+        check_is_fitted(self)
+        return ColumnsRead(numbers=() if self.preparation_ is None else self.preparation_.numbers)
 
     @property
     def classes_(self) -> Array:
@@ -226,7 +240,7 @@ class Prepared(BaseEstimator):
 
     def __str__(self) -> str:
         text = repr(self)
-        if not hasattr(self, "model_"):
+        if "model_" not in vars(self):
             return text
         return f"{text}\n{self._as_given() if self.preparation_ is None else self.preparation_}"
 
@@ -260,6 +274,16 @@ class Prepared(BaseEstimator):
             tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
         )
         return tags
+
+
+def prepared(model: Any) -> Prepared:
+    """The model with its preparation inside; one that has it is returned as it is."""
+    return model if isinstance(model, Prepared) else Prepared(model)
+
+
+def unprepared(model: Any) -> Any:
+    """The model without its preparation, not fitted."""
+    return model.model if isinstance(model, Prepared) else model
 
 
 def _present(

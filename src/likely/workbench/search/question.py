@@ -30,7 +30,7 @@ from likely.workbench.held_out import (
 )
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
 from likely.workbench.task import Task
@@ -94,7 +94,7 @@ class Question:
 
 def space_for(declared: Any, entry: ModelEntry, model: Any, task: Task, table: "pa.Table") -> Space:
     """The space as declared, or the usual one of the model at the scale of the table."""
-    known = list(_inner(model).get_params())
+    known = list(unprepared(model).get_params())
     if declared is not None:
         return space_from(declared, known)
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
@@ -105,7 +105,7 @@ def by_hand_of(
     given: Sequence[Mapping[str, Any]], space: Space, model: Any
 ) -> tuple[Parameters, ...]:
     """Settings in full: what a user leaves out is as the model has it."""
-    own = _inner(model).get_params()
+    own = unprepared(model).get_params()
     filled = []
     for settings in given:
         unknown = [name for name in settings if name not in own]
@@ -140,10 +140,6 @@ def executor_of_trials(executor: str | Executor, table: "pa.Table") -> str | Exe
     if executor != "auto":
         return executor
     return "threads" if table.nbytes < SERIAL_BYTES else "serial"
-
-
-def _inner(model: Any) -> Any:
-    return model.model if isinstance(model, Prepared) else model
 
 
 def _plain_settings(model: Any) -> dict[str, Any]:
