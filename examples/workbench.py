@@ -36,5 +36,5 @@ with TemporaryDirectory() as folder:
     print(f"of the whole search on rows that took no part in it {study.nested_score_:.3f}\n")
 
     print(sealed.final(study))
-    print(f"{sealed.looks} of {sealed.budget} evaluations used")
+    print(f"{sealed.evaluations} of {sealed.budget} evaluations used")
     print(f"the ledger is sound: {sealed.verify().sound}")

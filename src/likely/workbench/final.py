@@ -15,12 +15,12 @@ from likely.data.arrow import values_of
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
-from likely.sealing.evaluation import Submission, final_look
+from likely.sealing.evaluation import Submission, evaluate
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
-from likely.workbench.final_scorers import estimated_loss, scorer_from, usual_scorer
+from likely.workbench.final_scorer import scorer_for, scorer_from
 from likely.workbench.models import entry_for
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.study import Study
@@ -49,9 +49,9 @@ def final_score(
     unfitted, estimates = _chosen(given, table, manifest)
     X = frame_of(table.select(_features(table, manifest)), manifest.library)
     model = _fitted(clone(unfitted), X, _labels(table, manifest))
-    scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
-    if cv_estimate is None:
-        cv_estimate = estimated_loss(scorer, estimates)
+    if scorer is None:
+        scorer = scorer_for(model, seal)
+        cv_estimate = scorer.estimated_loss(estimates) if cv_estimate is None else cv_estimate
     return final_score_of_fit(
         seal,
         model,
@@ -87,7 +87,7 @@ def final_score_of_fit(
         scorer=scorer,
         cv_estimate=cv_estimate,
     )
-    return final_look(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
+    return evaluate(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
 
 
 def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Mapping[str, float]]:

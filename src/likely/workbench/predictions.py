@@ -1,8 +1,10 @@
 """Predictions of a fitted model for the rows of a table, in the form that metrics read.
 
-classes    log p(k | x) in the order of the task, from log 2⁻⁵² up: a class that the fit had not
-           seen has that floor, which is also the one of a sealed score
+classes    log p(k | x) in the order of the task; a class that the fit had not seen has p = 0
 numbers    E[y | x] and log p(y | x), which for counts is of the count itself
+
+Only the density of numbers needs to know what happened: ``predict_features`` has all that can be
+written down before a label is opened, and ``with_density`` adds the rest.
 """
 
 from collections.abc import Mapping
@@ -14,11 +16,11 @@ import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import InvalidInput
+from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.prediction import Prediction, Truth
-from likely.special import LOG_FLOOR
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -54,15 +56,38 @@ def predict_for(
 
     ``given`` are further arguments of its prediction: the offset or exposure of each row.
     """
-    features = features_of(model, task, table)
+    found = predict_features(model, task, features_of(model, task, table), given)
+    family = None if task.has_classes else predictive_family(model)
+    if family is None or task.target not in table.column_names:
+        return found
+    return with_density(found, family, task.numbers(table), task.kind)
+
+
+def predict_features(
+    model: Any, task: Task, features: Any, given: Mapping[str, Any] = NOTHING
+) -> Prediction:
+    """The predictions for rows of which no label is known, without a density of numbers.
+
+    ``features`` are of the kind of table or array that the model was fitted to.
+    """
     if task.has_classes:
         return _classes(model, task, features, given)
     mean = np.asarray(model.predict(features, **given), dtype=np.float64)
-    family = predictive_family(model)
-    if family is None or task.target not in table.column_names:
-        return Prediction.of_numbers(mean)
-    y = task.numbers(table)
-    return Prediction.of_numbers(mean, family.log_density(y, mean, counts=task.kind == "count"))
+    return Prediction.of_numbers(mean.ravel())
+
+
+def predict_labels(model: Any, task: Task, features: Any) -> Codes:
+    """The place of each predicted class, of a model that has no probabilities."""
+    place = {label: k for k, label in enumerate(task.classes)}
+    return np.array([place[label] for label in np.asarray(model.predict(features)).tolist()])
+
+
+def with_density(
+    prediction: Prediction, family: PredictiveFamily, y: Array, kind: TargetKind
+) -> Prediction:
+    """The prediction of numbers with log p(y | x) of what happened."""
+    mean = prediction.means
+    return Prediction.of_numbers(mean, family.log_density(y, mean, counts=kind == "count"))
 
 
 def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":
@@ -98,7 +123,7 @@ def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
     return replace(truth, offset=offset) if link == "identity" else truth
 
 
-def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, Any]) -> Prediction:
+def _classes(model: Any, task: Task, features: Any, beside: Mapping[str, Any]) -> Prediction:
     given = _log_proba(model, features, beside)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
@@ -108,23 +133,28 @@ def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, 
             f"The model knows a class {strangers[0]!r} that the task does not; its classes are "
             f"{', '.join(map(repr, task.classes[:10]))}. Fit it to the same target."
         )
-    log_proba = np.full((len(given), len(task.classes)), LOG_FLOOR)
-    log_proba[:, [place[label] for label in labels]] = np.maximum(given, LOG_FLOOR)
+    log_proba = np.full((len(given), len(task.classes)), -np.inf)
+    log_proba[:, [place[label] for label in labels]] = given
     return Prediction.of_classes(
         log_proba, tuple(label for label in task.classes if label not in labels)
     )
 
 
-def _log_proba(model: Any, features: "pa.Table", given: Mapping[str, Any]) -> Array:
-    in_logs = getattr(model, "predict_log_proba", None)
-    if in_logs is not None:
-        return np.asarray(in_logs(features, **given), dtype=np.float64)
-    if getattr(model, "predict_proba", None) is None:
+def has_probabilities(model: Any) -> bool:
+    """Whether a classifier says more than the class that it predicts."""
+    ways = ("predict_log_proba", "predict_proba")
+    return any(getattr(model, name, None) is not None for name in ways)
+
+
+def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
+    if not has_probabilities(model):
         name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
         raise InvalidInput(
             f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
             f"PlattScaling({name}())."
         )
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # log 0, also inside of scikit-learn
+        if getattr(model, "predict_log_proba", None) is not None:
+            return np.asarray(model.predict_log_proba(features, **given), dtype=np.float64)
         proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
         return np.asarray(np.log(proba))

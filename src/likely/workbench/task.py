@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from likely._typing import Array, Codes
 from likely.data.arrow import decoded
@@ -169,6 +170,41 @@ def task_for_models(
         if task is not None:
             return _explained(task, usual, entries, shared)
     return usual
+
+
+def task_of_fit(
+    model: Any,
+    table: "pa.Table",
+    target: str,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+) -> Task:
+    """The task that a model was fitted to, where these rows, which may be others, are scored.
+
+    A classifier is scored by its own classes and a regressor by numbers, whatever the values look
+    like; ``kind`` and ``order`` are those that it was trained with.
+    """
+    if not (is_classifier(model) or is_regressor(model)):
+        raise InvalidInput(
+            f"{type(model).__name__} is neither a classifier nor a regressor; a score is of "
+            "predictions of the target. Choose a model that predicts it."
+        )
+    numbers = is_regressor(model)
+    try:
+        found = task_for_models(table, target, model, kind=kind, order=None if numbers else order)
+    except InvalidInput:  # these values are not of the kind in training
+        found = None
+    if numbers:
+        found = task_of(table, target) if found is None else found
+        return task_of(table, target, kind="real") if found.has_classes else found
+    labels = tuple(np.asarray(model.classes_).tolist())
+    if found is not None and {*found.classes} == {*labels}:
+        return found
+    if kind == "ordinal":
+        order = tuple(order) if order and {*order} == {*labels} else labels
+        return Task("ordinal", target, order, order)
+    return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
 def _seen(table: "pa.Table", target: str) -> _Seen:
