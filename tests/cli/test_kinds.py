@@ -136,7 +136,7 @@ def test_the_best_constant_of_sealed_counts_is_a_count_distribution(likely, tabl
     left = VISITS.tolist()
     for y in train.astype(int).tolist():
         left.remove(y)
-    assert final["constant"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
+    assert final["best_constant"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
 
 
 def test_a_fresh_fit_on_a_seal_of_counts_is_scored_as_counts(tables):
