@@ -185,12 +185,12 @@ def task_of_fit(
     A classifier is scored by its own classes and a regressor by numbers, whatever the values look
     like; ``kind`` and ``order`` are those that it was trained with.
     """
-    if not (is_classifier(model) or is_regressor(model)):
+    numbers = is_regressor(model)
+    if not (numbers or is_classifier(model)):
         raise InvalidInput(
             f"{type(model).__name__} is neither a classifier nor a regressor; a score is of "
             "predictions of the target. Choose a model that predicts it."
         )
-    numbers = is_regressor(model)
     try:
         found = task_for_models(table, target, model, kind=kind, order=None if numbers else order)
     except InvalidInput:  # these values are not of the kind in training
@@ -235,7 +235,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
     if len(values) < 2:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         _refuse(target, f"{found}; at least two different values were", "Choose another target")
-    if (numeric and not np.isfinite(values[-1])) or (numeric and not np.isfinite(values[0])):
+    if numeric and not np.isfinite([values[0], values[-1]]).all():
         _refuse(target, "holds an infinity; finite numbers were", "Fix or drop those rows")
     return _Seen(
         target=target,
@@ -249,10 +249,9 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
 
 
 def _labels(seen: _Seen) -> Task:
-    n = len(seen.values)
-    if are_names(n, seen.n_rows):
+    if are_names(len(seen.values), seen.n_rows):
         refuse_names(seen.target, seen.values, seen.n_rows)
-    return _classes(seen, f"it holds {n} different labels")
+    return _classes(seen, f"it holds {len(seen.values)} different labels")
 
 
 def _whole(seen: _Seen) -> Task:
@@ -293,7 +292,7 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 
 def alphabetical(classes: Sequence[str]) -> str:
     """The sentence about an order that nobody gave."""
-    shown = " < ".join(classes[:MOST_NAMED]) + (" < …" if len(classes) > MOST_NAMED else "")
+    shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
     return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
 
 
@@ -346,17 +345,11 @@ def _as_given(seen: _Seen, kind: TargetKind) -> Task:
         return Task(kind, seen.target, seen.values, reason=reason)
     least = seen.values[0]
     if not seen.numeric:
-        _refuse(
-            seen.target,
-            f"holds labels such as {least!r}; numbers were",
-            "Leave the kind out, or use 'classes'",
-        )
+        advice = "Leave the kind out, or use 'classes'"
+        _refuse(seen.target, f"holds labels such as {least!r}; numbers were", advice)
     if kind == "count" and not (seen.whole and least >= 0):
-        _refuse(
-            seen.target,
-            "holds other than whole numbers from 0 up; counts were",
-            "Use the kind 'real'",
-        )
+        found = "holds other than whole numbers from 0 up; counts were"
+        _refuse(seen.target, found, "Use the kind 'real'")
     if kind == "positive" and least <= 0:
         _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
     return Task(kind, seen.target, reason=reason)
