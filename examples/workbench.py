@@ -36,5 +36,5 @@ with TemporaryDirectory() as folder:
     print(f"nested cross-validation estimate {study.nested_score_:.3f}\n")
 
     print(sealed.final(study))
-    print(f"{sealed.looks} of {sealed.budget} evaluations used")
+    print(f"{sealed.evaluations} of {sealed.budget} evaluations used")
     print(f"the ledger is sound: {sealed.verify().sound}")

@@ -39,7 +39,7 @@ def test_a_seal_is_compared_on_its_training_rows(likely, table):
     outcome = likely("compare", sealed.path, "logistic", "--folds", "3", "--json")
     assert outcome.json["result"]["rows"] == sealed.manifest.n_train
     assert outcome.json["next"] == f"likely tune {sealed.path} logistic"
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
     other = likely("compare", sealed.path, "--target", "age")
     assert other.exit == 2
     assert "seals the target 'ill', and 'age' was given" in " ".join(other.err.split())

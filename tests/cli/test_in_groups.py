@@ -75,8 +75,8 @@ def test_the_same_interval_is_in_the_report(likely, by_patient):
 def test_final_says_how_many_groups_are_sealed(likely, by_patient):
     likely("train", "patients.seal", "logistic")
     told = likely("final", "@last", "--json").json["result"]
-    assert (told["n_groups"], told["group"]) == (12, "patient")
-    assert told["gain_low"] < told["gain"] < told["gain_high"]
+    assert (told["groups"], told["group"]) == (12, "patient")
+    assert told["gain_interval"][0] < told["gain"] < told["gain_interval"][1]
     outcome = likely("final", "@last")
     assert "on 240 sealed rows in 12 groups of patient; evaluation 1 of 1" in said(outcome.out)
     likely("report", "@last")
@@ -89,11 +89,11 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     likely("train", "amounts.seal", "glm-gamma")
     outcome = likely("final", "@last")
     told = json.loads((run_facts(tmp_path)[0] / "final.json").read_text())
-    assert told["low"] < told["constant"] < told["high"]
-    assert told["gain_low"] > 0
+    assert told["interval"][0] < told["best_constant"] < told["interval"][1]
+    assert told["gain_interval"][0] > 0
     lines = outcome.out.splitlines()
     first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
-    gain, ends = estimate_cells(*(told[name] for name in ("gain", "gain_low", "gain_high")))
+    gain, ends = estimate_cells(told["gain"], *told["gain_interval"])
     assert said(first) == f"gain over the baseline {gain} {ends}"
     assert "not clearly better" not in outcome.out + outcome.err
     likely("report", "@last")

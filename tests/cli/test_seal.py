@@ -105,7 +105,7 @@ def test_a_fit_on_the_file_that_was_sealed_exits_3_and_is_remembered(likely, sea
     assert "Next: likely compare patients.seal" in outcome.err
     assert not (sealed.parent / "runs").exists()
     event = json.loads((sealed / "ledger.jsonl").read_text().splitlines()[-1])
-    assert (event["event"], event["doing"], event["data"]) == (
+    assert (event["event"], event["command"], event["data"]) == (
         "refused",
         words.split()[0],
         "patients.csv",

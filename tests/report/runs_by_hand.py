@@ -1,6 +1,5 @@
 """RUN folders with everything a report can tell, made from real fits."""
 
-import dataclasses
 import json
 from dataclasses import replace
 
@@ -136,9 +135,6 @@ def whole_run(folder):
     table = pa.table(seal.train)
     model = likely.LogisticRegression(l2=1.0)
     score = seal.final(Prepared(model), cv_estimate=0.57)
-    fields = {
-        f.name: getattr(score, f.name) for f in dataclasses.fields(score) if f.name != "model"
-    }
     return write_run(
         folder / "runs" / "001-logistic",
         table,
@@ -153,7 +149,7 @@ def whole_run(folder):
             iterations(),
         ],
         study=tuned(),
-        final=fields,
+        final=score.to_json(),
     )
 
 

@@ -130,7 +130,7 @@ def states_of_an_addition(folder, place):
         shutil.copytree(folder, found[-1])
 
     with watching(snapshot):
-        Ledger(folder).add("refused", {"why": "a kill", "data": "ü"})
+        Ledger(folder).add("refused", {"reason": "a kill", "data": "ü"})
     return found
 
 

@@ -256,7 +256,7 @@ def test_a_seal_gives_its_training_rows_its_target_and_its_groups(tmp_path):
     assert (found.task.target, found.rows.group) == ("y", "person")
     again = lk.compare(str(tmp_path / "a.seal"), models=["logistic"], folds=3, repeats=1)
     np.testing.assert_array_equal(found.best.per_fold, again.best.per_fold)
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 def test_a_seal_by_time_is_compared_forwards_in_time(tmp_path):

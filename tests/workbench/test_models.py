@@ -14,7 +14,7 @@ import likely
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import NUMBER_KINDS, TARGET_KINDS
 from likely.likelihoods.responses import RESPONSES
-from likely.metrics import metrics_for
+from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.workbench.models import (
     BASELINE,
     MODELS,
@@ -60,11 +60,12 @@ def test_every_model_fits_its_targets_and_every_metric_reads_its_answer(kind, na
     prediction, truth = predict_for(model, task, table), truth_of(task, table)
     if task.has_classes:
         assert_allclose(np.exp(prediction.log_p).sum(axis=1), 1)
-    for metric in metrics_for(task.kind):
-        assert metric.suits(prediction), metric.name
-        value, low, high, constant = metric.estimate(truth, truth, prediction)
+    metrics = metrics_for(task.kind)
+    found = score_of(metrics, truth, prediction, constant_prediction(truth, truth)).estimates
+    assert list(found) == [metric.name for metric in metrics]
+    for name, (value, low, high, constant) in found.items():
         assert np.isfinite(constant)
-        assert low <= value <= high or np.isinf(value), metric.name
+        assert low <= value <= high or np.isinf(value), name
 
 
 @pytest.mark.parametrize("kind", TARGET_KINDS)

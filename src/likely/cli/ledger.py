@@ -36,16 +36,22 @@ def _show(name: str) -> Answer:
         time = entry["time"].replace("T", " ").removesuffix("Z")
         rows.append([str(entry["n"]), time, entry["event"], first])
         rows += [["", "", "", line.strip()] for line in more]
-    looks, budget = folder.looks(), folder.manifest.budget
+    used, budget = folder.evaluations(), folder.manifest.budget
     title = (
-        f"{heading(name)}: {count(len(entries), 'line')}, {looks} of "
+        f"{heading(name)}: {count(len(entries), 'line')}, {used} of "
         f"{count(budget, 'evaluation')} used; "
         f"head {short_hash(head)}"
     )
     header = ["line", "time (UTC)", "event", "details"]
     return Answer(
         text=f"{title}\n\n{table(header, rows, words=range(4))}",
-        result={"seal": name, "looks": looks, "budget": budget, "head": head, "entries": entries},
+        result={
+            "seal": name,
+            "evaluations": used,
+            "budget": budget,
+            "head": head,
+            "entries": entries,
+        },
         findings=(f"{name} was changed after it was written. {' '.join(problems)}",)
         if problems
         else (),

@@ -15,10 +15,11 @@ import click
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, gathered
 from likely.cli.settings import Settings
-from likely.errors import BrokenLedger, InvalidInput, UnusableRun
+from likely.errors import BrokenLedger, UnusableRun
 
 if TYPE_CHECKING:
-    from likely.metrics.base import Estimate, Metric
+    from likely.intervals import Estimate
+    from likely.metrics.base import Metric
     from likely.runs import Run
     from likely.sealing.folder import SealFolder
     from likely.workbench.dataset import Dataset
@@ -104,6 +105,7 @@ def scored_elsewhere(
     from likely.metrics import constant_prediction, metrics_for, score_of
     from likely.workbench.dataset import dataset
     from likely.workbench.predictions import predict_for, truth_of
+    from likely.workbench.task import task_of_fit
 
     data, target = dataset(test), str(learned.target)
     data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
@@ -115,7 +117,7 @@ def scored_elsewhere(
         )
     present = [name for name in learned.category if name in data.source.names]
     rows = dataset(data, target, category=present)
-    task = task_of_model(model, rows.table, learned)
+    task = task_of_fit(model, rows.table, target, kind=learned.kind, order=learned.order)
     known = rows.of_task(task).table
     truth, prediction = truth_of(task, known), predict_for(model, task, known)
     metric = next(each for each in metrics_for(task.kind) if each.suits(prediction))
@@ -143,25 +145,6 @@ def _unguarded(
         "guarded": False,
     }
     return text, facts
-
-
-def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
-    """The task that the model was fitted to."""
-    from likely.workbench.task import Task, task_of
-
-    target = str(learned.target)
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        try:
-            found = task_of(rows, target, kind=learned.kind)
-        except InvalidInput:  # these values are not of the kind in training
-            found = task_of(rows, target)
-        return task_of(rows, target, kind="real") if found.has_classes else found
-    labels = tuple(classes.tolist())
-    if learned.kind == "ordinal":
-        order = learned.order if learned.order and {*learned.order} == {*labels} else labels
-        return Task("ordinal", target, order, order)
-    return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
 def score_loaded(settings: Settings, weka: Weka) -> Answer:

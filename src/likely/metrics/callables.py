@@ -109,7 +109,7 @@ class CallableMetric(Metric):
         if prediction.log_proba is None:
             return prediction.means
         if self.takes == "predictions":
-            return np.asarray(truth.classes)[prediction.log_p.argmax(axis=1)]
+            return np.asarray(truth.classes)[prediction.called]
         probability = np.exp(prediction.log_p)
         return np.asarray(probability[:, 1] if probability.shape[1] == 2 else probability)
 

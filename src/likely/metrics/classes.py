@@ -1,6 +1,6 @@
 """Scores of class probabilities; all but the rank error are proper.
 
-    log loss   −log p(yᵢ | xᵢ)                       inf where the model denied what happened
+    log loss   −log p(yᵢ | xᵢ)                       at most that of p = 2⁻⁵²
     Brier      (p₁ − y)² of two classes; Σ_k (p_k − 1[y = k])² of more
 
 Ordered classes have two scores of their own:
@@ -29,6 +29,7 @@ from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.calibration import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
 from likely.metrics.prediction import Prediction, Truth
 from likely.moments import Moments
+from likely.special import LOG_FLOOR
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1
 ORDERED: frozenset[TargetKind] = frozenset({"ordinal"})
@@ -86,7 +87,7 @@ class LogLoss(ProperScore):
         return prediction.losses(truth)
 
     def interval(self, statistics: ScoreStatistics, level: float = 0.95) -> Ends:
-        return clipped(statistics.score.ends(level), 0.0, np.inf)
+        return clipped(statistics.score.ends(level), 0.0, -LOG_FLOOR)
 
     def parts(self, statistics: ScoreStatistics) -> Parts:
         return log_loss_parts(statistics.bins, self.value(statistics))

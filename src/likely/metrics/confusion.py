@@ -83,8 +83,8 @@ class Confusion(FieldwiseAdditive):
 
 def confusion_of(truth: Truth, prediction: Prediction) -> Confusion:
     """The table of true and predicted classes; the first of equally probable ones is predicted."""
-    k = prediction.log_p.shape[1]
-    cell = truth.y * k + prediction.log_p.argmax(axis=1)
+    k = len(truth.classes) if prediction.log_proba is None else prediction.log_p.shape[1]
+    cell = truth.y * k + prediction.called
     return Confusion(np.bincount(cell, weights=truth.weights, minlength=k * k).reshape(k, k))
 
 
@@ -92,6 +92,7 @@ class FromConfusion(Metric):
     """A metric that is a function of the table."""
 
     better = "higher"
+    needs_probabilities = False
 
     def summary(self, truth: Truth, prediction: Prediction) -> Confusion:
         return confusion_of(truth, prediction)

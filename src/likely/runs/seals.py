@@ -28,7 +28,7 @@ class LedgerFacts:
     n_test: int
 
     @property
-    def looks(self) -> int:
+    def evaluations(self) -> int:
         return sum(entry["event"] == "commit" for entry in self.entries)
 
 
@@ -44,7 +44,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
         "path": str(seal.path),
         "name": seal.path.name,
         "manifest": digest_of_file(seal.path / MANIFEST),
-        "looks": seal.looks(),
+        "evaluations": seal.evaluations(),
         "budget": manifest.budget,
         "judge": manifest.judge,
         "rows": manifest.n_test,

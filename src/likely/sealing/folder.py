@@ -54,7 +54,7 @@ class SealFolder:
     def ledger(self) -> Ledger:
         return Ledger(self.path)
 
-    def looks(self) -> int:
+    def evaluations(self) -> int:
         """How many evaluations were used."""
         return sum(entry["event"] == "commit" for entry in self.ledger.entries())
 

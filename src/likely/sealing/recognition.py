@@ -138,7 +138,7 @@ def refuse_sealed_rows(
         return
     for one in held:
         with suppress(BrokenLedger, CannotWrite):  # refused all the same
-            log_event(one.seal, "refused", {"doing": doing, "data": label, "rows": one.n_found})
+            log_event(one.seal, "refused", {"command": doing, "data": label, "rows": one.n_found})
     raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
@@ -182,11 +182,11 @@ def log_event(seal: SealFolder, event: str, facts: dict[str, Any]) -> None:
 def evaluations_used(seal: SealFolder) -> str:
     """The evaluations that were used and the budget, in words."""
     try:
-        looks = seal.looks()
+        used = seal.evaluations()
     except BrokenLedger:
         return "its ledger is broken"
     budget = seal.manifest.budget
-    return f"{looks} of {budget} evaluation{'' if budget == 1 else 's'} used"
+    return f"{used} of {budget} evaluation{'' if budget == 1 else 's'} used"
 
 
 class Band(NamedTuple):

@@ -32,7 +32,7 @@ class Sealed:
         The rows that are not sealed, with the target; of the library that was sealed, else a
         ``pyarrow.Table``.
     target : str
-    looks, budget : int
+    evaluations, budget : int
         How many evaluations on the sealed rows were used, and how many are allowed.
     notes : tuple of str
         Remarks that ``seal`` made about the split.
@@ -72,8 +72,8 @@ class Sealed:
         return frame_of(self._folder.train(), self.manifest.library)
 
     @property
-    def looks(self) -> int:
-        return self._folder.looks()
+    def evaluations(self) -> int:
+        return self._folder.evaluations()
 
     @property
     def budget(self) -> int:

@@ -229,7 +229,7 @@ def test_a_seal_by_group_or_time_is_tuned_as_it_was_sealed(tmp_path: Any) -> Non
     days = study.question.objective.rows.learned.column("day").to_numpy()
     for fold in study.question.objective.folds:
         assert days[fold.train].max() < days[fold.test].min()
-    assert grouped.looks == timed.looks == 0
+    assert grouped.evaluations == timed.evaluations == 0
 
 
 def test_by_time_every_fold_is_predicted_from_what_came_before(

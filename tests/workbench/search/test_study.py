@@ -51,7 +51,7 @@ def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: 
     space = {"l2": Real(1e-4, 1e4, log=True)}
     study = lk.tune(sealed, None, "logistic", space=space, search="refine", folds=3)
     assert len(study.trials) > 9
-    assert sealed.looks == 0  # nine decades and their refinements are no look
+    assert sealed.evaluations == 0  # nine decades and their refinements are no look
     model, train = study.refit(), sealed.train.drop(columns="y")
     direct = Prepared(lk.LogisticRegression(**study.best_parameters_)).fit(sealed.train, "y")
     assert_allclose(model.model_.coef_, direct.model_.coef_, rtol=0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: 
     default = Prepared(lk.LogisticRegression()).fit(sealed.train, "y")
     assert abs(model.model_.coef_ - default.model_.coef_).max() > 1e-6  # so the test can fail
     sealed.final(model)
-    assert sealed.looks == 1
+    assert sealed.evaluations == 1
 
 
 def test_trials_by_hand_join_the_table_and_the_search_goes_on_without_them(

@@ -77,14 +77,14 @@ def evaluations(facts: RunFacts) -> str:
     """The number of evaluations of the sealed rows, as far as it is known."""
     ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
     if ledger is not None and ledger.entries:
-        return _used_of(ledger.looks, ledger.budget)
+        return _used_of(ledger.evaluations, ledger.budget)
     if ledger is not None:
         return "unknown, because the ledger was changed"
     gone = f" when this run was made; {seal_name(seal)} was not found" if seal else ""
     if final is not None:
-        return _used_of(int(final["look"]), int(final["budget"])) + gone
+        return _used_of(int(final["evaluation"]), int(final["budget"])) + gone
     if seal:
-        return _used_of(int(seal.get("looks", 0)), int(seal.get("budget", 1))) + gone
+        return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) + gone
     return "none, because no rows were sealed; scores are of held-out training rows"
 
 

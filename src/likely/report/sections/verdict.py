@@ -1,6 +1,6 @@
 """The result: one sentence with interval and baseline, a picture, and all metrics."""
 
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
@@ -17,11 +17,6 @@ from likely.runs.folder import RunFacts
 
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
-FINAL_FIELDS = (
-    *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
-    *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
-    *("cv_estimate", "note", "of_this_model", "extras"),
-)
 
 
 class ScoreVerdict(NamedTuple):
@@ -108,21 +103,12 @@ def _flattery(facts: RunFacts) -> str:
 def _of_final(final: Any) -> ScoreVerdict:
     from likely.sealing.final_score import FinalScore
 
-    fields = {name: final[name] for name in FINAL_FIELDS if name in final}
-    open_ends = {"low": -inf, "high": inf}  # null in JSON
-    if fields.get("gain") is not None:
-        open_ends |= {"gain_low": -inf, "gain_high": inf}
-    score = FinalScore(
-        **fields | {name: end for name, end in open_ends.items() if fields[name] is None}
+    score = FinalScore.from_json(final)
+    found = ScoreVerdict(
+        str(score), score.metric, *score.estimate, level=score.level, gain=score.gain
     )
-    gain = None
-    if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
-        gain = Estimate(score.gain, score.gain_low, score.gain_high, 0.0)
-    constant = (
-        score.constant if score.of_this_model else None
-    )  # the score of an earlier model is not compared
-    ends = (score.value, score.low, score.high)
-    return ScoreVerdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
+    # the score of an earlier model is not compared
+    return found if score.of_this_model else found._replace(constant=None)
 
 
 def _ruler(found: ScoreVerdict) -> Picture:
