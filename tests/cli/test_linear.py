@@ -186,7 +186,7 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypatch, words):
     here = likely("train", file, *words, "--json").json["result"]
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
-    monkeypatch.setattr("likely.workbench.one_part.CHUNK_ROWS", 11)
+    monkeypatch.setattr("likely.workbench.held_out.CHUNK_ROWS", 11)
     there = likely("train", file, *words, "--json").json["result"]
     assert there["columns"] == here["columns"]
     assert len(here["scores"]["measures"]) >= 2
@@ -310,7 +310,7 @@ REFUSED = [
     ("train claims.csv glm --target amount --set response=poison", 2, "'poisson'", None),
     ("train claims.csv glm --target amount --set link=logitt", 2, "'logit'", None),
     (
-        "train gaps.csv linear --target y --weight a",
+        "train gaps.csv linear --target y --clusters a",
         2,
         "Column 'b' has a missing cell in row 3",
         None,

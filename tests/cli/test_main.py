@@ -13,7 +13,7 @@ import pytest
 import likely as lk
 from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.main import VERBS
-from likely.workbench.given_data import BUILTIN, builtin_table
+from likely.workbench.opening import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]

@@ -71,6 +71,46 @@ def test_train_compare_and_tune_give_one_score(likely, tmp_path, target, model, 
     assert of_tune(likely, words) == pytest.approx(trained, rel=1e-9)
 
 
+def insured(path, n=240):
+    """Claims with an exposure and weights, some of them 0."""
+    rng = np.random.default_rng(1)
+    x, years, times = rng.normal(size=n), rng.uniform(0.5, 3, n), rng.integers(0, 4, n)
+    claims, ill = rng.poisson(years * np.exp(0.4 * x)), rng.random(n) < 1 / (1 + np.exp(-x))
+    rows = [
+        f"{x[i]:.4f},{i % 20},{years[i]:.4f},{times[i]},{claims[i]},{'yes' if ill[i] else 'no'}"
+        for i in range(n)
+    ]
+    (path / "claims.csv").write_text("\n".join(["x,shop,years,times,claims,ill", *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "roles"),
+    [
+        ("ill", "logistic", ("--weight", "times")),
+        ("ill", "naive-bayes", ("--weight", "times")),
+        ("claims", "glm-poisson", ("--exposure", "years")),
+        ("claims", "glm-poisson", ("--exposure", "years", "--weight", "times")),
+    ],
+)
+@pytest.mark.parametrize("seal", [(), ("seal",), ("seal", "--group", "shop")], ids=str)
+def test_weights_and_exposures_are_those_of_every_verb(
+    likely, tmp_path, target, model, roles, seal
+):
+    insured(tmp_path)
+    words = ("claims.csv", model, "--target", target, *roles)
+    if seal:
+        told = likely(*seal, "claims.csv", "--target", target, *roles, "--json").json["result"]
+        assert told["beside"] == dict(zip((r[2:] for r in roles[::2]), roles[1::2], strict=True))
+        words = ("claims.seal", model)
+    trained = of_train(likely, words)
+    assert of_compare(likely, words) == pytest.approx(trained, rel=1e-9)
+    assert of_tune(likely, words) == pytest.approx(trained, rel=1e-9)
+    curve = likely("curve", *words, "--values", "1.0", *FOLDS, "--json").json["result"]
+    assert curve["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
+    of_run = likely("curve", "@last", "--values", "1.0", *FOLDS, "--json").json["result"]
+    assert of_run["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
+
+
 @pytest.mark.parametrize(
     "words",
     [

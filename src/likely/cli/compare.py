@@ -9,7 +9,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.assignments import models_named, set_option, set_words
-from likely.cli.options import DataOptions, data_options, open_with_target
+from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.errors import InvalidInput
 
@@ -38,7 +38,7 @@ folds_option = click.option(
 @click.command()
 @click.argument("data")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @folds_option
 @click.option(
     "--repeats",

@@ -61,9 +61,9 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
 
 def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
     from likely.cli.options import DataOptions
-    from likely.workbench.dataset import dataset
     from likely.workbench.final import final_score_of_fit
     from likely.workbench.final_scorers import estimated_loss, scorer_of
+    from likely.workbench.opening import dataset
 
     given = DataOptions.in_run(run.facts)
     rows = dataset(seal, kind=given.kind, order=given.order).with_task(run.model)
@@ -109,7 +109,7 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     if not run.folder.is_as_written():
         raise Refusal(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from likely.runs import Run
     from likely.workbench.dataset import Dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone
 
 Chunk = dict[str, list[Any]]  # columns of equal length
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -48,8 +48,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     from likely.cli.progress_bar import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone, dataset
 
     _refuse_json_on_stdout(settings, output)
     opened = open_run(run)
@@ -102,7 +101,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
     from pathlib import Path
 
-    from likely.workbench.given_data import BUILTIN
+    from likely.workbench.opening import BUILTIN
 
     given, wanted = Path(data), Path(output)
     if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
@@ -122,7 +121,7 @@ def _prediction_chunks(run: "Run", data: "Dataset", proba: bool) -> Iterator[Chu
     from likely.data.memory import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names = list(map(str, model.feature_names_in_))
@@ -231,7 +230,7 @@ def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
 def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
 
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     wanted = getattr(run.model, "feature_names_in_", None)
     if wanted is None:

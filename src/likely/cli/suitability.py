@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from likely.cli.options import DataOptions
     from likely.data.source import Source
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.roles import Roles
+    from likely.workbench.dataset import Dataset, Roles
     from likely.workbench.task import Task
 
 
@@ -49,7 +48,7 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
-        from likely.workbench.given_data import BUILTIN
+        from likely.workbench.opening import BUILTIN
 
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]

@@ -18,7 +18,7 @@ from likely.cli.assignments import (
     trainable,
 )
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.options import DataOptions, data_options, open_with_target
+from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.settings import Settings, global_options
 from likely.cli.suitability import about_task
 from likely.workbench.model_entry import ModelEntry
@@ -47,7 +47,7 @@ class SearchOptions(NamedTuple):
 @click.command()
 @click.argument("data")
 @click.argument("model")
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @click.option(
     "--search",
     type=click.Choice(list(SEARCHES)),
@@ -233,7 +233,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         score_text,
     )
     from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import FEWEST_ROWS
+    from likely.workbench.held_out import FEWEST_ROWS
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()

@@ -102,7 +102,7 @@ def scored_elsewhere(
     holds sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.metrics import constant_prediction, metrics_for, score_of
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
     from likely.workbench.predictions import predict_for, truth_of
 
     data, target = dataset(test), str(learned.target)
@@ -170,7 +170,7 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
     from likely.cli.terminal import wrapped
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(

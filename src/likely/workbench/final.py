@@ -43,6 +43,7 @@ def final_score(
 
     The arguments are those of ``Sealed.final``.
     """
+    _refuse_roles(seal.manifest)
     seal.check()
     seal.label_file(escrow)  # a missing file is found before the fit
     table, manifest = seal.train(), seal.manifest
@@ -63,6 +64,15 @@ def final_score(
     )
 
 
+def _refuse_roles(manifest: Manifest) -> None:
+    """Refuse a seal whose rows have weights, offsets or exposures: a final score has none."""
+    for role, name in manifest.beside.items():
+        raise InvalidInput(
+            f"The seal remembers the {role} {name!r}; a final score is of predictions from "
+            f"features only. Seal the data without the {role} to use final."
+        )
+
+
 def final_score_of_fit(
     seal: SealFolder,
     model: Any,
@@ -77,6 +87,7 @@ def final_score_of_fit(
 
     ``trained_on`` is the SHA-256 of the file of its training rows.
     """
+    _refuse_roles(seal.manifest)
     known = getattr(model, "feature_names_in_", None)
     columns = _features(seal.features(), seal.manifest) if known is None else map(str, known)
     submission = Submission(

@@ -6,7 +6,6 @@ numbers    E[y | x] and log p(y | x), which for counts is of the count itself
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -19,6 +18,7 @@ from likely.errors import InvalidInput
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.prediction import Prediction, Truth
 from likely.special import LOG_FLOOR
+from likely.workbench.constant import Constant
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -85,17 +85,14 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
     return predictive_family(model.best_estimator_) if isinstance(model, BaseSearchCV) else None
 
 
-def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
-    """The truth of rows whose means are moved by offsets on the scale of the model's link.
-
-    They multiply the mean under the log link and are added to it under the identity; under other
-    links a constant cannot follow them.
-    """
-    likelihood = getattr(model, "likelihood_", None)
-    link = "identity" if likelihood is None else likelihood.link.name
-    if link == "log":
-        return replace(truth, exposure=np.exp(offset))
-    return replace(truth, offset=offset) if link == "identity" else truth
+def link_of(model: Any) -> str:
+    """The link on whose scale offsets move the mean; the identity where a model has none."""
+    while "model_" in vars(model):  # of a preparation, and of a path of penalties
+        model = model.model_
+    if isinstance(model, Constant):
+        return model.link_
+    likelihood = vars(model).get("likelihood_")
+    return "identity" if likelihood is None else str(likelihood.link.name)
 
 
 def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, Any]) -> Prediction:
