@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import likely as lk
-from likely.data import memory
+from likely.data import arrow
 from likely.data.split import split_mask
 from likely.workbench import dataset
 
@@ -350,7 +350,7 @@ def test_a_gap_at_prediction_names_its_row_of_the_table(likely, tmp_path, monkey
     likely("train", "whole.csv", "linear", "--target", "y")
     gaps = [f"{i},{'' if i == 32 else 1}" for i in range(40)]
     (tmp_path / "new.csv").write_text("a,b\n" + "\n".join(gaps) + "\n")
-    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(arrow, "CHUNK_ROWS", 7)
     outcome = likely("predict", "@last", "new.csv", "-o", "out.csv")
     assert outcome.exit == 2
     assert "Column 'b' has a missing cell in row 33" in " ".join(outcome.err.split())

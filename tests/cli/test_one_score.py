@@ -111,6 +111,27 @@ def test_weights_and_exposures_are_those_of_every_verb(
     assert of_run["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
 
 
+def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_has_no_final_score(
+    likely, tmp_path
+):
+    insured(tmp_path)
+    likely("seal", "claims.csv", "--target", "claims", "--exposure", "years", "--drop", "ill")
+    likely("train", "claims.seal", "glm-poisson", "-o", "run")
+    rows = (tmp_path / "claims.csv").read_text().splitlines()
+    cells = [line.split(",") for line in rows[1:]]
+    doubled = [",".join([*c[:2], f"{2 * float(c[2]):.4f}", *c[3:]]) for c in cells]
+    (tmp_path / "twice.csv").write_text("\n".join([rows[0], *doubled]) + "\n")
+    once, twice = (
+        [float(line.split(",")[0]) for line in likely("predict", "run", name).out.split("\n")[1:-1]]
+        for name in ("claims.csv", "twice.csv")
+    )
+    assert twice == pytest.approx([2 * mean for mean in once], rel=1e-9)
+    assert likely("report", "run").exit == 0
+    refused = likely("final", "run")
+    assert refused.exit != 0
+    assert "years" in refused.err
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import likely as lk
-from likely.data.digest import digest_of_file
+from likely.data.arrow import digest_of_file
 from likely.data.formats.registry import ParquetSource
 from likely.errors import InvalidInput
 from likely.sealing import folder

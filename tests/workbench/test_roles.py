@@ -187,8 +187,15 @@ def test_a_seal_remembers_the_roles_and_every_score_on_it_uses_them(tmp_path):
     assert one["glm-poisson"].estimator.fit(train.select(["x"]), train["claims"])
     with pytest.raises(InvalidInput, match="seals the weight 'times', and 'x' was given"):
         lk.compare(sealed, weight="x")
-    with pytest.raises(InvalidInput, match="remembers the weight 'times'"):
+    with pytest.raises(InvalidInput, match="has the weight 'times'"):
         sealed.final("glm-poisson")
+
+
+def test_a_study_with_weights_that_the_seal_does_not_know_has_no_final_score(tmp_path):
+    sealed = lk.seal(claims().select(["x", "times", "grade"]), "grade", folder=tmp_path)
+    study = lk.tune(sealed, model="logistic", weight="times", trials=1)
+    with pytest.raises(InvalidInput, match="has the weight 'times'"):
+        sealed.final(study)
 
 
 def test_rows_of_weight_0_are_absent():

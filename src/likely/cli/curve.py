@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.assignments import models_named, set_option, value_of
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
+from likely.cli.models import models_named, set_option, value_of
 from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
-from likely.cli.settings import Settings, global_options
 from likely.cli.suitability import about_task
+from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def curve(
     have met, try another model. With a RUN, its own model and settings are used. The curve is saved
     for the report in the SEAL, in the RUN, or in the newest RUN of that model on DATA.
     """
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.runs.catalogue import is_run
     from likely.workbench.curves import learning_curve
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:

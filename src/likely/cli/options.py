@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from likely.cli.answer import Exit, Refusal
-from likely.cli.settings import Settings
+from likely.cli.terminal import Settings
 from likely.formatting import listed
 from likely.kinds import TARGET_KINDS, TargetKind
 

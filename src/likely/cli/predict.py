@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
     """
     from likely.cli.options import DataOptions
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
     from likely.workbench.opening import HeaderAlone, dataset
@@ -118,7 +118,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
 
 def _prediction_chunks(run: "Run", data: "Dataset", proba: bool) -> Iterator[Chunk]:
     """Columns of predictions, chunk by chunk."""
-    from likely.data.memory import CHUNK_ROWS
+    from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
     from likely.workbench.dataset import roles_in_run

@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
     from likely.sealing.manifest import Manifest
@@ -55,7 +55,7 @@ def seal(
     Writes the folder NAME.seal: training rows, sealed test rows, and a ledger that records every
     evaluation. From then on, compare, tune and train on NAME.seal.
     """
-    from likely.workbench.seals import seal as seal_rows
+    from likely.workbench.seal import seal as seal_rows
 
     opened = open_with_target(settings, data, options)
     if opened.sealed:

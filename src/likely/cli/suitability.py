@@ -120,7 +120,7 @@ def settings_with_order(
     data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.assignments import value_of
+    from likely.cli.models import value_of
     from likely.data.source import column_index
 
     if data.order is None or not chosen.is_ordinal:
@@ -312,6 +312,6 @@ def _refuse(message: str, next: str = "likely train --help") -> NoReturn:
 
 
 def _names_for(kind: TargetKind) -> str:
-    from likely.cli.assignments import trainable
+    from likely.cli.models import trainable
 
     return ", ".join(entry.name for entry in trainable() if kind in entry.suits)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.assignments import assigned, model_named, set_option, trainable
-from likely.cli.fits import TrainedModel, TrainRequest, fit_direct, fit_prepared
+from likely.cli.models import assigned, model_named, set_option, trainable
 from likely.cli.options import DataOptions, data_options, refuse_no_target
-from likely.cli.settings import Settings, global_options
 from likely.cli.suitability import (
     refuse_two_orders,
 )
+from likely.cli.terminal import Settings, global_options
+from likely.cli.training import TrainedModel, TrainRequest, fit_direct, fit_prepared
 from likely.cli.weka import (
     Weka,
     save_copy,

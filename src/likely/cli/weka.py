@@ -14,7 +14,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, gathered
-from likely.cli.settings import Settings
+from likely.cli.terminal import Settings
 from likely.errors import BrokenLedger, InvalidInput, UnusableRun
 
 if TYPE_CHECKING:

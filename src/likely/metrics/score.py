@@ -18,12 +18,11 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import Additive
-from likely.intervals import n_groups_of
+from likely.intervals import Moments, n_groups_of
 from likely.json_files import plain
 from likely.metrics.base import Estimate, Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
-from likely.moments import Moments
 
 CONSTANT = "constant"
 LEVEL = 0.95  # of intervals

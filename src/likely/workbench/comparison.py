@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.kinds import TargetKind
 from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
@@ -28,7 +28,6 @@ from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
 from likely.workbench.opening import dataset
 from likely.workbench.paired import Paired, standings
 from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
 
 
@@ -296,7 +295,9 @@ def compare(
     plan = rows.folds(folds, repeats, seed)
     loop = Loop(rows, plan, main)
     tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
-    for found in cross_validate_all(estimators, loop, executor_of_trials(executor, rows.table)):
+    for found in cross_validate_all(
+        estimators, loop, executor_of_fits(executor, rows.table.nbytes)
+    ):
         for name, each in found.items():
             tallies[name].take(each, (main, *beside))
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)

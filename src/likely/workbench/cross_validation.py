@@ -29,8 +29,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array, Codes
-from likely.compute.executor import Executor, executor_for
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput
 from likely.generative.held_out_fits import fits_without, is_of_totals
 from likely.inputs.tables import check_table

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.data.arrow import plain_types, refuse_infinities, refuse_twins
-from likely.data.memory import TableSource, in_one_table
+from likely.data.arrow import (
+    TableSource,
+    in_one_table,
+    plain_types,
+    refuse_infinities,
+    refuse_twins,
+)
 from likely.data.source import Source
 from likely.data.split import sampled
 from likely.errors import InvalidInput

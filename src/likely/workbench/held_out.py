@@ -15,7 +15,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.additive import pairwise_total
-from likely.data.memory import in_one_table
+from likely.data.arrow import in_one_table
 from likely.data.source import Source
 from likely.data.source_blocks import chunks
 from likely.data.split import split_mask, split_source

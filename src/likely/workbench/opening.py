@@ -17,12 +17,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast, final
 
-from likely.data.arrow import arrow_table_of, plain_types, with_target
-from likely.data.digest import digest_of_file, digest_of_table
+from likely.data.arrow import (
+    TableSource,
+    arrow_table_of,
+    digest_of_file,
+    digest_of_table,
+    in_one_table,
+    plain_types,
+    with_target,
+)
 from likely.data.formats.csv_files import delimiter_of
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
-from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
 from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
 from likely.kinds import TargetKind

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.compute.executor import SERIAL_BYTES, Executor
-from likely.data.digest import digest_of_table
+from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space, space_from
@@ -35,7 +34,7 @@ from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
@@ -134,13 +133,6 @@ def check_budget(*, trials: int | None, minutes: float | None, nested: int | Non
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def executor_of_trials(executor: str | Executor, table: "pa.Table") -> str | Executor:
-    """Trials side by side for small tables; a fit of a large one takes all cores itself."""
-    if executor != "auto":
-        return executor
-    return "threads" if table.nbytes < SERIAL_BYTES else "serial"
 
 
 def _inner(model: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
@@ -36,7 +36,6 @@ from likely.workbench.search.question import (
     Question,
     by_hand_of,
     check_budget,
-    executor_of_trials,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -319,7 +318,7 @@ def _answered(
 ) -> Study:
     folder.begin(question.to_json())
     objective = question.objective
-    executor = executor_of_trials(executor, objective.rows.table)
+    executor = executor_of_fits(executor, objective.rows.table.nbytes)
     added = TrialLog(folder.added, _by_hand(past))
     log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
     explored = _searched(question, objective, log, executor)

@@ -9,7 +9,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
-from likely.cli.settings import Settings
 from likely.cli.suitability import (
     about_order,
     about_task,
@@ -17,7 +16,7 @@ from likely.cli.suitability import (
     task_facts,
     task_for,
 )
-from likely.cli.terminal import heading, table, wrapped
+from likely.cli.terminal import Settings, heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
 from likely.workbench.model_entry import ModelEntry
@@ -71,7 +70,7 @@ class TrainedModel(NamedTuple):
 
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.workbench.held_out import FEWEST_ROWS
 
     chosen = request.model
@@ -274,7 +273,7 @@ def _scored_and_fitted(
     task: "Task | None",
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.workbench.held_out import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
