@@ -65,10 +65,11 @@ class ScaledCholesky:
         return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(self.scale).sum())
 
 
-def factorise(H: Array, *, first: int = 0) -> ScaledCholesky:
+def factorise(H: Array, *, first: int = 0, hold: bool = True) -> ScaledCholesky:
     """The factor of H; LinAlgError where H is indefinite or not finite.
 
-    The last ``first`` columns, intercepts, come before the others: they are held last.
+    The last ``first`` columns, intercepts, come before the others: they are held last.  With
+    ``hold=False`` no column is held: H has something added to its diagonal, and all pivots count.
     """
     diagonal = np.diag(H)
     if not np.isfinite(diagonal).all() or (diagonal < 0).any():
@@ -77,13 +78,15 @@ def factorise(H: Array, *, first: int = 0) -> ScaledCholesky:
     units, scaled = unit_diagonal(H)
     scale = 1.0 / units
     everything = np.arange(len(H))
-    if positive.all():
+    if positive.all() or not hold:
         try:
             lower = np.linalg.cholesky(scaled)
-            if (np.square(np.diag(lower)) > LEAST_PIVOT).all():
+            if not hold or (np.square(np.diag(lower)) > LEAST_PIVOT).all():
                 return ScaledCholesky(scale, lower, everything, len(H))
         except LinAlgError:
-            pass  # dependent columns, or an indefinite matrix: one at a time will tell
+            if not hold:
+                raise
+            # dependent columns, or an indefinite matrix: one at a time will tell
     order = np.roll(everything, first)
     lower, kept = _one_by_one(scaled, order[positive[order]])
     return ScaledCholesky(scale[kept], lower, kept, len(H))

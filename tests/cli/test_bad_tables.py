@@ -70,8 +70,8 @@ UNREADABLE = {  # name: (content, what every verb says)
     "page.csv": (b"<!DOCTYPE html><html></html>\n", "is a web page"),
     "picture.csv": (b"\x89PNG\r\n\x1a\n\0", "is a picture"),
     "packed.csv": (gzip.compress(csv()), "is gzipped, although its name"),
-    "cut.csv.gz": (gzip.compress(csv())[:300], "breaks off or is damaged"),
-    "cut.parquet": (b"PAR1garbage", "no whole Parquet file"),
+    "cut.csv.gz": (gzip.compress(csv())[:300], "cut short or damaged"),
+    "cut.parquet": (b"PAR1garbage", "not a complete Parquet file"),
     "folder.csv": (None, "is a folder; a file was expected"),
     "absent.csv": (FINE, "there is no such file"),
 }

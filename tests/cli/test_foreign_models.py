@@ -82,8 +82,8 @@ def test_training_says_before_the_fit_that_a_path_cannot_be_saved(likely, flower
     [
         ("sklern.tree.X", 1, "importing sklern.tree failed (No module named 'sklern')"),
         ("sklearn.tree.Nope", 1, "sklearn.tree has no such name"),
-        ("math.pi", 1, "pi, which is no class"),
-        ("sklearn.preprocessing.StandardScaler", 1, "is no estimator: it has no predict"),
+        ("math.pi", 1, "pi, which is not a class"),
+        ("sklearn.preprocessing.StandardScaler", 1, "is not an estimator: it has no predict"),
         ("sklearn.cluster.KMeans", 1, "neither a classifier nor a regressor"),
         ("sklearn.svm.LinearSVC", 2, "PlattScaling(LinearSVC())"),
         ("sklearn.ensemble.StackingClassifier", 2, "cannot be made without estimators"),

@@ -62,7 +62,7 @@ REFUSED = {
     "unknown-group": ("seal patients.csv --target ill --group ward", 2, "no column 'ward'"),
     "judge": ("seal patients.csv --target ill --judge harsh", 1, "harsh"),
     "share": ("seal patients.csv --target ill --test 1.5", 2, "between 0 and 1"),
-    "budget": ("seal patients.csv --target ill --budget 0", 2, "evaluations from 1 up"),
+    "budget": ("seal patients.csv --target ill --budget 0", 2, "evaluations, at least 1"),
     "no-file": ("seal nothing.csv --target ill", 2, "nothing.csv"),
 }
 

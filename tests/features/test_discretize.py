@@ -235,7 +235,7 @@ def test_weights_that_are_all_zero_are_refused():
 @pytest.mark.parametrize("code", [-1.0, 2.0, 0.5])
 def test_codes_that_are_no_bin_are_refused(code):
     bins = Discretizer(edges=[0.0]).fit([[1.0], [2.0]])
-    with pytest.raises(InvalidInput, match=r"is no bin; expected .* 0 to 1"):
+    with pytest.raises(InvalidInput, match=r"is not a bin; expected .* 0 to 1"):
         bins.inverse_transform([[code]])
     with pytest.raises(InvalidInput, match="expected 1 columns"):
         bins.inverse_transform([[0.0, 0.0]])

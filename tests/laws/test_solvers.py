@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
 from scipy.optimize import minimize
 
-from likely.solvers.gradient_descent import GradientDescent
+from likely.solvers.choice import SOLVERS
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
@@ -16,14 +16,9 @@ from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
 from tests.solver_objectives import random_logistic, random_quadratic
 
-SMOOTH = {
-    "gradient descent": GradientDescent(),
-    "lbfgs": LBFGS(),
-    "newton": Newton(),
-    "fista": FISTA(),
-    "proximal newton": ProximalNewton(),
-}
-SPARSE = {name: SMOOTH[name] for name in ("fista", "proximal newton")}
+ON_TOTALS = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
+SMOOTH = {name: entry.solver for name, entry in ON_TOTALS.items()}
+SPARSE = {name: entry.solver for name, entry in ON_TOTALS.items() if not entry.smooth_only}
 every_solver = pytest.mark.parametrize("name", SMOOTH)
 every_sparse_solver = pytest.mark.parametrize("name", SPARSE)
 seeds = st.integers(0, 9999)
@@ -100,7 +95,7 @@ def test_the_gap_certifies_the_value(name, seed, tol):
     assert solution.trace[-1] - best <= 10 * tol * max(1, abs(best))
 
 
-@pytest.mark.parametrize("name", ["newton", "proximal newton", "preconditioned lbfgs"])
+@pytest.mark.parametrize("name", ["newton", "proximal-newton", "preconditioned lbfgs"])
 @few
 @given(seed=seeds)
 def test_badly_scaled_columns_are_no_obstacle(name, seed):

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import likely
 from likely.errors import InvalidInput, RedundantColumns
-from likely.linear.closed_form import CLOSED_FORMS
+from likely.solvers.choice import CLOSED_FORMS
 
 
 def data(seed=0, n=60, p=4):

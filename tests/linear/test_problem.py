@@ -11,16 +11,22 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.errors import InvalidInput, UnknownName, UnsupportedAccess
 from likely.likelihoods import likelihood_of
-from likely.linear import problem as problems
-from likely.linear.closed_form import CLOSED_FORMS
 from likely.linear.framing import framed
 from likely.linear.problem import linear_problem
 from likely.penalties import L2, ElasticNet, Group, NoPenalty
-from likely.solvers.choice import SOLVERS, Pulled, choose, solve, start_on_some_rows
+from likely.solvers import choice
+from likely.solvers.choice import (
+    CLOSED_FORMS,
+    SOLVERS,
+    Pulled,
+    choose,
+    solve,
+    start_on_some_rows,
+)
 
 TIGHT, ROOT = 1e-13, 2e-6  # a gap of TIGHT leaves its root, times a few, of a coefficient
-CORNERS = ["coordinate-descent", "proximal-newton", "fista"]
-SMOOTH = ["newton", "lbfgs", "gradient-descent"]
+CORNERS = [name for name, entry in SOLVERS.items() if not entry.smooth_only]
+SMOOTH = [name for name, entry in SOLVERS.items() if entry.smooth_only]
 DUAL = "dual-coordinate-descent"  # for the logit with a ridge alone
 
 
@@ -62,10 +68,6 @@ every = pytest.mark.parametrize("name", PROBLEMS)
 def assert_same_line(one, other, tolerance=ROOT):
     assert_allclose(one.coef_, other.coef_, rtol=tolerance, atol=tolerance)
     assert_allclose(one.intercept_, other.intercept_, rtol=tolerance, atol=tolerance)
-
-
-def test_every_solver_is_met_here():
-    assert {*CORNERS, *SMOOTH, DUAL} == set(SOLVERS)
 
 
 @every
@@ -145,8 +147,8 @@ def problem(penalty, n=150):
     ],
 )
 def test_the_solver_follows_the_penalty_and_the_shape(penalty, most, expected, monkeypatch):
-    monkeypatch.setattr(problems, "MOST_FOR_NEWTON", most)
-    assert choose(problem(penalty)) == expected
+    monkeypatch.setattr(choice, "MOST_FOR_NEWTON", most)
+    assert choose(problem(penalty).shape) == expected
 
 
 def test_a_search_says_which_solver_it_was():
@@ -158,7 +160,7 @@ def test_a_search_says_which_solver_it_was():
 def test_with_very_many_coefficients_the_answer_is_the_same(monkeypatch):
     X, y = count()
     newton = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
-    monkeypatch.setattr(problems, "MOST_FOR_NEWTON", 3)
+    monkeypatch.setattr(choice, "MOST_FOR_NEWTON", 3)
     other = likely.GLM("poisson", l2=1.0, tol=TIGHT).fit(X, y)
     assert other.solution_.solver != newton.solution_.solver
     assert_same_line(other, newton)
@@ -228,7 +230,7 @@ def test_running_out_of_steps_is_said_with_the_gap():
 
 
 def test_other_penalties_with_corners_are_left_to_fista():
-    assert choose(problem(Group(np.array([0, 0, 1, 1, -1])))) == "fista"
+    assert choose(problem(Group(np.array([0, 0, 1, 1, -1]))).shape) == "fista"
 
 
 def test_the_step_from_the_point_that_converged_is_taken():

@@ -166,7 +166,7 @@ def test_a_class_of_the_same_name_is_not_ours(tmp_path):
 
 def test_a_file_needs_a_folder_that_exists(tmp_path):
     fitted = Discretizer()
-    with pytest.raises(InvalidInput, match=r"no folder; .* Create it"):
+    with pytest.raises(InvalidInput, match=r"not a folder; .* Create it"):
         save(fitted, tmp_path / "nowhere" / "m.likely")
     with pytest.raises(InvalidInput, match="is a folder"):
         save(fitted, tmp_path)

@@ -108,7 +108,7 @@ def test_a_reason_allows_another_look_at_a_wider_interval(sealed):
 
 @pytest.mark.parametrize("reason", ["", "  ", "x"])
 def test_an_empty_reason_is_none(sealed, reason):
-    with pytest.raises(InvalidInput, match="is no reason"):
+    with pytest.raises(InvalidInput, match="is not a reason"):
         sealed.final(likely.NaiveBayes(), again=reason)
     assert events(sealed) == ["sealed"]
 
@@ -172,7 +172,7 @@ class Failing(Scorer):
 
 
 def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
-    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*no other evaluation") as caught:
+    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*not use another") as caught:
         sealed.final(likely.NaiveBayes(), scorer=Failing())
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

@@ -327,7 +327,7 @@ def test_mistakes_are_refused():
         lk.compare(frame, "y", ["logistik"])
     with pytest.raises(InvalidInput, match="linear is for count, positive, real targets"):
         lk.compare(frame, "y", ["linear"])
-    with pytest.raises(InvalidInput, match="rmse is no metric of binary targets"):
+    with pytest.raises(InvalidInput, match="rmse is not a metric of binary targets"):
         lk.compare(frame, "y", metric="rmse")
     with pytest.raises(InvalidInput, match="No target was given"):
         lk.compare(frame)

@@ -155,7 +155,7 @@ def test_an_import_path_is_seeded_and_an_estimator_of_the_same_class_agrees():
 
 def test_a_path_without_a_space_and_one_without_probabilities_are_refused_with_advice():
     table = two_classes()
-    with pytest.raises(InvalidInput, match=r"no usual space of settings.*Declare.*max_depth"):
+    with pytest.raises(InvalidInput, match=r"no default search space.*Declare.*max_depth"):
         likely.tune(table, "y", TREE)
     with pytest.raises(InvalidInput, match=r"no predict_proba.*PlattScaling\(LinearSVC\(\)\)"):
         likely.compare(table, "y", "sklearn.svm.LinearSVC")
@@ -180,7 +180,7 @@ def test_an_estimator_has_the_space_of_the_registered_model_that_it_is_like():
         assert space_of(estimator) == space_of(name), name
     assert space_of(likely.MaxEntropy()).names == ["l2"]
     for stranger in (SklearnLogistic(), likely.FrankHall(likely.NaiveBayes())):
-        with pytest.raises(InvalidInput, match="has no usual space"):
+        with pytest.raises(InvalidInput, match="has no default search space"):
             space_of(stranger)
 
 

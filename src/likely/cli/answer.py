@@ -97,7 +97,7 @@ def _tell_json(
     files: tuple[Path, ...],
     next: str,
 ) -> None:
-    said = {
+    answer = {
         "command": settings.command,
         "version": likely.__version__,
         "exit": int(exit),
@@ -107,7 +107,7 @@ def _tell_json(
         "files": [str(path) for path in files],
         "next": next,
     }
-    click.echo(as_json(said))
+    click.echo(as_json(answer))
 
 
 @final
@@ -116,8 +116,8 @@ class Notes:
     """Findings collected on the way, each once."""
 
     most: int = 5
-    said: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
-        if note not in self.said and len(self.said) < self.most:
-            self.said.append(note)
+        if note not in self.found and len(self.found) < self.most:
+            self.found.append(note)

@@ -166,11 +166,11 @@ def _text(found: "Comparison") -> str:
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
     """The warnings of the fits, each once with the names of its models."""
-    said: dict[str, list[str]] = {}
+    models_of: dict[str, list[str]] = {}
     for each in found.entries:
         for warning in each.warnings:
-            said.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
+            models_of.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
+    return tuple(f"{', '.join(names)}: {text}" for text, names in models_of.items())
 
 
 def _next(

@@ -252,12 +252,12 @@ def _text(
     from likely.cli.terminal import heading, wrapped
 
     title, _, rest = str(found).partition("\n")
-    told = [f"Wrote {path}." for path in drawn]
+    notes = [f"Wrote {path}." for path in drawn]
     if kept:
-        told.append(f"Saved for the report in {kept[0]}.")
+        notes.append(f"Saved for the report in {kept[0]}.")
     elif not drawn:
-        told.append("Not saved: use -o FILE, or a RUN, which saves the curve for its report.")
-    return f"{heading(title)}\n{rest}\n\n{wrapped(' '.join(told))}"
+        notes.append("Not saved: use -o FILE, or a RUN, which saves the curve for its report.")
+    return f"{heading(title)}\n{rest}\n\n{wrapped(' '.join(notes))}"
 
 
 def _next(data: str, request: CurveRequest, options: DataOptions) -> str:

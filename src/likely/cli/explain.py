@@ -37,15 +37,15 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
     from likely.runs import open_run
 
     opened = open_run(run)
-    told = describe(opened.model)
+    description = describe(opened.model)
     shown = MOST_ROWS if top is None else top
-    title, _, rest = text_of(told, top=shown, width=width(), more="--top {} shows all").partition(
-        "\n"
-    )
+    title, _, rest = text_of(
+        description, top=shown, width=width(), more="--top {} shows all"
+    ).partition("\n")
     name = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text=f"{heading(title)}\n{rest}",
-        result={"model": name, **told.to_json()},
+        result={"model": name, **description.to_json()},
         next=_next(opened, run),
     )
 

@@ -142,7 +142,7 @@ def _text(score: "FinalScore") -> str:
     from likely.formatting import percent_level
     from likely.metrics import METRICS
 
-    told = heading(wrapped(str(score)))
+    text = heading(wrapped(str(score)))
     measures = score.extras.get("measures") or {}
     gain = {"value": score.gain, "low": score.gain_low, "high": score.gain_high}
     rows = [] if score.gain is None else [[GAIN, *_cells(gain)]]
@@ -152,9 +152,9 @@ def _text(score: "FinalScore") -> str:
         if (line := measures.get(name)) is not None and metric.title != score.metric
     ][:MOST_SHOWN]
     if not rows:
-        return told
+        return text
     header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
-    return f"{told}\n\n{table(header, rows)}"
+    return f"{text}\n\n{table(header, rows)}"
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

@@ -70,13 +70,13 @@ def _verify(name: str) -> Answer:
             Exit.CHECK,
             f"likely ledger show {shlex.quote(name)}",
         )
-    told = (
+    text = (
         f"{count(verdict.lines, 'line')}, each with the hash of the previous line; no sealed file "
         f"was changed. Head: {verdict.head}. Compare it with a copy kept elsewhere: only that "
         "shows whether the whole folder was replaced by an earlier one."
     )
     return Answer(
-        text=f"{heading(name)} is intact.\n{wrapped(told)}",
+        text=f"{heading(name)} is intact.\n{wrapped(text)}",
         result={"seal": name, "sound": True, "lines": verdict.lines, "head": verdict.head},
         next=f"likely ledger show {shlex.quote(name)}",
     )

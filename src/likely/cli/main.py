@@ -196,5 +196,5 @@ def _collected() -> Iterator[Notes]:
 def _with_notes(answer: Answer, notes: Notes) -> Answer:
     from dataclasses import replace
 
-    extra = tuple(note for note in notes.said if note not in answer.findings)
+    extra = tuple(note for note in notes.found if note not in answer.findings)
     return replace(answer, findings=answer.findings + extra)

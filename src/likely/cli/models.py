@@ -70,7 +70,6 @@ def _one(model: ModelEntry) -> Answer:
         rows.append([parameter.name, _shown(parameter.default), lines[0].strip()])
         rows.extend(["", "", line.strip()] for line in lines[1:])
     target = " --target COL" if model.supervised else ""
-    example = f"--set {found[0].name}={_shown(found[0].default)}"
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
         f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
@@ -79,7 +78,7 @@ def _one(model: ModelEntry) -> Answer:
             **_facts(model),
             "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],
         },
-        next=f"likely train DATA {model.name}{target} {example}",
+        next=f"likely train DATA {model.name}{target}",
     )
 
 

@@ -83,12 +83,12 @@ class DataOptions:
 
     def words(self, *names: str) -> str:
         """The options as written on a command line: those named, or all but the target."""
-        told = [
+        options = [
             word
             for name in names or (each for each in SCORED if each != "target")
             for word in self._words(name)
         ]
-        return "".join(f" {word}" for word in told)
+        return "".join(f" {word}" for word in options)
 
     def _words(self, name: str) -> list[str]:
         value = getattr(self, name)

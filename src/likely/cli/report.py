@@ -34,18 +34,20 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     from likely.report.page import report_of
 
     about = [_facts(name) for name in runs]
-    told = report_of(about)
-    content = told.html.encode()
+    written = report_of(about)
+    content = written.html.encode()
     write_atomically(Path(output), content)
     return Answer(
-        text=_text(told, output, len(content)),
+        text=_text(written, output, len(content)),
         result={
             "report": output,
             "bytes": len(content),
-            "sections": {part.title: [each.key for each in part.sections] for part in told.parts},
-            "left_out": [{"title": each.title, "why": each.why} for each in told.left_out],
+            "sections": {
+                part.title: [each.key for each in part.sections] for part in written.parts
+            },
+            "left_out": [{"title": each.title, "why": each.why} for each in written.left_out],
         },
-        findings=told.warnings,
+        findings=written.warnings,
         files=(Path(output),),
         next=_next(runs, about),
     )
@@ -67,12 +69,12 @@ def _facts(name: str) -> "RunFacts":
     return read_run(run.path, description=describe(run.model))
 
 
-def _text(told: "Report", output: str, size: int) -> str:
-    sections = sum(len(part.sections) for part in told.parts)
-    said = (
+def _text(written: "Report", output: str, size: int) -> str:
+    sections = sum(len(part.sections) for part in written.parts)
+    text = (
         f"Wrote {click.style(output, bold=True)}: {count(sections, 'section')} on "
-        f"{count(len(told.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser."
+        f"{count(len(written.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser."
     )
-    missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in told.left_out))
+    missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in written.left_out))
     left = f"\nNot in the report: {'; '.join(missing)}." if missing else ""
-    return wrapped(said + left)
+    return wrapped(text + left)

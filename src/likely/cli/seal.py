@@ -108,11 +108,13 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
         f"budget {count(manifest.budget, 'evaluation')}, judge {manifest.judge}."
     )
     kept = () if escrow is None else (Path(escrow),)
-    told = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
+    lines = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
     if escrow is not None:
-        told.append(wrapped(f"The test labels are only in {escrow}; likely final needs that file."))
+        lines.append(
+            wrapped(f"The test labels are only in {escrow}; likely final needs that file.")
+        )
     return Answer(
-        text="\n".join(told),
+        text="\n".join(lines),
         result={
             "seal": str(sealed.path),
             "data": data,

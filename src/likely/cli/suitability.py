@@ -57,8 +57,8 @@ class PlannedFit(NamedTuple):
 
 def task_facts(task: "Task") -> dict[str, Any]:
     """The facts of a task for ``run.json``."""
-    told = {"kind": task.kind, "reason": task.reason}
-    return told if task.order is None else told | {"order": list(task.order)}
+    facts = {"kind": task.kind, "reason": task.reason}
+    return facts if task.order is None else facts | {"order": list(task.order)}
 
 
 def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "Task":

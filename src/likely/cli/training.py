@@ -196,9 +196,9 @@ def fit_direct(
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
-    said = " ".join(filter(None, [opening(facts), columns]))
+    head = " ".join(filter(None, [opening(facts), columns]))
     moved = bool(needed.roles.at_prediction())
-    text = "\n\n".join([said, *score_text(score, moved=moved)])
+    text = "\n\n".join([head, *score_text(score, moved=moved)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return TrainedModel(model, facts, text, findings, data, given, kept)
 
@@ -241,17 +241,17 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
     """Notes about held-out rows without a label, or with a class not seen in the fit."""
     if part is None:
         return ()
-    said = []
+    notes = []
     if part.n_unlabelled:
         rows = count(part.n_unlabelled, "held-out row")
-        said.append(f"{rows} had no label and were left out of the score.")
+        notes.append(f"{rows} had no label and were left out of the score.")
     if part.n_unseen:
         rows = count(part.n_unseen, "held-out row")
-        said.append(
+        notes.append(
             f"{rows} had a class that was not in the training rows; such a row is scored with "
             "probability 2⁻⁵²."
         )
-    return tuple(said)
+    return tuple(notes)
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
@@ -299,8 +299,8 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
     source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
     if chosen.supervised or data.target is None:
         return replace(data, source=source), ()
-    said = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
-    return replace(data, source=source.drop([data.target]), target=None), (said,)
+    note = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
+    return replace(data, source=source.drop([data.target]), target=None), (note,)
 
 
 def opening(facts: dict[str, Any]) -> str:
@@ -324,8 +324,8 @@ def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
-    told = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(told)]
+    text = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:

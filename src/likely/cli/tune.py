@@ -212,10 +212,10 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
     from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
-    told = sentences(study)[0]
+    sentence = sentences(study)[0]
     raise Refusal(
         f"The search was interrupted after {count(len(study.trials), 'trial')}, saved in "
-        f"{place.study}. So far: {told} The same command with -o {place.path} resumes it.",
+        f"{place.study}. So far: {sentence} The same command with -o {place.path} resumes it.",
         Exit.INTERRUPTED,
         place.going_on(settings.command),
     )
@@ -259,9 +259,9 @@ def _study_text(study: "Study") -> list[str]:
     from likely.cli.terminal import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    said = "\n".join(wrapped(each) for each in sentences(study))
+    text = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
-    return [said, table(head, rows)]
+    return [text, table(head, rows)]
 
 
 def study_facts(study: "Study") -> dict[str, Any]:
@@ -309,14 +309,14 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
-    told = (
+    where = (
         f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
         f"{place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
-        text="\n\n".join([*_study_text(study), wrapped(told)]),
+        text="\n\n".join([*_study_text(study), wrapped(where)]),
         result={
             "model": chosen.name,
             "best_parameters": best,

@@ -117,10 +117,10 @@ def scored_elsewhere(
     rows = dataset(data, target, category=present)
     task = task_of_model(model, rows.table, learned)
     known = rows.of_task(task).table
-    truth, said = truth_of(task, known), predict_for(model, task, known)
-    metric = next(each for each in metrics_for(task.kind) if each.suits(said))
+    truth, prediction = truth_of(task, known), predict_for(model, task, known)
+    metric = next(each for each in metrics_for(task.kind) if each.suits(prediction))
     seen = truth if training is None else truth_of(task, training.of_task(task).table)
-    found = score_of([metric], truth, said, constant_prediction(seen, truth)).main
+    found = score_of([metric], truth, prediction, constant_prediction(seen, truth)).main
     return _unguarded(metric, found, known.num_rows, test)
 
 

@@ -186,8 +186,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if bad.any():
             i, j = np.argwhere(bad)[0]
             raise InvalidInput(
-                f"Code {codes[i, j]:g} at row {i}, column {j} is no bin; expected a whole number "
-                f"from 0 to {self.n_bins_[j] - 1}. Pass what transform returned."
+                f"Code {codes[i, j]:g} at row {i}, column {j} is not a bin; expected a whole "
+                f"number from 0 to {self.n_bins_[j] - 1}. Pass what transform returned."
             )
 
 

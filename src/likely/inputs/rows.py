@@ -217,7 +217,7 @@ def _check_file(
     features = source.drop([name for name in (y, *extras) if name is not None])
     if not features.names:
         raise InvalidInput(
-            "The file has no column beside the target and the weights; a model needs at least one "
+            "The file has no column besides the target and the weights; a model needs at least one "
             "feature. Add columns to it."
         )
     remember_names(estimator, features.names)

@@ -22,13 +22,14 @@ from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session
 from likely.linear.framing import Framed, framed, mean_response
 from likely.linear.inference import Inference, infer
-from likely.linear.penalty import elastic_net, is_penalised
+from likely.linear.penalty import elastic_net
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
     block_gram,
     without_intercept,
 )
+from likely.solvers.choice import CONDITION_FOR_QR
 from likely.solvers.least_squares import (
     GramTotals,
     LeastSquares,
@@ -38,10 +39,6 @@ from likely.solvers.least_squares import (
     solve_qr,
 )
 from likely.solvers.minimise import Solution
-
-CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")
-MOST_COLUMNS = 3000  # a Gram matrix of that size costs 72 MB and a few seconds
-CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
 
 
 class ClosedForm(NamedTuple):
@@ -54,19 +51,6 @@ class ClosedForm(NamedTuple):
     rank: int
     condition: float
     variance: Array | float
-
-
-def suits_closed_form(estimator: Any, rows: LinearRows) -> bool:
-    """Whether there is a closed form, and it is asked for or pays."""
-    if estimator.solver in CLOSED_FORMS:
-        if is_penalised(estimator.l1):
-            raise InvalidInput(
-                f"solver={estimator.solver!r} was given with l1 > 0, which has no closed form. "
-                "Use solver='auto', or l1=0."
-            )
-        return True
-    small = rows.blocks.n_features <= MOST_COLUMNS
-    return estimator.solver == "auto" and small and not is_penalised(estimator.l1)
 
 
 @in_session

@@ -39,7 +39,7 @@ class FrankHall(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier with predict_proba
-        The binary classifier; with two classes, the model is this one.
+        The binary classifier that is fitted at each cut; with two classes, it is the model.
     order : sequence or None
         The classes from lowest to highest.  None is the order of y where it is an ordered
         categorical (pandas, polars' Enum, Arrow's dictionary), else of the sorted labels.

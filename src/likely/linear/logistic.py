@@ -57,32 +57,38 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     link : str or Link, default="logit"
-        ``logit``, ``probit``, ``loglog``, ``cloglog`` or ``cauchit``.
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood.
-        scikit-learn's LogisticRegression(C) is l2 = 1/C.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+        Link between the probability and the linear predictor: ``logit``, ``probit``,
+        ``loglog``, ``cloglog`` or ``cauchit``.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
+        columns, one per column, or a mapping by name.
+    l2 : float, array of shape (n_features,) or mapping, default=1.0
+        Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
+        LogisticRegression(C) is l2 = 1/C.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     firth : bool, default=False
-        Firth's penalty, ½ log |information|, in place of l1 and l2: finite estimates of little
-        bias, also for separated classes.
+        Use Firth's penalty ½ log |information| instead of l1 and l2: estimates are finite and have
+        less bias, also when classes are separated.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
-        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
-        computes none.
+        Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
+        family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
+        ``groups``).  None computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
-        which it was.
+        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
+        says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------

@@ -64,13 +64,16 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         the features themselves, labels in sorted order; for any other X the features are the
         indicators 1{y = c}·x_d, and 1{y = c}, which is not penalised: softmax regression.
     l2 : float or array of shape (n_weights,), default=1.0
-        Strength of the penalty ½·l2·w² against the *summed* log-likelihood.  With indicators, one
+        Strength of the penalty ½·l2·Σw² on the *summed* log-likelihood.  With indicators, one
         number.
     solver : {"auto", "newton", "lbfgs"}, default="auto"
+        ``auto`` chooses by the number of weights.
     tol : float, default=1e-8
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
+        Maximum number of steps of the solver; a fit that reaches it warns.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------

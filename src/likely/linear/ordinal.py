@@ -29,29 +29,29 @@ from likely.names import lookup
 
 @final
 class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseEstimator):
-    """Proportional odds, and its kin by other links.
+    """Cumulative-link models for ordered classes: proportional odds, and other links.
 
     It minimises −Σ wᵢ log P(Y = yᵢ | xᵢ) + l1·‖w‖₁ + ½·l2·‖w‖²; thresholds are never penalised.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}, default="logit"
-        How P(Y > j) follows b_j + wᵀx; a name, or a link of ``likely.links`` onto (0, 1).
+        Link between P(Y > j) and b_j + wᵀx: a name, or a link of ``likely.links`` onto (0, 1).
     l2 : float, array of one per column, or mapping from column to float, default=1.0
-        Ridge strength, on the scale of the summed log-likelihood.  0 is maximum likelihood.
+        Strength of the L2 penalty ½·l2·Σw² on the *summed* log-likelihood; 0 is maximum likelihood.
     order : sequence or None, default=None
         The classes from lowest to highest.  None is the order of y where it is an ordered
         categorical, else of the sorted labels.
     l1 : float, array of one per column, or mapping from column to float, default=0.0
-        Lasso strength.
+        Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
-        ``"auto"`` is Newton, proximal Newton with l1, L-BFGS above 2,000 parameters.
+        ``auto`` is Newton; with l1 proximal Newton; above 2,000 parameters L-BFGS.
     tol : float, default=1e-8
         Stop when the distance from the optimum, relative to max(1, |objective|), is below it.
     max_iter : int, default=100
-        Steps of the solver.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"
-        Where sums over rows are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------

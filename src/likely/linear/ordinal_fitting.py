@@ -135,8 +135,8 @@ def _refuse_empty(order: list[Any], classes: Array) -> None:
     for label in order:
         if label not in present:
             raise InvalidInput(
-                f"The order has the class {label!r}, which no row has; no data tell where its "
-                "thresholds are. Leave it out of the order, or give examples of it."
+                f"The order has the class {label!r}, which no row has, so its thresholds cannot "
+                "be estimated. Leave it out of the order, or give examples of it."
             )
 
 

@@ -53,25 +53,26 @@ class PenaltyPath(BaseEstimator):
     Parameters
     ----------
     model : LinearRegression, GLM, LogisticRegression, SoftmaxRegression or OrdinalRegression
-        What is fitted.  Its other settings stay as they are: along ``l1``, a ridge in ``l2`` too
-        (1 by default for classes; give l2=0.0 for the lasso).
+        The model that is fitted at each penalty.  Its other settings stay as they are: along
+        ``l1``, a ridge in ``l2`` too (1 by default for classes; give l2=0.0 for the lasso).
     along : {"l1", "l2", "both"}, default="l1"
-        Which strength moves.  A number in the model is replaced by λ; one per column, or by name,
-        is multiplied by it: columns of factor 0 are free.  ``both`` multiplies the model's own l1
-        and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
+        Which penalty varies along the path.  A number in the model is replaced by λ; one per
+        column, or by name, is multiplied by it: columns of factor 0 are free.  ``both`` multiplies
+        the model's own l1 and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
     n_penalties : int, default=100
-        How many, equally spaced in their logarithm.
+        Number of penalties, equally spaced in their logarithm.
     smallest : float, default=None
-        The last penalty, relative to the first; None is 1e-3, and 1e-7 along ``l2``.
+        The smallest penalty as a fraction of the largest; None is 1e-3, and 1e-7 along ``l2``.
     penalties : array, default=None
         Penalties to use instead, all above 0.
     cv : int, splitter, iterable or None, default=5
-        Folds: shuffled, and stratified for classes.  None computes the path and chooses nothing.
+        Number of folds (shuffled, and stratified for classes), or a splitter.  None computes the
+        path and chooses nothing.
     rule : {"one-standard-error", "best"}, default="one-standard-error"
-        The largest penalty whose held-out deviance is within one standard error of the least, or
-        that of the least.
+        Choose the largest penalty whose held-out deviance is within one standard error of the
+        smallest, or the penalty with the smallest.
     random_state : int, RandomState or Generator, default=None
-        Shuffles the folds; None is always the same shuffle.
+        Seed for the shuffled folds; None is always the same shuffle.
 
     Attributes
     ----------
@@ -331,5 +332,5 @@ def _refuse_firth(model: Any) -> None:
     if model.get_params(deep=False).get("firth", False):
         raise InvalidInput(
             "The model has firth=True, which takes the place of l1 and l2, so there is no penalty "
-            "to move. Use firth=False."
+            "to vary. Use firth=False."
         )

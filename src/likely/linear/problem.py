@@ -23,10 +23,8 @@ from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.linear import LinearObjective, Loss
 from likely.objectives.rows import Rows
 from likely.penalties import ElasticNet, Penalty
-from likely.solvers.choice import SearchProblem
+from likely.solvers.choice import SearchProblem, Shape
 from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
-
-MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
 
 
 @final
@@ -40,8 +38,7 @@ class Problem(SearchProblem):
     executor: Executor
     start_executor: Executor | None = None  # for the rows to start from, where they are few
     loss: Loss | None = None  # of one predictor, whose columns and rows can be opened
-    newton_limit: bool | None = None  # whether a Hessian is affordable; None is by its size
-    most_for_working_sets: float = np.inf  # parameters
+    n_predictors: int = 1  # with parameters of their own
     first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
@@ -63,27 +60,22 @@ class Problem(SearchProblem):
     def n_parameters(self) -> int:
         return int(self.objective.size)
 
+    @cached_property
+    def shape(self) -> Shape:
+        n = self.n_parameters
+        return Shape(
+            n_parameters=n,
+            n_rows=self.data.rows.n_rows or np.inf,
+            n_predictors=self.n_predictors,
+            rough=self.penalty.rough().value(np.ones(n)) > 0,
+            corners=bool(self.penalty.corners(n).any()),
+            has_columns=self.has_columns,
+            has_dual=self.has_dual,
+        )
+
     @property
     def intercepts(self) -> int:
         return int(self.data.framing.intercept and self.loss is not None)
-
-    @property
-    def rough(self) -> bool:
-        return self.penalty.rough().value(np.ones(self.n_parameters)) > 0
-
-    @property
-    def corners(self) -> bool:
-        return bool(self.penalty.corners(self.n_parameters).any())
-
-    @property
-    def newton_is_affordable(self) -> bool:
-        if self.newton_limit is not None:
-            return self.newton_limit
-        return self.n_parameters <= MOST_FOR_NEWTON
-
-    @property
-    def has_working_sets(self) -> bool:
-        return self.n_parameters <= self.most_for_working_sets
 
     @property
     def has_columns(self) -> bool:
@@ -143,7 +135,7 @@ class Problem(SearchProblem):
     def units(self, theta: Array) -> Preconditioner | None:
         if self.units_at is not None:
             return self.units_at(self, theta)
-        if self.n_parameters > MOST_FOR_NEWTON:
+        if not self.shape.hessian_is_affordable:
             return None
         return Triangular(
             robust_factor(self.on_start_rows.second_order(theta).hessian / self.share)

@@ -30,12 +30,13 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
-from likely.linear.closed_form import CLOSED_FORMS, fit_closed_form, suits_closed_form
+from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
 from likely.linear.penalty import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
+from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 
 
 class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
@@ -43,28 +44,34 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against ½ Σ (y − μ)²; one for all, one per
-        column, or by name.  scikit-learn's Ridge(alpha) is l2 = alpha, Lasso(alpha) is
-        l1 = alpha·n, ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and
-        l2 = n·alpha·(1 − l1_ratio).  A Gaussian prior of variance τ² on β, with noise of variance
-        σ², is l2 = σ²/τ².
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| added to ½ Σ (y − μ)².  One number for all columns, one
+        per column, or a mapping by name.  scikit-learn's Lasso(alpha) is l1 = alpha·n;
+        ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and l2 = n·alpha·(1 − l1_ratio).
+    l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L2 penalty ½·l2·Σβ² added to ½ Σ (y − μ)².  scikit-learn's Ridge(alpha) is
+        l2 = alpha.  A Gaussian prior of variance τ² on β, with noise of variance σ², is
+        l2 = σ²/τ².
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
-        (needs ``groups``); None computes none.
+        Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
+        ``clustered`` (needs ``groups``).  None computes none.
     solver : str, default="auto"
-        ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a search as in GLM.
+        ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a solver of GLM.
         ``auto`` takes the normal equations, and QR where columns nearly depend on one another.
-    tol, max_iter : float, int
-        When a search stops; see GLM.
+    tol : float, default=1e-8
+        Tolerance of an iterative solver, as in GLM.
+    max_iter : int, default=1000
+        Maximum number of steps of an iterative solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -141,7 +148,8 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
         fit: Any
-        if suits_closed_form(self, rows):
+        l1, n_columns = is_penalised(self.l1), rows.blocks.n_features
+        if choose_closed_form(self.solver, l1=l1, n_columns=n_columns):
             fit = fit_closed_form(self, rows)
         elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
             raise InvalidInput(

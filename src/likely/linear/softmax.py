@@ -44,31 +44,37 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
-        Strengths of the penalties l1·|w| and ½·l2·w² on the weights of every class, against the
-        *summed* log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or
-        more classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|w| on the weights of all classes, on the *summed*
+        log-likelihood.
+    l2 : float, array of shape (n_features,) or mapping, default=1.0
+        Strength of the L2 penalty ½·l2·Σw² on the weights of all classes, on the *summed*
+        log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or more
+        classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
         ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there are intercepts, and whether the penalties reach them.
+    fit_intercept : bool, default=True
+        Whether each class has an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercepts too.
     reference : label or None, default=None
         A class whose weights are held at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
     start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
-        Weights and intercepts to search from, such as ``class_coef_`` and ``class_intercept_`` of a
-        :class:`~likely.NaiveBayes`.  None is the constant model.  The optimum is the same.
+        Weights and intercepts from which the solver starts, such as ``class_coef_`` and
+        ``class_intercept_`` of a ``NaiveBayes``.  None is the constant model.  The optimum is the
+        same.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
-        and penalty; ``solution_.solver`` says which it was.
+        and penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, relative to max(1, |objective|), at which the search stops.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------

@@ -1,13 +1,9 @@
 """Softmax regression from rows at the door to one row of weights per class.
 
-    l1 = 0, few weights or few rows     Newton
-    l1 = 0, more                        L-BFGS in units in which the classes' common curvature is 1
-    l1 > 0, up to 5,000 weights         proximal Newton
-    l1 > 0, more                        FISTA
-
-The units of L-BFGS come in two steps.  ½XᵀX, which bounds the curvature everywhere, serves the
-first few; the curvature met there, the mean over classes of Σ p_k(1 − p_k)xxᵀ, serves the rest: a
-third of the passes that the bound alone would take.
+The solver is chosen as for every linear model (``solvers/choice.py``).  Where that is L-BFGS, it
+works in units in which the curvature that the classes share is 1.  They come in two steps.  ½XᵀX,
+which bounds the curvature everywhere, serves the first few; the curvature met there, the mean over
+classes of Σ p_k(1 − p_k)xxᵀ, serves the rest: a third of the passes of the bound alone.
 
 Where no penalty decides, weights are centred over classes.
 """
@@ -30,17 +26,11 @@ from likely.linear.problem import Problem
 from likely.linear.separation import Divergence, diverging
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.choice import Found, choose, solve
+from likely.solvers.choice import Found, Shape, choose, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
 
-MOST_FOR_NEWTON = 1500  # weights of all classes: the Hessian is a matrix of that size
-ALWAYS_NEWTON = 200  # weights
-WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
-ALWAYS_PAIRS = 20  # classes: a Hessian has a block for each two of them
-WORK_OF_PAIRS = 2e7  # rows times pairs of classes: beyond, L-BFGS is done before
-MOST_FOR_WORKING_SETS = 5000  # weights
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
 FIRST_TOL = 1e-4  # relative gap there
@@ -86,18 +76,18 @@ def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
     """Solve, warn of what a person should know, and centre what no penalty decides."""
-    problem, softmax = _problem(estimator, rows, n_classes, reference)
+    name = _solver_name(estimator, rows, n_classes - (reference is not None))
+    problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
     start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
-    name = choose(problem) if estimator.solver == "auto" else estimator.solver
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax = replace(softmax, tie=_tie(problem, softmax))
         problem = replace(problem, on=softmax)
     found = solve(
         problem,
         start,
-        solver=estimator.solver,
+        solver=name,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
         last=last,
@@ -107,22 +97,28 @@ def fit_softmax(
     return _in_user_units(problem, softmax, found)
 
 
+def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
+    """Known before the rows are framed: L-BFGS wants them as they are."""
+    if estimator.solver != "auto":
+        return str(estimator.solver)
+    rough = is_penalised(estimator.l1)
+    n_parameters = weighted * (rows.blocks.n_features + int(estimator.fit_intercept))
+    n_rows = rows.blocks.n_rows or np.inf
+    return choose(Shape(n_parameters, n_rows, weighted, rough=rough, corners=rough))
+
+
 def _problem(
-    estimator: Any, rows: LinearRows, n_classes: int, reference: int | None
+    estimator: Any, rows: LinearRows, n_classes: int, reference: int | None, *, centre: bool
 ) -> tuple[Problem, SoftmaxRows]:
     """What is minimised: framed rows, one penalty for all classes, and the units of L-BFGS."""
     weighted = n_classes - (reference is not None)
-    affordable = _hessian_is_affordable(weighted, rows.blocks)
-    by_gradients = estimator.solver == "lbfgs" or (
-        estimator.solver == "auto" and not affordable and not is_penalised(estimator.l1)
-    )
     data = framed(
         rows.blocks,
         rows.executor,
         names=rows.coding.names,
         intercept=estimator.fit_intercept,
         # a centred dense block is a copy, which costs as much as the product with ten classes
-        centre=not estimator.penalise_intercept and not by_gradients,
+        centre=centre and not estimator.penalise_intercept,
     )
     each = elastic_net(
         estimator,
@@ -140,20 +136,12 @@ def _problem(
         data,
         rows.executor,
         start_executor=Serial(),
-        newton_limit=affordable,
-        most_for_working_sets=MOST_FOR_WORKING_SETS,
+        n_predictors=weighted,
         first_steps=_first_steps,
         units_at=_units,
         steps_between_units=ROUND,
     )
     return problem, softmax
-
-
-def _hessian_is_affordable(weighted: int, blocks: Blocks) -> bool:
-    size, n_rows = weighted * (blocks.n_features + 1), blocks.n_rows or np.inf
-    if weighted > ALWAYS_PAIRS and n_rows * weighted**2 > WORK_OF_PAIRS:
-        return False
-    return size <= ALWAYS_NEWTON or (size <= MOST_FOR_NEWTON and n_rows * size**2 <= WORK_OF_NEWTON)
 
 
 def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> Array:

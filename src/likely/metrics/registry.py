@@ -87,7 +87,7 @@ def metric_for(kind: TargetKind, metric: str | Metric | Callable[..., float] | N
     found = metric_named(metric)
     if kind not in found.tasks:
         raise InvalidInput(
-            f"{found.name} is no metric of {kind} targets. Choose one of "
+            f"{found.name} is not a metric of {kind} targets. Choose one of "
             f"{', '.join(each.name for each in suited)}."
         )
     return found

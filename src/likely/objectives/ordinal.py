@@ -20,9 +20,10 @@ from typing import final
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor
+from scipy.linalg import LinAlgError
 
 from likely._typing import Array
+from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
@@ -176,7 +177,7 @@ def _class_sums(likelihood: Ordinal, block: Block, *values: Array) -> Array:
 
 def _is_positive_definite(hessian: Array) -> bool:
     try:
-        cho_factor(hessian)
+        factorise(hessian, hold=False)
     except LinAlgError:
         return False
     return True

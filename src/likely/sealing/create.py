@@ -96,12 +96,13 @@ def _check_terms(terms: SealTerms) -> None:
     is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
     if not by_index and not is_share:
         raise InvalidInput(
-            f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Take 0.2."
+            f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Use 0.2."
         )
     whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
     if not whole or terms.budget < 1:
         raise InvalidInput(
-            f"budget is {terms.budget!r}; expected a whole number of evaluations from 1 up. Take 1."
+            f"budget is {terms.budget!r}; expected a whole number of evaluations, at least 1. "
+            "Use 1."
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
@@ -118,7 +119,7 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     refuse_twins(table.column_names)
     if len(table.column_names) < 2:
         raise InvalidInput(
-            f"The table has the column {terms.target!r} alone; expected features beside the "
+            f"The table has the column {terms.target!r} alone; expected features besides the "
             "target. Check the delimiter of the file."
         )
     check_target(table.column(terms.target), terms.target)

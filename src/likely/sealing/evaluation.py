@@ -86,7 +86,7 @@ def final_look(
     seal.check()
     if again is not None and len(again.strip()) < REASON_LENGTH:
         raise InvalidInput(
-            f"again={again!r} is no reason; expected a sentence that explains why another "
+            f"again={again!r} is not a reason; expected a sentence that explains why another "
             "evaluation is needed. It is kept in the ledger and shown in the report."
         )
     label_file = seal.label_file(escrow)
@@ -223,7 +223,7 @@ def _score(
         raise LikelyError(
             f"Evaluation {commit['look']} is committed and could not be scored: "
             f"{failure.__name__} in the scorer of {scorer.name!r}. Once that is fixed, call final "
-            "again: it costs no other evaluation."
+            "again: it does not use another evaluation."
         )
     entry = seal.ledger.add("score", facts)
     seal.forget_predictions()

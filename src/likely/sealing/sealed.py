@@ -148,7 +148,7 @@ class Sealed:
         raise SealedData(f"{name} of a sealed test set cannot be set; seal the data again.")
 
     def __delattr__(self, name: str) -> Never:
-        raise SealedData(f"{name} of a sealed test set cannot be taken off.")
+        raise SealedData(f"{name} of a sealed test set cannot be removed.")
 
     def __getattr__(self, name: str) -> Never:
         if name.startswith("_"):

@@ -93,7 +93,7 @@ def _mask(rows: Array, n: int) -> Array:
     outside = rows[(rows < 0) | (rows >= n)]
     if outside.size:
         raise InvalidInput(
-            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Take it out of the list."
+            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Remove it from the list."
         )
     return np.isin(np.arange(n), rows)
 

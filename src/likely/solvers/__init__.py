@@ -1,6 +1,7 @@
 """Algorithms that improve parameters, and the one loop that drives them."""
 
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver, State
+from likely.solvers.choice import CLOSED_FORMS, SOLVERS, NamedSolver
 from likely.solvers.em import EM, ExpectationObjective
 from likely.solvers.gradient_descent import FixedStep, GradientDescent
 from likely.solvers.lbfgs import LBFGS
@@ -21,14 +22,17 @@ from likely.solvers.stopping import (
 )
 
 __all__ = [
+    "CLOSED_FORMS",
     "EM",
     "FISTA",
     "LBFGS",
+    "SOLVERS",
     "ExpectationObjective",
     "FirstOrder",
     "FixedStep",
     "GradientDescent",
     "Iterations",
+    "NamedSolver",
     "Negated",
     "Newton",
     "Patience",

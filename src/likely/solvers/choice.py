@@ -1,5 +1,6 @@
 """Which solver an objective gets, and how each is run: ``SOLVERS``, and the rules of "auto".
 
+    least squares, few columns           a closed form: normal-equations, or qr
     smooth, a Hessian is affordable      newton: one pass a step, standard errors for free
     smooth, otherwise                    lbfgs; sparse logistic rows in memory: the dual
     corners (l1 > 0)                     proximal-newton: totals on a working set
@@ -10,14 +11,13 @@
 A search on many rows starts from the optimum of some of them: the Newton steps that remain are
 quadratic, so two or three passes over all rows end it.
 
-To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``.
+To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; its tests read that.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -26,7 +26,7 @@ from likely._typing import Array
 from likely.cholesky import factorise
 from likely.errors import InvalidInput
 from likely.names import lookup
-from likely.solvers.base import SecondOrder, SmoothObjective, State
+from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
@@ -37,7 +37,17 @@ from likely.solvers.preconditioners import Preconditioner
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
 
+CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
+MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a few seconds
+CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
+MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
+MOST_OF_SEVERAL = 1500  # parameters of several predictors
+ALWAYS_NEWTON = 200  # parameters of several predictors
+WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
+ALWAYS_PAIRS = 20  # predictors
+WORK_OF_PAIRS = 2e7  # rows times pairs of predictors: beyond, L-BFGS is done before
+MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
 START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
@@ -53,11 +63,38 @@ class Found(NamedTuple):
     direction: Array | None = None  # the next Newton step, if the solver knows it
 
 
+class Shape(NamedTuple):
+    """What the rules of "auto" ask about an objective."""
+
+    n_parameters: int
+    n_rows: float = inf
+    n_predictors: int = 1  # with parameters of their own, as the classes of softmax regression
+    rough: bool = False  # whether the penalty is not smooth
+    corners: bool = False  # whether it has corners at 0, as l1 has
+    has_columns: bool = False  # whether columns of numbers are in memory
+    has_dual: bool = False  # whether it is logistic regression with one ridge on sparse rows
+
+    @property
+    def hessian_is_affordable(self) -> bool:
+        """Of several predictors it has a block for each two, and costs more than a gradient."""
+        n, k = self.n_parameters, self.n_predictors
+        if k == 1:
+            return n <= MOST_FOR_NEWTON
+        if k > ALWAYS_PAIRS and self.n_rows * k**2 > WORK_OF_PAIRS:
+            return False
+        return n <= ALWAYS_NEWTON or (n <= MOST_OF_SEVERAL and self.n_rows * n**2 <= WORK_OF_NEWTON)
+
+    @property
+    def has_working_sets(self) -> bool:
+        """Whether proximal Newton can hold a Hessian on the columns that matter."""
+        return self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
+
+
 class SearchProblem(ABC):
     """An objective with what the choice of a solver asks about it.
 
     ``columns`` and ``dual`` open the data beyond totals (decision 7); a problem that cannot
-    raises ``UnsupportedAccess`` there, and says so by ``has_columns`` and ``has_dual``.
+    raises ``UnsupportedAccess`` there, and its shape says so.
     """
 
     @property
@@ -77,39 +114,12 @@ class SearchProblem(ABC):
 
     @property
     @abstractmethod
-    def n_parameters(self) -> int: ...
+    def shape(self) -> Shape: ...
 
     @property
     @abstractmethod
     def intercepts(self) -> int:
         """How many of the last parameters are held last, being intercepts."""
-
-    @property
-    @abstractmethod
-    def rough(self) -> bool:
-        """Whether the penalty is not smooth."""
-
-    @property
-    @abstractmethod
-    def corners(self) -> bool:
-        """Whether the penalty has corners at 0, as l1 has."""
-
-    @property
-    @abstractmethod
-    def newton_is_affordable(self) -> bool: ...
-
-    @property
-    @abstractmethod
-    def has_columns(self) -> bool: ...
-
-    @property
-    @abstractmethod
-    def has_working_sets(self) -> bool:
-        """Whether proximal Newton can hold a Hessian on the columns that matter."""
-
-    @property
-    @abstractmethod
-    def has_dual(self) -> bool: ...
 
     @abstractmethod
     def columns(self) -> Any:
@@ -161,36 +171,47 @@ def solve(
     ``last``, where another search ended, is near the optimum, so that no rows need be tried first.
     """
     check_search(tol, max_iter)
-    name = choose(problem) if solver == "auto" else solver
-    run = lookup("solver", name, SOLVERS)
-    if problem.rough and name in SMOOTH_ONLY:
+    name = choose(problem.shape) if solver == "auto" else solver
+    entry = lookup("solver", name, SOLVERS)
+    if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
             f"solver={name!r} needs a smooth objective; l1 > 0 has a corner at 0. "
             "Use solver='proximal-newton', or leave it at 'auto'."
         )
     begin = start if last is None else last
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
-        if last is None and name in FROM_SOME_ROWS:
+        if last is None and entry.from_some_rows:
             begin = start_on_some_rows(problem, start)
-        found = run(problem, begin, tol, max_iter)
+        found = entry.run(problem, begin, tol, max_iter)
         # some rows, or those of the last fit, may lead to where the curvature of all has vanished
         stuck = not found.solution.converged and found.solution.n_iter < max_iter
         if begin is not start and stuck:
-            found = run(problem, start, tol, max_iter)
+            found = entry.run(problem, start, tol, max_iter)
     return found._replace(held=held_from_the_start(problem, start, found.held))
 
 
-def choose(problem: SearchProblem) -> str:
+def choose(shape: Shape) -> str:
     """The name of the solver that suits the penalty and the shape."""
-    if problem.rough:
-        if not problem.corners:
+    if shape.rough:
+        if not shape.corners:
             return "fista"
-        if not problem.newton_is_affordable and problem.has_columns:
+        if not shape.hessian_is_affordable and shape.has_columns:
             return "coordinate-descent"
-        return "proximal-newton" if problem.has_working_sets else "fista"
-    if problem.newton_is_affordable:
+        return "proximal-newton" if shape.has_working_sets else "fista"
+    if shape.hessian_is_affordable:
         return "newton"
-    return "dual-coordinate-descent" if problem.has_dual else "lbfgs"
+    return "dual-coordinate-descent" if shape.has_dual else "lbfgs"
+
+
+def choose_closed_form(solver: str, *, l1: bool, n_columns: int) -> bool:
+    """Whether least squares has a closed form, and it is asked for or pays."""
+    if solver in CLOSED_FORMS and l1:
+        raise InvalidInput(
+            f"solver={solver!r} was given with l1 > 0, which has no closed form. "
+            "Use solver='auto', or l1=0."
+        )
+    pays = solver == "auto" and not l1 and n_columns <= MOST_FOR_GRAM
+    return solver in CLOSED_FORMS or pays
 
 
 def check_search(tol: float, max_iter: int) -> None:
@@ -254,7 +275,7 @@ def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
 
 
 def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
-    n = problem.n_parameters
+    n = problem.shape.n_parameters
     if n > MOST_AT_ALL:
         raise InvalidInput(
             f"solver='newton' was given for {n:,} coefficients, whose Hessian would take "
@@ -288,38 +309,44 @@ def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter:
     return replace(solution, trace=trace, reason=reason)
 
 
-def _on_totals(
-    solver: Any, problem: SearchProblem, start: Array, tol: float, max_iter: int
-) -> Found:
-    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
-    return Found(state.theta, solution, None)
-
-
 def _on_data(
-    solver: Any,
-    door: Callable[[SearchProblem], Any],
-    problem: SearchProblem,
-    start: Array,
-    tol: float,
-    max_iter: int,
+    solver: Any, objective: Any, problem: SearchProblem, start: Array, tol: float, max_iter: int
 ) -> Found:
     """A solver that reads rows or columns as they came: θ goes there and back."""
-    objective = door(problem)
     solution, state = search(solver, objective, problem.to_data(start), tol=tol, max_iter=max_iter)
     problem.count_passes(float(solution.n_iter + 1))
     return Found(problem.from_data(state.theta), solution, None)
 
 
-SOLVERS: dict[str, Search] = {
-    "newton": _newton,
-    "lbfgs": _lbfgs,
-    "gradient-descent": partial(_on_totals, GradientDescent()),
-    "proximal-newton": partial(_on_totals, ProximalNewton()),
-    "fista": partial(_on_totals, FISTA()),
-    "coordinate-descent": partial(_on_data, CoordinateDescent(), lambda problem: problem.columns()),
-    "dual-coordinate-descent": partial(
-        _on_data, DualCoordinateDescent(), lambda problem: problem.dual()
+@final
+@dataclass(frozen=True, eq=False)
+class NamedSolver:
+    """An entry of ``SOLVERS``: the algorithm, and how a problem runs it."""
+
+    solver: Solver[Any, Any]
+    smooth_only: bool = False
+    from_some_rows: bool = False  # whose steps are worth more the nearer they start
+    door: Callable[[SearchProblem], Any] | None = None  # to the data, where totals are not enough
+    own_run: Search | None = None
+
+    def run(self, problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+        if self.own_run is not None:
+            return self.own_run(problem, start, tol, max_iter)
+        if self.door is not None:
+            return _on_data(self.solver, self.door(problem), problem, start, tol, max_iter)
+        objective = problem.objective
+        solution, state = search(self.solver, objective, start, tol=tol, max_iter=max_iter)
+        return Found(state.theta, solution, None)
+
+
+SOLVERS: dict[str, NamedSolver] = {
+    "newton": NamedSolver(Newton(), smooth_only=True, from_some_rows=True, own_run=_newton),
+    "lbfgs": NamedSolver(LBFGS(), smooth_only=True, own_run=_lbfgs),
+    "gradient-descent": NamedSolver(GradientDescent(), smooth_only=True),
+    "proximal-newton": NamedSolver(ProximalNewton()),
+    "fista": NamedSolver(FISTA()),
+    "coordinate-descent": NamedSolver(CoordinateDescent(), door=lambda problem: problem.columns()),
+    "dual-coordinate-descent": NamedSolver(
+        DualCoordinateDescent(), smooth_only=True, door=lambda problem: problem.dual()
     ),
 }
-SMOOTH_ONLY = {"newton", "lbfgs", "gradient-descent", "dual-coordinate-descent"}
-FROM_SOME_ROWS = {"newton"}  # whose steps are worth more the nearer they start

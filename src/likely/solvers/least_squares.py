@@ -19,10 +19,11 @@ from math import inf
 from typing import Self, final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from likely._typing import Array
 from likely.additive import Additive, FieldwiseAdditive
+from likely.cholesky import factorise, unit_diagonal
 
 MACHINE = float(np.finfo(np.float64).eps)
 
@@ -109,16 +110,10 @@ def solve_normal_equations(totals: GramTotals, l2: Array | float = 0.0) -> Least
     Columns that depend on one another within √ε send it to the solution of minimum norm.
     """
     gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
-    scale = _inverse_lengths(np.sqrt(np.diag(gram)))
-    correlation = scale[:, None] * gram * scale
-    condition = _condition_of_gram(correlation)
+    condition = _condition_of_gram(unit_diagonal(gram)[1])
     if condition * np.sqrt(MACHINE) > 1:
         return _from_gram(gram, totals)
-    right = (scale * totals.moment.T).T
-    try:
-        theta = (scale * cho_solve(cho_factor(correlation), right).T).T
-    except LinAlgError:
-        return _from_gram(gram, totals)
+    theta = factorise(gram).solve(totals.moment)
     explained = np.sum(theta * totals.moment, axis=0)
     rest = np.maximum(totals.squares - explained, 0.0)  # cancels when the fit is close
     return LeastSquares(theta, len(gram), (), condition, rest, "normal equations")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, final
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from likely._typing import Array
-from likely.cholesky import unit_diagonal
+from likely.cholesky import factorise
 
 # relative to a unit diagonal: directions in which the columns depend on one another keep some
 # curvature, and the factor of a matrix that is singular but for rounding exists
@@ -105,6 +105,7 @@ class PerClass(Preconditioner):
 
 def robust_factor(matrix: Array) -> Array:
     """The lower Cholesky factor of M, scaled to a unit diagonal and given a little jitter."""
-    scale, unit = unit_diagonal(matrix)
-    unit[np.diag_indices_from(unit)] = 1.0 + JITTER
-    return scale[:, None] * np.asarray(cholesky(unit, lower=True))
+    diagonal = np.diag(matrix)
+    added = np.where(diagonal > 0, JITTER * diagonal, 1.0 - diagonal)
+    found = factorise(matrix + np.diag(added), hold=False)
+    return found.lower / found.scale[:, None]

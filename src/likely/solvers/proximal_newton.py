@@ -26,9 +26,10 @@ from math import inf, isfinite
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from likely._typing import Array
+from likely.cholesky import factorise
 from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials, overshoots
 from likely.solvers.proximal import CompositeObjective
@@ -137,8 +138,8 @@ def minimise_model(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> t
     a, b = np.flatnonzero(l1 == 0), np.flatnonzero(l1 > 0)
     if not a.size:
         return _penalised(Q, c, l1, theta, tol)
-    factor = _scaled_factor(Q[np.ix_(a, a)])
-    explained = _scaled_solve(factor, np.column_stack([Q[np.ix_(a, b)], c[a]]))
+    free = factorise(Q[np.ix_(a, a)], hold=False)  # a held one would be sent to 0
+    explained = free.solve(np.column_stack([Q[np.ix_(a, b)], c[a]]))
     reduced_Q = Q[np.ix_(b, b)] - Q[np.ix_(b, a)] @ explained[:, :-1]
     reduced_c = c[b] - Q[np.ix_(b, a)] @ explained[:, -1]
     # a column that the free ones explain keeps a positive diagonal
@@ -170,10 +171,10 @@ def _jump(Q: Array, c: Array, l1: Array, theta: Array) -> Array:
         support = np.flatnonzero(theta)
         here, signs = theta[support], np.sign(theta[support])
         try:
-            factor = _scaled_factor(Q[np.ix_(support, support)])
+            factor = factorise(Q[np.ix_(support, support)], hold=False)
         except LinAlgError:
             return theta
-        target = _scaled_solve(factor, c[support] - l1[support] * signs)
+        target = factor.solve(c[support] - l1[support] * signs)
         turning = np.flatnonzero(target * signs <= 0)
         if not turning.size:
             theta[support] = target
@@ -232,15 +233,3 @@ def _direction(hessian: Array, here: _Evaluated, l1: Array, columns: Array) -> W
     decrease = -(float(np.dot(g, d)) + change)
     fall = decrease - 0.5 * float(np.dot(d, hessian @ d))
     return WorkingSetStep(d, max(decrease, 0.0), max(fall, 0.0), ended)
-
-
-def _scaled_factor(Q: Array) -> tuple[Array, tuple[Array, bool]]:
-    """The Cholesky factor of Q scaled to a unit diagonal: units of the columns do not matter."""
-    scale = 1.0 / np.sqrt(np.diag(Q))
-    return scale, cho_factor(scale[:, None] * Q * scale)
-
-
-def _scaled_solve(factor: tuple[Array, tuple[Array, bool]], right: Array) -> Array:
-    scale, cholesky = factor
-    column = scale if right.ndim == 1 else scale[:, None]
-    return np.asarray(column * cho_solve(cholesky, column * right))

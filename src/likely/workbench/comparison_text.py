@@ -98,8 +98,8 @@ def sentences(found: "Comparison") -> list[str]:
         )
     if found.left_out:
         parts.append(
-            f"Slow models that were not tried: {', '.join(found.left_out)}. Use everything=True "
-            "(--all)."
+            f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "
+            "everything=True in Python, --all on the command line."
         )
     return parts
 

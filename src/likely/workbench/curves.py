@@ -276,7 +276,7 @@ def _by_setting(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePo
         dimensions = space.dimensions
         if plan.of not in dimensions:
             raise InvalidInput(
-                f"{plan.of!r} has no usual range; those of {plan.name} that have one are "
+                f"{plan.of!r} has no default range; those of {plan.name} that have one are "
                 f"{', '.join(dimensions)}. Give the values: values=[…]."
             )
         values = dimensions[plan.of].grid(len(SHARES) + 1)

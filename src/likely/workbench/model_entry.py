@@ -168,7 +168,7 @@ class ModelEntry:
             return Space(self.space(Scale(rows, spread)))
         known = ", ".join(list(self.defaults())[:6])
         raise InvalidInput(
-            f"{self.name} has no usual space of settings; one was expected. Declare which settings "
+            f"{self.name} has no default search space; one was expected. Declare which settings "
             f"to search: space={{…}}, with names such as {known}; or train it as it is."
         )
 
@@ -254,7 +254,7 @@ def class_at(path: str) -> type[Any]:
         ) from None
     found = vars(module).get(name, getattr(module, name, None))
     if not isinstance(found, type):
-        what = "has no such name" if found is None else f"has {name}, which is no class"
+        what = "has no such name" if found is None else f"has {name}, which is not a class"
         raise InvalidInput(
             f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
             f"such as {EXAMPLE_PATH}. Correct the name."
@@ -263,7 +263,7 @@ def class_at(path: str) -> type[Any]:
     lacking = [method for method in needed if not callable(getattr(found, method, None))]
     if lacking:
         raise InvalidInput(
-            f"{path} is no estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
+            f"{path} is not an estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
             f"predict, get_params and set_params was expected, such as {EXAMPLE_PATH}. Name one."
         )
     return found

@@ -101,7 +101,7 @@ MODELS: dict[str, ModelEntry] = {
             BASELINE,
             "Constant",
             CLASS_KINDS | NUMBER_KINDS,
-            "The best constant: class shares, or the mean with its spread.",
+            "The baseline: class shares, or the mean with its spread.",
         ),
         ModelEntry(
             "naive-bayes",

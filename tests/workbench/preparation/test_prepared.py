@@ -229,7 +229,7 @@ def test_imputation_can_be_had_and_refused():
     assert not any(column.null_count or pd.isna(column).any() for column in table.columns)
     with pytest.raises(InvalidInput, match="contains NaN"):
         Prepared(LogisticRegression(), impute=False).fit(frame, y)
-    with pytest.raises(InvalidInput, match=r"impute='median' is no choice.*'auto'"):
+    with pytest.raises(InvalidInput, match=r"impute='median' is not a choice.*'auto'"):
         Prepared(LogisticRegression(), impute="median").fit(frame, y)
 
 

@@ -202,7 +202,7 @@ def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: P
         ({"minutes": 0}, "minutes=0; expected more than 0"),
         ({"space": {"shrinkge": [0.1]}}, "Did you mean 'shrinkage'"),
         ({"by_hand": [{"shrinkge": 0.1}]}, "Did you mean 'shrinkage'"),
-        ({"metric": "rmse"}, "rmse is no metric of classes targets"),
+        ({"metric": "rmse"}, "rmse is not a metric of classes targets"),
         ({"group": "target2"}, "Did you mean 'target'"),
         ({"by_time": "target2"}, "Did you mean 'target'"),
         ({"group": "target"}, "'target' is the target; another column was expected"),
@@ -222,7 +222,7 @@ def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
         tune(iris, "target", "discriminent")
     with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         tune(iris, "target", NaiveBayes)
-    with pytest.raises(InvalidInput, match="constant has no usual space of settings"):
+    with pytest.raises(InvalidInput, match="constant has no default search space"):
         tune(iris, "target", "constant")
 
 

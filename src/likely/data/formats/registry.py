@@ -67,8 +67,8 @@ class ParquetSource(Source):
         except (pa.ArrowException, OSError) as error:
             raise InvalidFile(
                 self.label,
-                f"a part cannot be read ({error}); a whole Parquet file was expected. "
-                "Fetch or write it again.",
+                f"a part cannot be read ({error}); a complete Parquet file was expected. "
+                "Download or write it again.",
             ) from None
 
     def select(self, names: Sequence[str]) -> "ParquetSource":
@@ -156,7 +156,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
         raise InvalidFile(
-            label, f"it is no whole Parquet file, as its name says ({error}). {do}"
+            label, f"it is not a complete Parquet file, as its name says ({error}). {do}"
         ) from None
     names = tuple(schema.names)
     for name in names:

@@ -33,9 +33,9 @@ NO_TEXT = (  # how a file begins, what it is, what to do
     (b"\x28\xb5\x2f\xfd", "packed with zstd", UNPACK),
     (b"%PDF", "a PDF document", "Export the table in it as CSV."),
     (b"\x89PNG", "a picture", "Name the file of the table."),
-    (b"<!DOCTYPE", "a web page", "Fetch the file itself, not the page about it."),
-    (b"<!doctype", "a web page", "Fetch the file itself, not the page about it."),
-    (b"<html", "a web page", "Fetch the file itself, not the page about it."),
+    (b"<!DOCTYPE", "a web page", "Download the file itself, not the web page about it."),
+    (b"<!doctype", "a web page", "Download the file itself, not the web page about it."),
+    (b"<html", "a web page", "Download the file itself, not the web page about it."),
 )
 FIRST_BYTES = 16  # hold every beginning above
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
@@ -81,8 +81,8 @@ class TextFile:
         except BROKEN_STREAM as error:
             raise InvalidFile(
                 self.label,
-                f"the file breaks off or is damaged ({error}); a whole file was expected. "
-                "Fetch or write it again.",
+                f"the file is cut short or damaged ({error}); a complete file was expected. "
+                "Download or write it again.",
             ) from None
 
 
@@ -108,7 +108,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
     if b"\0" in magic and not gzipped:
         raise InvalidFile(
             label,
-            "the file begins with NUL bytes, as UTF-16 and files that are no text have; text in "
+            "the file begins with NUL bytes, as UTF-16 and binary files do; text in "
             f"UTF-8 was expected. {TO_UTF_8}",
         )
     return TextFile(path, label, gzipped, spool)

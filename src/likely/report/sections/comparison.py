@@ -77,9 +77,9 @@ def _tried(found: Sequence[Record]) -> str:
 def _one(found: Record, kind: str | None) -> list[Block]:
     entries = [each for each in found["models"] if not each.get("problem")]
     failed = [each for each in found["models"] if each.get("problem")]
-    said = Text(_opening(found, kind))
+    opening = Text(_opening(found, kind))
     drawn = _interval_chart(found, entries[:MOST_DRAWN], title_of(found["metric"]))
-    blocks: list[Block] = [said if drawn is None else Gallery((said, drawn))]
+    blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     if found.get("left_out"):
@@ -90,8 +90,8 @@ def _one(found: Record, kind: str | None) -> list[Block]:
 def _folds(found: Record) -> str:
     repeats = f", repeated {found['repeats']} times" if found.get("repeats", 1) > 1 else ""
     seed = f", seed {found['seed']}" if found.get("seed") else ""
-    parted = split_text(found.get("group"), found.get("by_time"))
-    return f"{count(found['folds'], 'fold')}{repeats}{seed}{parted}"
+    split = split_text(found.get("group"), found.get("by_time"))
+    return f"{count(found['folds'], 'fold')}{repeats}{seed}{split}"
 
 
 def _opening(found: Record, kind: str | None) -> str:
@@ -190,12 +190,14 @@ def _interval_chart(found: Record, entries: Sequence[Record], metric: str) -> Pi
         few_ticks(ax.xaxis)
 
     scores = (estimate_cells(each["value"], *each["interval"])[0] for each in usable)
-    told = ", ".join(f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True))
+    values = ", ".join(
+        f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True)
+    )
     caption = "Scores with 95 % intervals. The dashed line is the baseline."
     if not all(window.holds(each["value"]) for each in usable):
         caption += " An arrow marks a score outside the axis."
     size = (4.8, 0.9 + 0.27 * len(usable))
-    return picture(draw, f"{metric} of each model: {told}.", caption=caption, size=size)
+    return picture(draw, f"{metric} of each model: {values}.", caption=caption, size=size)
 
 
 def _line(ax: Any, i: int, each: Record, window: _Window) -> None:

@@ -139,19 +139,21 @@ def _drawn(shown: _CurvePlot) -> Picture:
         if curve.get("constant") is not None:
             dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
             ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
-        for k, (place, said) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
+        for k, (place, name) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
-            ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=said)
+            ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=name)
         _ticks(ax, shown)
         ax.set(xlabel=shown.axis, ylabel=capitalised(shown.title))
         legend_above(ax, 2)
 
     last = points[-1]["validation"] if points else None
-    told = "; ".join([f"at the end {number(last)} on held-out rows", *(m[1] for m in shown.marks)])
+    values = "; ".join(
+        [f"at the end {number(last)} on held-out rows", *(m[1] for m in shown.marks)]
+    )
     label = (
         f"{capitalised(shown.title)} of {curve.get('model', 'the model')} by {shown.axis.lower()}"
     )
-    return picture(draw, f"{label}; {told}.", caption=_caption(shown))
+    return picture(draw, f"{label}; {values}.", caption=_caption(shown))
 
 
 def _ticks(ax: Any, shown: _CurvePlot) -> None:
@@ -200,7 +202,7 @@ def _caption(shown: _CurvePlot) -> str:
         "size": f"Learning curve{name.rstrip(',')}.",
         "iterations": f"Score{name} by iteration.",
     }
-    said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
+    text = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
     folds = f" of all {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
     folds += split_text(curve.get("group"), curve.get("by_time"))
     failed = len(curve["points"]) - len(shown.points)
@@ -208,4 +210,4 @@ def _caption(shown: _CurvePlot) -> str:
     far = "".join(
         f" {what} is outside the axis." for place, what in shown.marks if not shown.has(place)
     )
-    return f"{said} Bands are 95 % intervals of the held-out rows{folds}.{gone}{far}"
+    return f"{text} Bands are 95 % intervals of the held-out rows{folds}.{gone}{far}"

@@ -176,11 +176,15 @@ def _is_words(held: Validation, name: str) -> bool:
 
 
 def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:
-    said = each["predicted"]
-    told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
+    predicted = each["predicted"]
+    prediction = (
+        f"{predicted['class']} ({number(predicted['p'])})"
+        if "class" in predicted
+        else number(predicted["mean"])
+    )
     loss = "∞" if each["loss"] is None else number(each["loss"])
     first, cells = (
         [shortened(cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
         for names in (own, shown)
     )
-    return *first, str(each["row"]), cell(each["truth"]), told, loss, *cells
+    return *first, str(each["row"]), cell(each["truth"]), prediction, loss, *cells

@@ -37,22 +37,24 @@ def model_page(facts: RunFacts) -> Section | LeftOut:
     return Section("model", TITLE, tuple(_blocks(facts.description)))
 
 
-def _blocks(told: Description) -> list[Block]:
-    blocks: list[Block] = [Text(f"{told.title}.{_shares(told)}")]
-    if told.fit:
-        blocks.append(Facts(tuple((capitalised(fact.name), fact.written) for fact in told.fit)))
-    for table in told.tables:
+def _blocks(description: Description) -> list[Block]:
+    blocks: list[Block] = [Text(f"{description.title}.{_shares(description)}")]
+    if description.fit:
+        blocks.append(
+            Facts(tuple((capitalised(fact.name), fact.written) for fact in description.fit))
+        )
+    for table in description.tables:
         if table.key == "steps":
             blocks.append(Heading("Preparation of the columns"))
         blocks += _table(table)
-    blocks += [Remark(capitalised(note), tone="note") for note in told.notes]
-    for part in told.parts:
+    blocks += [Remark(capitalised(note), tone="note") for note in description.notes]
+    for part in description.parts:
         blocks += [Heading(part.title), *_blocks(part)[1:]]
     return blocks
 
 
-def _shares(told: Description) -> str:
-    pairs = list(zip(told.groups, told.shares, strict=False))
+def _shares(description: Description) -> str:
+    pairs = list(zip(description.groups, description.shares, strict=False))
     if not pairs:
         return ""
     shown = ", ".join(f"{shortened(group, LONGEST_DRAWN)} {p:.2f}" for group, p in pairs)
@@ -87,7 +89,8 @@ def _table(table: NamedTable) -> list[Block]:
 def _lists(table: NamedTable) -> TableBlock:
     """The rows that matter most to each group."""
     rows = tuple(
-        (shortened(group, LONGEST_NAME), told) for group, told in by_group(table, MOST_PER_GROUP)
+        (shortened(group, LONGEST_NAME), contents)
+        for group, contents in by_group(table, MOST_PER_GROUP)
     )
     return TableBlock(("group", f"most informative {table.noun}s"), rows, left=2)
 
@@ -131,12 +134,12 @@ def _forest(table: NamedTable, estimated: set[int]) -> Picture:
         ax.set_xlabel("Coefficient")
 
     pairs = zip(shown, values, strict=True)
-    told = ", ".join(f"{table.rows[i][0]} {number(estimate)}" for i, (estimate, _, _) in pairs)
+    estimates = ", ".join(f"{table.rows[i][0]} {number(estimate)}" for i, (estimate, _, _) in pairs)
     caption = "Coefficients with 95 % intervals; grey if the interval contains 0."
     if len(slopes) > len(shown):
         caption += f" The {len(shown)} largest in standard errors."
     size = (4.8, 0.8 + 0.25 * len(shown))
-    return picture(draw, f"Coefficients: {told}.", caption=caption, size=size)
+    return picture(draw, f"Coefficients: {estimates}.", caption=caption, size=size)
 
 
 def _more(n: int, most: int, noun: str) -> str:

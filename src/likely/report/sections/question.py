@@ -72,12 +72,12 @@ def command(facts: RunFacts) -> Section | LeftOut:
     given = facts.run.get("command")
     if not given:
         return LeftOut("Command", "it was not recorded")
-    said = str(given)
-    seeded = re.search(r"(^|\s)--seed[\s=]", said) is not None
+    line = str(given)
+    seeded = re.search(r"(^|\s)--seed[\s=]", line) is not None
     if not seeded and facts.run.get("seed") is not None:
-        said = f"{said} --seed {facts.run['seed']}"
+        line = f"{line} --seed {facts.run['seed']}"
     text = "The same command on the same data, with the same versions, gives the same model."
-    return Section("command", "Command", (Text(text), CodeBlock(said)))
+    return Section("command", "Command", (Text(text), CodeBlock(line)))
 
 
 def evaluations(facts: RunFacts) -> str:
@@ -125,11 +125,11 @@ def _task(facts: RunFacts) -> str:
     if kind is None:
         return ""
     reason = task.get("reason")
-    said = KINDS.get(str(kind), str(kind))
+    words = KINDS.get(str(kind), str(kind))
     if not reason or reason == "it was given":
-        return said
+        return words
     about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
-    return f"{said}, because {about}"
+    return f"{words}, because {about}"
 
 
 def _model(run: Any) -> str:
@@ -141,16 +141,16 @@ def _model(run: Any) -> str:
         for key, value in (run.get("parameters") or {}).items()
         if key != INSIDE and key not in UNSHOWN
     }
-    told = ", ".join(
+    settings = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
     )
-    return f"{name} with {told}" if told else f"{name}, default settings"
+    return f"{name} with {settings}" if settings else f"{name}, default settings"
 
 
 def _time(run: Any) -> str:
     """``2026-01-31 09:30:00 UTC``."""
-    said = str(run.get("time", "not recorded"))
-    return said.replace("T", " ").replace("+00:00", " UTC")
+    time = str(run.get("time", "not recorded"))
+    return time.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _size_and_findings(look: Record, n: int) -> str:

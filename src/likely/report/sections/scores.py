@@ -54,10 +54,10 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     level = percent_level(final.get("level", 0.95))
     first = (SEALED, f"{level} interval", "baseline") if sealed else ()
     head = ("metric", *first, HELD, "95 % interval", "baseline")
-    said = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
+    notes = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
-        said += [*_about_two(validation), *_about_median(validation)]
-    return TableBlock(head, tuple(rows), caption=" ".join([*said, *_about_infinite(infinite)]))
+        notes += [*_about_two(validation), *_about_median(validation)]
+    return TableBlock(head, tuple(rows), caption=" ".join([*notes, *_about_infinite(infinite)]))
 
 
 def _cells(found: Record) -> list[str]:

@@ -66,8 +66,8 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     found = verdict_of(facts)
     if found is None:
         return LeftOut("Result", "the run has no score, because no rows were held out")
-    said = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
-    remark = Remark(said, tone=found.tone)
+    text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
     if found.constant is not None and isfinite(found.low + found.high + found.constant):
         blocks = [Gallery((remark, _ruler(found)))]

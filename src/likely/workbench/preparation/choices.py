@@ -54,7 +54,7 @@ def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
     for name, choice in (("impute", impute), ("scale", scale)):
         if not any(choice is each or (choice == each == "auto") for each in CHOICES):
             raise InvalidInput(
-                f"{name}={choice!r} is no choice; expected 'auto', True or False. "
+                f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
     tags = get_tags(model).input_tags
@@ -193,8 +193,9 @@ def _refuse_numbers(name: str, levels: Array) -> None:
     number = ordered[int(numbers.argmax())]
     raise InvalidInput(
         f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
-        "Numbers, or words, were expected. Convert it, with what is no number left missing; "
-        "declare it a category (category=, or --category) if they are names of groups; or drop it."
+        "Numbers, or words, were expected. Convert it, and leave cells that are not numbers "
+        "missing; declare it a category (category=, or --category) if they are names of "
+        "groups; or drop it."
     )
 
 
