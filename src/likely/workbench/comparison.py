@@ -60,8 +60,7 @@ class Entry:
         """The values of the other metrics, by name."""
         if self.score is None:
             return {}
-        name = self.score.metric
-        return {other: e.value for other, e in self.score.estimates.items() if other != name}
+        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
 
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in the types that JSON has."""
@@ -373,11 +372,9 @@ def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
     for model in [models] if alone else models:
         entry = entry_for(model)
         name, estimator = entry.name, entry.build(task, seed=seed)
-        if entry.example is None:
-            found[name] = estimator
-            continue
         count = sum(known == name or known.startswith(f"{name} ") for known in found)
-        found[name if not count else f"{name} {count + 1}"] = estimator
+        again = count and entry.example is not None
+        found[f"{name} {count + 1}" if again else name] = estimator
     return found
 
 
