@@ -24,7 +24,7 @@ from likely.spaces import (
     Space,
     space_from,
 )
-from likely.workbench.held_out import with_settings
+from likely.workbench.cross_validation import with_settings
 from likely.workbench.models import BASELINE, MODELS, space_of
 from likely.workbench.predictions import predict_for
 from likely.workbench.search.study import tune

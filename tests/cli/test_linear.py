@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import likely as lk
-from likely.data import memory
+from likely.data import arrow
 from likely.data.split import split_mask
 from likely.workbench import dataset
 
@@ -186,7 +186,7 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypatch, words):
     here = likely("train", file, *words, "--json").json["result"]
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
-    monkeypatch.setattr("likely.workbench.one_part.CHUNK_ROWS", 11)
+    monkeypatch.setattr("likely.workbench.held_out.CHUNK_ROWS", 11)
     there = likely("train", file, *words, "--json").json["result"]
     assert there["columns"] == here["columns"]
     assert len(here["scores"]["measures"]) >= 2
@@ -310,7 +310,7 @@ REFUSED = [
     ("train claims.csv glm --target amount --set response=poison", 2, "'poisson'", None),
     ("train claims.csv glm --target amount --set link=logitt", 2, "'logit'", None),
     (
-        "train gaps.csv linear --target y --weight a",
+        "train gaps.csv linear --target y --clusters a",
         2,
         "Column 'b' has a missing cell in row 3",
         None,
@@ -350,7 +350,7 @@ def test_a_gap_at_prediction_names_its_row_of_the_table(likely, tmp_path, monkey
     likely("train", "whole.csv", "linear", "--target", "y")
     gaps = [f"{i},{'' if i == 32 else 1}" for i in range(40)]
     (tmp_path / "new.csv").write_text("a,b\n" + "\n".join(gaps) + "\n")
-    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(arrow, "CHUNK_ROWS", 7)
     outcome = likely("predict", "@last", "new.csv", "-o", "out.csv")
     assert outcome.exit == 2
     assert "Column 'b' has a missing cell in row 33" in " ".join(outcome.err.split())

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.main import VERBS
-from likely.workbench.given_data import BUILTIN, builtin_table
+from likely.cli.models import model_named, parameters, trainable
+from likely.workbench.opening import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
@@ -121,7 +121,7 @@ def test_jobs_hold_for_the_command_only(likely, monkeypatch):
 
 @pytest.mark.parametrize("words", [["--no-color"], []])
 def test_colours_can_be_turned_off(monkeypatch, words):
-    from likely.cli.settings import Settings
+    from likely.cli.terminal import Settings
 
     monkeypatch.setenv("NO_COLOR", "" if words else "1")
     assert Settings(no_color=bool(words)).color is False

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.cli.assignments import model_named, trainable
+from likely.cli.models import model_named, trainable
 from likely.workbench import dataset
 
 

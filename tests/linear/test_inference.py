@@ -13,8 +13,7 @@ from scipy.special import ndtri, stdtrit
 from sklearn.exceptions import NotFittedError
 
 import likely
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, RedundantColumns, UnknownName

@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.schema import Schema
 from likely.distributions import (
     EXPONENTIAL_FAMILIES,

@@ -11,10 +11,10 @@ from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
+from likely.workbench.cross_validation import Loop, cross_validate
 from likely.workbench.curves import learning_curve
-from likely.workbench.dataset import dataset
-from likely.workbench.held_out import Loop, cross_validate
 from likely.workbench.look.look import look
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
 from likely.workbench.validation import validation_of
@@ -60,7 +60,7 @@ def held_out(model, table, task, folds=None):
     places = np.flatnonzero(task.known(table))
     rows = dataset(table, task.target).of_task(task)
     folds = rows.folds(5) if folds is None else folds
-    held = cross_validate(model, Loop(rows.learned, task, folds)).held
+    held = cross_validate(model, Loop(rows, folds)).held
     return validation_of(held, rows.learned, held.score(), places=places)
 
 

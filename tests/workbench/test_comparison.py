@@ -14,9 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.workbench.dataset import dataset
-from likely.workbench.fold_totals import merged_fits
+from likely.workbench.cross_validation import merged_fits
 from likely.workbench.models import entries_for
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 
 ALLOWED_SECONDS = 30.0  # of the processors, on 7,000 rows of 20 columns
@@ -129,7 +129,7 @@ def test_merged_totals_give_what_refitting_gives(calibrate, smoothing):
     rows = dataset(mixed(), "y").with_task()
     folds = rows.folds(n_folds=4, repeats=1, seed=3)
     model = Prepared(lk.NaiveBayes(calibrate=calibrate, smoothing=smoothing))
-    fits = merged_fits(model, rows.table, rows.task, folds.fold_of_rows(0))
+    fits = merged_fits(model, rows, folds.fold_of_rows(0))
     assert fits is not None
     for fit, fold in zip(fits, folds, strict=True):
         held = rows.table.take(fold.test).drop_columns(["y"])
@@ -147,10 +147,10 @@ def test_what_only_one_fold_holds_is_not_merged():
     rows = dataset(frame, "y").with_task()
     fold = rows.folds(n_folds=4, repeats=1, seed=0).fold_of_rows(0)
     model = Prepared(lk.NaiveBayes())
-    assert merged_fits(model, rows.table, rows.task, fold) is None
+    assert merged_fits(model, rows, fold) is None
     lonely = frame.assign(town="a", spike=np.arange(300) == 7)
     rows = dataset(lonely, "y").with_task()
-    assert merged_fits(model, rows.table, rows.task, fold) is None
+    assert merged_fits(model, rows, fold) is None
     found = lk.compare(frame, "y", {"nb": lk.NaiveBayes()}, folds=4, repeats=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategories)

@@ -14,8 +14,7 @@ from typing import Any, final
 import click
 
 import likely
-from likely.cli.settings import Settings
-from likely.cli.terminal import wrapped
+from likely.cli.terminal import Settings, wrapped
 from likely.errors import LikelyError
 from likely.formatting import printable
 from likely.json_files import as_json

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
     from likely.runs import Run

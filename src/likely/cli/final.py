@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     if not run.folder.is_as_written():
         raise Refusal(

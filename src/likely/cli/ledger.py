@@ -5,8 +5,7 @@ import shlex
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import heading, table, wrapped
+from likely.cli.terminal import Settings, global_options, heading, table, wrapped
 from likely.formatting import count, short_hash
 
 BEFORE_DETAILS = 38  # letters of the columns before the details of a line

@@ -20,7 +20,7 @@ import click
 
 import likely
 from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_failure
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from likely.runs import Run
     from likely.workbench.dataset import Dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone
 
 Chunk = dict[str, list[Any]]  # columns of equal length
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -45,11 +45,10 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
     """
     from likely.cli.options import DataOptions
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone, dataset
     from likely.workbench.predictions import probability_labels
 
     _refuse_json_on_stdout(settings, output)
@@ -106,7 +105,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
     from pathlib import Path
 
-    from likely.workbench.given_data import BUILTIN
+    from likely.workbench.opening import BUILTIN
 
     given, wanted = Path(data), Path(output)
     if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
@@ -123,10 +122,10 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
 
 def _prediction_chunks(run: "Run", data: "Dataset", columns: list[str]) -> Iterator[Chunk]:
     """The predictions and, where they are among the columns, probabilities, chunk by chunk."""
-    from likely.data.memory import CHUNK_ROWS
+    from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
     names, read = list(map(str, model.feature_names_in_)), model.columns_read()
@@ -203,7 +202,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
     from difflib import get_close_matches
 
     from likely.inputs.tables import names_in_fit
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     known = names_in_fit(run.model)
     if known is None:

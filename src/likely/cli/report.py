@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import wrapped
+from likely.cli.terminal import Settings, global_options, wrapped
 from likely.formatting import count
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from likely.cli.options import DataOptions
     from likely.data.source import Source
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.roles import Roles
+    from likely.workbench.dataset import Dataset, Roles
     from likely.workbench.task import Task
 
 
@@ -49,7 +48,7 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
-        from likely.workbench.given_data import BUILTIN
+        from likely.workbench.opening import BUILTIN
 
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]
@@ -121,7 +120,7 @@ def settings_with_order(
     data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.assignments import value_of
+    from likely.cli.models import value_of
     from likely.data.source import column_index
 
     if data.order is None or not chosen.is_ordinal:
@@ -293,6 +292,6 @@ def _refuse(message: str, next: str = "likely train --help") -> NoReturn:
 
 
 def _names_for(kind: TargetKind) -> str:
-    from likely.cli.assignments import trainable
+    from likely.cli.models import trainable
 
     return ", ".join(entry.name for entry in trainable() if kind in entry.suits)

@@ -14,7 +14,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, gathered
-from likely.cli.settings import Settings
+from likely.cli.terminal import Settings
 from likely.errors import BrokenLedger, UnusableRun
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def scored_elsewhere(
     holds sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.metrics import constant_prediction, metrics_for, score_of
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
     from likely.workbench.predictions import predict_for, truth_of
     from likely.workbench.task import task_of_fit
 
@@ -151,7 +151,7 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
     from likely.cli.terminal import wrapped
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(

@@ -93,22 +93,22 @@ def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False
     return column
 
 
-def check_weight(sample_weight: Any, *, n_rows: int) -> Array | None:
+def check_weight(sample_weight: Any, *, n_rows: int, what: str = "sample_weight") -> Array | None:
     """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
     if sample_weight is None:
         return None
-    weight = _number_per_row(sample_weight, "sample_weight", n_rows)
+    weight = _number_per_row(sample_weight, what, n_rows)
     bad = ~((weight >= 0) & (weight < np.inf))
     if bad.any():
         row = int(bad.argmax())
         raise InvalidInput(
-            f"Negative values in data passed to `sample_weight`, or NaN or infinity: row {row} has "
+            f"Negative values in data passed to `{what}`, or NaN or infinity: row {row} has "
             f"{weight[row]:g}; weights are finite and 0 or more. Fix it, or drop the row."
         )
     if not weight.any():
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number; "
-            f"all {n_rows} are 0. Give a row a positive weight, or leave sample_weight out."
+            f"all {n_rows} are 0. Give a row a positive weight, or leave {what} out."
         )
     return weight
 

@@ -15,8 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial
 from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.inputs.estimators import generator

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows, refuse_gaps

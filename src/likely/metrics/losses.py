@@ -14,8 +14,7 @@ from typing import final
 
 from likely.intervals import Estimate
 from likely.metrics.base import Metric
-from likely.metrics.classes import LogLoss
-from likely.metrics.confusion import Accuracy
+from likely.metrics.classes import Accuracy, LogLoss
 from likely.metrics.numbers import RMSE, LogLikelihood
 
 

@@ -59,6 +59,16 @@ class Truth:
             offset=_rows(self.offset, index),
         )
 
+    def moved_by(self, offset: Array, link: str) -> "Truth":
+        """The same rows, with means that offsets move on the scale of a link.
+
+        They multiply the mean under the log link and are added to it under the identity; under
+        other links a constant cannot follow them.
+        """
+        if link == "log":
+            return replace(self, exposure=np.exp(offset))
+        return replace(self, offset=offset) if link == "identity" else self
+
     @classmethod
     def joined(cls, parts: "Sequence[Truth]") -> "Truth":
         """Rows of several parts, one after the other; all have the same classes and kind."""

@@ -7,8 +7,17 @@ from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.callables import CallableMetric, function_at
-from likely.metrics.classes import Brier, LogLoss, RankedProbability, RankError
-from likely.metrics.confusion import F1, Accuracy, BalancedAccuracy, Kappa, MacroF1
+from likely.metrics.classes import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    Kappa,
+    LogLoss,
+    MacroF1,
+    RankedProbability,
+    RankError,
+)
 from likely.metrics.numbers import (
     MAE,
     RMSE,

@@ -106,8 +106,8 @@ def part_modules() -> list[str]:
         for package in (distributions, generative, likelihoods)
         for module in iter_modules(package.__path__)
     ]
-    executors = [entry.partition(":")[0] for entry in EXECUTORS.values()]
-    return [*inside, *PART_MODULES, *executors]
+    executors = [executor.__module__ for executor in EXECUTORS.values()]
+    return list(dict.fromkeys([*inside, *PART_MODULES, *executors]))
 
 
 def defined_parts(module: str) -> Iterator[type[Any]]:

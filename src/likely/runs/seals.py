@@ -34,7 +34,7 @@ class LedgerFacts:
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     """The facts of its seal that a RUN keeps, so that a shortened ledger is noticed."""
-    from likely.data.digest import digest_of_file
+    from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
 
     seal.check()
@@ -55,7 +55,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
 
 def seal_of(run: "Run") -> "SealFolder | None":
     """The seal that a run was trained on: where it was, or by its hash, in this folder."""
-    from likely.data.digest import digest_of_file
+    from likely.data.arrow import digest_of_file
     from likely.sealing.folder import SealFolder, seals_in
     from likely.sealing.ledger import MANIFEST
 

@@ -65,6 +65,9 @@ class SealTerms:
     seed: int
     kind: str | None = None  # of the target; None is as its values say
     order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
+    weight: str | None = None  # columns that come with a row beside its features
+    offset: str | None = None
+    exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
 
@@ -211,6 +214,9 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
         "escrow": terms.escrow is not None,
         "kind": terms.kind,
         "order": terms.order,
+        "weight": terms.weight,
+        "offset": terms.offset,
+        "exposure": terms.exposure,
         "dropped": terms.dropped,
         "categories": terms.categories,
     }

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from likely.data.digest import digest_of_file
+from likely.data.arrow import digest_of_file
 from likely.errors import BrokenLedger
 from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import Manifest, canonical

@@ -14,20 +14,20 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.kinds import TargetKind
 from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
 from likely.metrics.registry import BESIDE
 from likely.workbench.comparison_text import html_of, text_of
-from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.cross_validation import Loop, Repeat, cross_validate_all
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds
-from likely.workbench.held_out import Loop, Repeat, cross_validate_all
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
+from likely.workbench.opening import dataset
 from likely.workbench.paired import Paired, standings
 from likely.workbench.preparation.prepared import prepared
-from likely.workbench.search.question import executor_of_trials
 from likely.workbench.task import Task
 
 
@@ -60,8 +60,7 @@ class Entry:
         """The values of the other metrics, by name."""
         if self.score is None:
             return {}
-        name = self.score.metric
-        return {other: e.value for other, e in self.score.estimates.items() if other != name}
+        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
 
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in the types that JSON has."""
@@ -184,6 +183,7 @@ class Comparison:
             "test_per_train": folds.test_per_train,
             "group": self.rows.group,
             "by_time": self.rows.by_time,
+            "beside": self.rows.roles.beside(),
             "best": self.best.name,
             "models": [each.facts() for each in self.entries],
             "left_out": list(self.left_out),
@@ -203,6 +203,9 @@ def compare(
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -236,6 +239,11 @@ def compare(
         A column whose equal values are never on both sides of a fold, and which is no feature.
     by_time : str, optional
         A column by which rows are predicted from earlier ones.  A seal remembers both.
+    weight : str, optional
+        A column of weights: a row of weight 2 counts twice, in each fit and in the scores.
+    offset, exposure : str, optional
+        Columns that move a prediction: the first is added to the linear predictor, the second
+        multiplies the mean.  A model that does not take them fails.  A seal remembers all three.
     kind : str, optional
         The kind of task: binary, classes, ordinal, count, positive or real.  If not given, a seal
         remembers it, the target's own values say it, or the models do where they need another.
@@ -273,24 +281,28 @@ def compare(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
-    )
-    rows.refuse_roles("compare")
-    rows.refuse_sealed_rows("compare")
-    rows = rows.with_task(models)
+    ).for_models(models, "compare")
     task = rows.settled
     estimators, left_out = _estimators(models, task, seed=seed, everything=everything)
     main = metric_for(task.kind, metric)
     beside = tuple(METRICS[name] for name in BESIDE[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
-    loop = Loop(rows.learned, task, plan, main)
+    loop = Loop(rows, plan, main)
     tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
-    for found in cross_validate_all(estimators, loop, executor_of_trials(executor, rows.table)):
+    for found in cross_validate_all(
+        estimators, loop, executor_of_fits(executor, rows.table.nbytes)
+    ):
         for name, each in found.items():
             tallies[name].take(each, (main, *beside))
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
-    return Comparison(ranked, rows, main, beside, plan, left_out, _unseen(rows, plan))
+    whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
+    unseen = tuple(task.classes[code] for code in whole)
+    return Comparison(ranked, rows, main, beside, plan, left_out, unseen)
 
 
 @final
@@ -359,23 +371,10 @@ def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
     for model in [models] if alone else models:
         entry = entry_for(model)
         name, estimator = entry.name, entry.build(task, seed=seed)
-        if entry.example is None:
-            found[name] = estimator
-            continue
         count = sum(known == name or known.startswith(f"{name} ") for known in found)
-        found[name if not count else f"{name} {count + 1}"] = estimator
+        again = count and entry.example is not None
+        found[f"{name} {count + 1}" if again else name] = estimator
     return found
-
-
-def _unseen(rows: Dataset, folds: Folds) -> tuple[Any, ...]:
-    """The classes that a fold held out whole."""
-    task = rows.settled
-    if not task.has_classes:
-        return ()
-    codes, found = task.codes(rows.table), set()
-    for fold in folds:
-        found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
-    return tuple(task.classes[k] for k in sorted(found))
 
 
 def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:

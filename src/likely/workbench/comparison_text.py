@@ -59,8 +59,10 @@ def titles(found: "Comparison") -> list[str]:
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
+    beside = "".join(f", {role} {name}" for role, name in rows.roles.beside().items())
     return [
-        f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
+        f"{rows.label}: {rows.table.num_rows:,} rows{without}, "
+        f"target {task.target} ({what}){beside}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "'95 % interval' is that of the held-out rows; p is from the paired t-test over folds, "

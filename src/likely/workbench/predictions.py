@@ -8,7 +8,6 @@ written down before a label is opened, and ``with_density`` adds the rest.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -130,16 +129,9 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
     return predictive_family(model.best_estimator_) if isinstance(model, FittedSearch) else None
 
 
-def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
-    """The truth of rows whose means are moved by offsets on the scale of the model's link.
-
-    They multiply the mean under the log link and are added to it under the identity; under other
-    links a constant cannot follow them.
-    """
-    link = model.offset_link()
-    if link == "log":
-        return replace(truth, exposure=np.exp(offset))
-    return replace(truth, offset=offset) if link == "identity" else truth
+def link_of(model: Any) -> str:
+    """The link on whose scale offsets move the mean; the identity where a model has none."""
+    return str(model.offset_link()) if has_method(model, "offset_link") else "identity"
 
 
 def _classes(model: Any, task: Task, features: Any, beside: Mapping[str, Any]) -> Prediction:

@@ -323,7 +323,7 @@ def test_chunks_do_not_depend_on_how_the_reader_cuts(sizes, rows):
 
 MEMORY = """
 import re, sys
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.source_blocks import SourceBlocks, find_schema
 from likely.data.formats.registry import read
 source = read(sys.argv[1])

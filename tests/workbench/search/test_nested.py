@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import likely as lk
 from likely.metrics import METRICS
 from likely.spaces import Integer, Real
-from likely.workbench.dataset import dataset
 from likely.workbench.folds import Fold, share_of_rows
+from likely.workbench.opening import dataset
 from likely.workbench.search.nested import OuterFold, outer_folds
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.study import tune

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import likely as lk
 from likely import NaiveBayes
-from likely.compute.threads import Threads
+from likely.compute.executor import Threads
 from likely.errors import InvalidInput, UnknownName
 from likely.spaces import Real
 from likely.workbench.preparation.prepared import Prepared

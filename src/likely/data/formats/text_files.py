@@ -5,7 +5,6 @@ reader meets it.
 """
 
 import gzip
-import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +12,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, final
 
@@ -86,25 +84,6 @@ class TextFile:
                 f"the file is cut short or damaged ({error}); a complete file was expected. "
                 "Download or write it again.",
             ) from None
-
-
-def existing_file(path: Path) -> Path:
-    """The path, if a file that is not empty is there."""
-    if path.is_dir():
-        raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
-    if not path.exists():
-        folder = path.parent
-        others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-        close = get_close_matches(path.name, others, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
-    if not os.access(path, os.R_OK):
-        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
-    if path.is_file() and path.stat().st_size == 0:
-        raise InvalidFile(
-            path, "the file is empty; a table was expected. Check how it was written."
-        )
-    return path
 
 
 def first_bytes(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from likely._typing import Array
 from likely.description import Description
 from likely.formatting import DASH, cell, count, number, percent, shortened
 from likely.intervals import wilson
-from likely.metrics.confusion import confusion_of
+from likely.metrics.classes import confusion_of
 from likely.report.figures import INK, picture, shade
 from likely.report.section import (
     Block,

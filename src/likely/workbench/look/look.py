@@ -29,12 +29,13 @@ from likely.formatting import (
 )
 from likely.json_files import plain
 from likely.kinds import TargetKind, target_in_words
-from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.dataset import Dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
 from likely.workbench.look.table_checks import TABLE_CHECKS
+from likely.workbench.opening import dataset
 from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:

@@ -12,15 +12,16 @@ from typing import Any, final
 
 import numpy as np
 
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.metrics import Metric, Score, metric_for
 from likely.spaces import Parameters, Space
-from likely.workbench.dataset import dataset
-from likely.workbench.held_out import HeldOut, with_settings
+from likely.workbench.cross_validation import with_settings
+from likely.workbench.held_out import HeldOut
 from likely.workbench.models import entry_for
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.exploration import (
     INTERRUPTED,
@@ -35,7 +36,6 @@ from likely.workbench.search.question import (
     Question,
     by_hand_of,
     check_budget,
-    executor_of_trials,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -128,7 +128,8 @@ class Study:
     def refit(self) -> Prepared:
         """The model with the best settings, fitted once to all rows of the study."""
         rows = self.question.objective.rows
-        return self.best_model().fit(rows.learned, rows.settled.target)
+        model: Prepared = rows.fit(self.best_model())
+        return model
 
     def add(self, *settings: Mapping[str, Any]) -> "Study":
         """Try settings of your own on the same folds; what is left out is as the model has it.
@@ -198,6 +199,9 @@ def tune(
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -238,6 +242,8 @@ def tune(
     by_time : str
         A column by which later rows are predicted from earlier ones, in the folds of the search
         and in the outer ones; a seal remembers it.
+    weight, offset, exposure : str
+        Columns that come with a row, as in ``compare``; a seal remembers them.
     kind : str
         The kind of task: binary, classes, ordinal, count, positive or real; None leaves it to the
         seal, to the target's own values, or to the model where it needs another.
@@ -270,17 +276,17 @@ def tune(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
-    )
-    rows.refuse_roles("tune")
-    rows.refuse_sealed_rows("tune")
-    rows = rows.with_task(model)
+    ).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
     main = metric_for(task.kind, metric)
     objective = CrossValidated(template, rows, main, folds, seed)
-    searched = space_for(space, entry, template, task, rows.table)
+    searched = space_for(space, entry, template, rows)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
@@ -312,7 +318,7 @@ def _answered(
 ) -> Study:
     folder.begin(question.to_json())
     objective = question.objective
-    executor = executor_of_trials(executor, objective.rows.table)
+    executor = executor_of_fits(executor, objective.rows.table.nbytes)
     added = TrialLog(folder.added, _by_hand(past))
     log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
     explored = _searched(question, objective, log, executor)

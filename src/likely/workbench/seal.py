@@ -14,8 +14,8 @@ from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
-from likely.workbench.dataset import Dataset, dataset
-from likely.workbench.given_data import UNNAMED
+from likely.workbench.dataset import UNNAMED, Dataset
+from likely.workbench.opening import dataset
 from likely.workbench.task import task_of
 
 
@@ -26,6 +26,9 @@ def seal(
     test: Any = 0.2,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -59,6 +62,9 @@ def seal(
         All that works on the seal takes it from there.
     order : sequence, optional
         The classes from lowest to highest; the kind is then ordinal.
+    weight, offset, exposure : str, optional
+        Columns that come with a row beside its features: how often it counts, what is added to
+        the linear predictor, what multiplies the mean.  All that works on the seal uses them.
     drop : sequence of str
         Columns that no model is to see; they are not in the seal.
     category : sequence of str
@@ -92,11 +98,14 @@ def seal(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
     )
     _refuse_sealed(rows)
-    rows.refuse_roles("a seal")
+    _check_roles(rows)
     kind, order = _checked_kind(rows)
     terms = SealTerms(
         target=rows.required_target(),
@@ -109,6 +118,9 @@ def seal(
         seed=seed,
         kind=kind,
         order=None if order is None else tuple(order),
+        weight=rows.weight,
+        offset=rows.offset,
+        exposure=rows.exposure,
         dropped=rows.dropped,
         categories=rows.categories,
     )
@@ -129,6 +141,17 @@ def _refuse_sealed(rows: Dataset) -> None:
             f"{rows.label} is sealed already; a file, a table or built-in data were expected. Use "
             "it as it is."
         )
+
+
+def _check_roles(rows: Dataset) -> None:
+    """Refuse weights, offsets and exposures that are no such numbers, and clusters."""
+    if rows.clusters is not None:
+        raise InvalidInput(
+            f"{rows.clusters!r} was given as clusters, which a seal does not remember; they are "
+            "for the standard errors of one fit. Leave it out, and train a model with it."
+        )
+    rows.roles.weights(rows.table)
+    rows.roles.offsets(rows.table)
 
 
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:

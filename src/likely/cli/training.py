@@ -8,7 +8,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
-from likely.cli.settings import Settings
 from likely.cli.suitability import (
     about_order,
     about_task,
@@ -16,7 +15,7 @@ from likely.cli.suitability import (
     task_facts,
     task_for,
 )
-from likely.cli.terminal import heading, table, wrapped
+from likely.cli.terminal import Settings, heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
 from likely.kinds import target_in_words
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from likely.metrics import Estimate, Score
     from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
-    from likely.workbench.one_part import OnePart
+    from likely.workbench.held_out import OnePart
     from likely.workbench.task import Task
     from likely.workbench.validation import Validation
 
@@ -71,14 +70,12 @@ class TrainedModel(NamedTuple):
 
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
-    import numpy as np
-
-    from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import FEWEST_ROWS
+    from likely.cli.terminal import showing_progress
+    from likely.workbench.held_out import FEWEST_ROWS
 
     chosen = request.model
     task = task_for(data, chosen, request.given)
-    places, rows = np.flatnonzero(task.known(data.table)), data.of_task(task)
+    places, rows = data.counted(task), data.of_task(task)
     model = chosen.build(task, request.given, seed=settings.seed)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
@@ -122,20 +119,19 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.workbench.held_out import Loop, cross_validate
+    from likely.workbench.cross_validation import Loop, cross_validate
     from likely.workbench.preparation.prepared import prepared
     from likely.workbench.validation import validation_of
 
     whole = prepared(model)
-    table, task, score, validation = rows.learned, rows.settled, None, None
+    score = validation = None
     if folds is not None:
-        held = cross_validate(whole, Loop(table, task, folds)).held
+        held = cross_validate(whole, Loop(rows, folds)).held
         score = replace(held.score(), group=rows.group)
         validation = validation_of(
-            held, table, score, places=places, seed=seed, by_time=rows.by_time
+            held, rows.learned, score, places=places, seed=seed, by_time=rows.by_time
         )
-    fitted = clone(whole).fit(table.drop_columns([task.target]), table.column(task.target))
-    return ValidatedModel(fitted, score, validation)
+    return ValidatedModel(rows.fit(clone(whole)), score, validation)
 
 
 def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -> dict[str, Any]:
@@ -149,7 +145,7 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
         "target": task.target,
         "group": rows.group,
         "by_time": rows.by_time,
-        "beside": {},
+        "beside": rows.roles.beside(),
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
     }
@@ -265,8 +261,7 @@ def _about_split(data: "Dataset") -> tuple[str, ...]:
         return ()
     return (
         f"The held-out rows were chosen one by one, but the sealed rows by {column}, so this score "
-        f"may be too optimistic. Without --weight, --offset, --exposure and --clusters, rows are "
-        f"held out by {column} too.",
+        f"may be too optimistic. Without --clusters, rows are held out by {column} too.",
     )
 
 
@@ -278,8 +273,8 @@ def _scored_and_fitted(
     task: "Task | None",
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import fit_on, hold_out
+    from likely.cli.terminal import showing_progress
+    from likely.workbench.held_out import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
     with showing_progress(settings, f"scoring {chosen.name}", data.source.n_rows):
