@@ -46,25 +46,25 @@ Ends = tuple[float, float]
 
 
 class Estimate(NamedTuple):
-    """A value, its interval, and what the best constant reaches on the same rows."""
+    """A value, its interval, and the baseline: the value of the best constant on the same rows."""
 
     value: float
     low: float
     high: float
-    constant: float
+    baseline: float
 
     def to_json(self) -> dict[str, Any]:
         return {
             "value": self.value,
             "interval": [self.low, self.high],
-            "best_constant": self.constant,
+            "baseline": self.baseline,
         }
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Estimate":
         """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
         low, high = record["interval"]
-        value, constant = record["value"], record["best_constant"]
+        value, constant = record["value"], record["baseline"]
         return cls(
             nan if value is None else value,
             -inf if low is None else low,

@@ -60,7 +60,7 @@ def test_train_on_a_seal_by_group_has_intervals_of_groups(likely, by_patient):
     assert scores["group"] == "patient"
     gain_low, gain_high = scores["gain_interval"]
     assert gain_low < scores["gain"] < gain_high
-    assert scores["gain"] == pytest.approx(scores["best_constant"] - scores["value"])
+    assert scores["gain"] == pytest.approx(scores["baseline"] - scores["value"])
 
 
 def test_the_same_interval_is_in_the_report(likely, by_patient):
@@ -68,7 +68,7 @@ def test_the_same_interval_is_in_the_report(likely, by_patient):
     path, facts = run_facts(by_patient)
     found = verdict_of(read_run(path))
     assert [found.low, found.high] == pytest.approx(facts["scores"]["interval"])
-    assert found.constant == pytest.approx(facts["scores"]["best_constant"])
+    assert found.baseline == pytest.approx(facts["scores"]["baseline"])
     assert "960 rows in 48 groups of patient, each held out once" in found.sentence
 
 
@@ -89,7 +89,7 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     likely("train", "amounts.seal", "glm-gamma")
     outcome = likely("final", "@last")
     told = json.loads((run_facts(tmp_path)[0] / "final.json").read_text())
-    assert told["interval"][0] < told["best_constant"] < told["interval"][1]
+    assert told["interval"][0] < told["baseline"] < told["interval"][1]
     assert told["gain_interval"][0] > 0
     lines = outcome.out.splitlines()
     first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
@@ -140,8 +140,8 @@ def test_train_tune_and_compare_have_one_best_constant(likely, tmp_path, group):
     words = ("--folds", "5", "--repeats", "1", "--json")
     found = likely("compare", "patients.seal", "logistic", *words).json["result"]
     constant = next(each for each in found["models"] if each["model"] == "constant")
-    trained = run_facts(tmp_path)[1]["scores"]["best_constant"]
+    trained = run_facts(tmp_path)[1]["scores"]["baseline"]
     assert trained == pytest.approx(constant["value"], rel=1e-9)
-    assert tuned["scores"]["best_constant"] == pytest.approx(trained, rel=1e-9)
+    assert tuned["scores"]["baseline"] == pytest.approx(trained, rel=1e-9)
     # the mean of folds, which groups make unequal by a few rows
-    assert tuned["study"]["constant"] == pytest.approx(trained, rel=1e-3)
+    assert tuned["study"]["baseline"] == pytest.approx(trained, rel=1e-3)

@@ -103,7 +103,7 @@ def test_a_count_is_held_to_the_same_constant_by_train_and_by_the_report(likely,
     scores = said["result"]["scores"]
     facts = kept(tmp_path, "001-glm")[1]
     assert facts["score"] == scores
-    assert scores["best_constant"] > scores["value"], "the data are noise about a constant"
+    assert scores["baseline"] > scores["value"], "the data are noise about a constant"
     assert likely("report", "@last").exit == 0
     assert "not clearly better than the baseline" in (tmp_path / "report.html").read_text()
 

@@ -136,7 +136,7 @@ def test_the_best_constant_of_sealed_counts_is_a_count_distribution(likely, tabl
     left = VISITS.tolist()
     for y in train.astype(int).tolist():
         left.remove(y)
-    assert final["best_constant"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
+    assert final["baseline"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
 
 
 def test_a_fresh_fit_on_a_seal_of_counts_is_scored_as_counts(tables):
@@ -144,7 +144,7 @@ def test_a_fresh_fit_on_a_seal_of_counts_is_scored_as_counts(tables):
     losses = []
     for kind in ("count", "real"):
         sealed = lk.seal(table, "y", kind=kind, name=kind, folder=tables)
-        losses.append(sealed.final(lk.GLM("poisson")).estimate.constant)
+        losses.append(sealed.final(lk.GLM("poisson")).estimate.baseline)
     assert losses[0] != pytest.approx(losses[1])
     assert lk.open_seal(tables / "count.seal").manifest.kind == "count"
 
@@ -273,7 +273,7 @@ def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):
     """The best constant of counts is no Gaussian, here as in the cross-validation."""
     words = ("train", "visits.csv", "linear", "--target", "y", "-T", "visits.csv", "--json")
     constants = [
-        result_of(likely(*words, "--kind", kind))["unguarded"]["best_constant"]
+        result_of(likely(*words, "--kind", kind))["unguarded"]["baseline"]
         for kind in ("count", "real")
     ]
     assert constants[0] > constants[1]

@@ -175,7 +175,7 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
         outcome.out.split()
     )
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())
-    assert facts["interval"][1] < facts["best_constant"] / 2
+    assert facts["interval"][1] < facts["baseline"] / 2
     report = tmp_path / "story" / "report.html"
     assert "Report: story/report.html" in outcome.out
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -29,7 +29,7 @@ def shops(path, n=240):
 
 def of_train(likely, words):
     scores = likely("train", *words, "-x", "4", "--seed", "3", "--json").json["result"]["scores"]
-    return scores["value"], *scores["interval"], scores["best_constant"]
+    return scores["value"], *scores["interval"], scores["baseline"]
 
 
 def of_compare(likely, words):
@@ -39,7 +39,7 @@ def of_compare(likely, words):
         next(each for each in found["models"] if each["model"] == name)
         for name in (model, "constant")
     )
-    assert own["best_constant"] == pytest.approx(constant["value"], rel=1e-12)
+    assert own["baseline"] == pytest.approx(constant["value"], rel=1e-12)
     return own["value"], *own["interval"], constant["value"]
 
 
@@ -51,9 +51,9 @@ def of_tune(likely, words):
     )
     study, scores = found.json["result"]["study"], found.json["result"]["scores"]
     first = study["trials"][0]
-    told = first["mean"], first["low"], first["high"], study["constant"]
+    told = first["mean"], first["low"], first["high"], study["baseline"]
     assert told == pytest.approx(
-        (scores["value"], *scores["interval"], scores["best_constant"]), rel=1e-9
+        (scores["value"], *scores["interval"], scores["baseline"]), rel=1e-9
     )
     return told
 
@@ -100,7 +100,7 @@ def test_weights_and_exposures_are_those_of_every_verb(
     words = ("claims.csv", model, "--target", target, *roles)
     if seal:
         told = likely(*seal, "claims.csv", "--target", target, *roles, "--json").json["result"]
-        assert told["beside"] == dict(zip((r[2:] for r in roles[::2]), roles[1::2], strict=True))
+        assert told["roles"] == dict(zip((r[2:] for r in roles[::2]), roles[1::2], strict=True))
         words = ("claims.seal", model)
     trained = of_train(likely, words)
     assert of_compare(likely, words) == pytest.approx(trained, rel=1e-9)
@@ -147,7 +147,7 @@ def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, wo
     (tmp_path / "patients.csv").write_text(patients())
     said = likely("train", "patients.csv", *words, "-o", "run").out
     scores = json.loads((tmp_path / "run/run.json").read_text())["scores"]
-    cells = estimate_cells(scores["value"], *scores["interval"], scores["best_constant"])
+    cells = estimate_cells(scores["value"], *scores["interval"], scores["baseline"])
     assert re.search(" +".join(map(re.escape, [scores["name"], *cells])), said)
     kept = tmp_path / "run/validation.json"
     if words[0] != "mixture":

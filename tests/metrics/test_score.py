@@ -80,7 +80,7 @@ def test_a_density_of_0_has_a_price_in_the_score_and_in_the_gain():
     found = score_of(metrics_for("real"), truth, said, constant_prediction(truth, truth))
     assert found.main.value == pytest.approx(-(39 + IMPOSSIBLE) / 40)
     assert np.isfinite(found.main).all()
-    assert found.gain.value == pytest.approx(found.main.value - found.main.constant)
+    assert found.gain.value == pytest.approx(found.main.value - found.main.baseline)
     assert said.n_impossible(truth) == 1
 
 
@@ -91,7 +91,7 @@ def test_the_constant_scores_what_is_said_to_be_the_constant(kind):
     beside = score_of(metrics, truth, prediction, constant)
     alone = score_of(metrics, truth, None, constant)
     for name, estimate in beside.estimates.items():
-        assert alone.estimates[name].value == estimate.constant
+        assert alone.estimates[name].value == estimate.baseline
     assert alone.gain.value == 0
 
 

@@ -231,7 +231,7 @@ def test_under_a_careful_judge_the_exact_score_is_nowhere(judge, tmp_path):
         value for entry in sealed.ledger() for value in entry.values() if isinstance(value, float)
     ]
     assert numbers
-    assert min(abs(number - exact) for number in [*numbers, found.estimate.constant]) > 1e-6
+    assert min(abs(number - exact) for number in [*numbers, found.estimate.baseline]) > 1e-6
     assert found.measures == {}
     for path in sealed.path.iterdir():
         assert repr(exact)[:8].encode() not in path.read_bytes()

@@ -93,8 +93,8 @@ def test_a_clear_gain_is_not_denied_by_rows_that_differ(tmp_path):
     frame = pd.DataFrame({"x": x, "y": rng.gamma(1.2, np.exp(3 + 0.3 * x) / 1.2)})
     sealed = likely.seal(frame, "y", folder=tmp_path)
     found = sealed.final(likely.GLM("gamma"))
-    assert found.estimate.low < found.estimate.constant < found.estimate.high
-    assert_allclose(found.gain.value, found.estimate.constant - found.value)
+    assert found.estimate.low < found.estimate.baseline < found.estimate.high
+    assert_allclose(found.gain.value, found.estimate.baseline - found.value)
     assert 0 < found.gain.low < found.gain.value < found.gain.high
     again = sealed.final(likely.GLM("gamma"))
     assert again.resumed

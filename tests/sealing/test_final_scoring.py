@@ -31,7 +31,7 @@ def test_the_score_is_that_of_a_fresh_fit_on_the_sealed_rows(tmp_path):
     )
     share = np.mean(sealed.train["y"] == "yes")
     constant = -np.mean(np.where(y == "yes", log(share), log(1 - share)))
-    assert_allclose(found.estimate.constant, constant)
+    assert_allclose(found.estimate.baseline, constant)
     assert (found.evaluation, found.budget, found.n_rows, found.level) == (1, 1, 80, 0.95)
     assert np.array_equal(found.model.coef_, model.coef_)
 
@@ -43,7 +43,7 @@ def test_the_answer_is_a_sentence(tmp_path):
     ends = f"{low:.{digits}f} to {high:.{digits}f}"
     assert str(found) == (
         f"Log loss {found.value:.{digits}f} (95 % interval {ends}) on 80 sealed rows; "
-        f"evaluation 1 of 1. Baseline (constant): {found.estimate.constant:.{digits}f}. "
+        f"evaluation 1 of 1. Baseline (constant): {found.estimate.baseline:.{digits}f}. "
         f"Cross-validation estimate: {0.5:.{digits}f}."
     )
     assert repr(found) == str(found)
@@ -73,7 +73,7 @@ def test_every_kind_of_class_can_be_a_target(kind, tmp_path):
     assert sealed.train["y"].dtype == frame["y"].dtype
     model = likely.OrdinalRegression() if kind == "ordered" else likely.LogisticRegression()
     found = sealed.final(model)
-    assert found.value < found.estimate.constant
+    assert found.value < found.estimate.baseline
     if kind == "ordered":
         assert list(found.model.classes_) == ["yes", "no"]
 
@@ -107,8 +107,8 @@ def test_python_scores_by_the_task_as_the_command_line_does(tmp_path):
     assert found.metric == "negative log-likelihood"
     told = found.measures["log-likelihood"]
     assert_allclose(told.value, -found.value)
-    assert_allclose(told.constant, -found.estimate.constant)
-    assert found.value < found.estimate.constant
+    assert_allclose(told.baseline, -found.estimate.baseline)
+    assert found.value < found.estimate.baseline
 
 
 def test_a_model_without_a_density_is_scored_by_squared_error(tmp_path):
@@ -130,11 +130,11 @@ def test_the_best_constant_is_beside_every_metric(tmp_path):
     sealed = likely.seal(frame, "y", folder=tmp_path)
     found = sealed.final(LogisticRegression())
     measures = found.measures
-    assert np.isfinite([each.constant for each in measures.values()]).all()
+    assert np.isfinite([each.baseline for each in measures.values()]).all()
     _, y = labels_of(frame, sealed)
     most = sealed.train["y"].mode()[0]
-    assert_allclose(measures["accuracy"].constant, np.mean(y == most))
-    assert_allclose(measures["log-loss"].constant, found.estimate.constant)
+    assert_allclose(measures["accuracy"].baseline, np.mean(y == most))
+    assert_allclose(measures["log-loss"].baseline, found.estimate.baseline)
 
 
 def test_numbers_are_scored_by_squared_error(tmp_path):
@@ -142,4 +142,4 @@ def test_numbers_are_scored_by_squared_error(tmp_path):
     sealed = likely.seal(frame, "y", folder=tmp_path)
     found = sealed.final(LinearRegression())
     assert found.metric == "mean squared error"
-    assert found.value < 1e-20 < found.estimate.constant
+    assert found.value < 1e-20 < found.estimate.baseline

@@ -32,7 +32,7 @@ ALONE = """
         def score(self, predictions, y, *, y_train, level, groups=None):
             losses, constant = self.losses(predictions, y), np.abs(y - np.median(y_train))
             ends = [losses.min(), losses.max()]
-            return {"value": losses.mean(), "interval": ends, "best_constant": constant.mean()}
+            return {"value": losses.mean(), "interval": ends, "baseline": constant.mean()}
 
     def final(seal, model, **asked):
         submission = Submission(

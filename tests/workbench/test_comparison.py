@@ -356,7 +356,7 @@ def test_an_infinite_score_prints_as_a_dash_with_a_reason():
     x = 1.3 * rng.normal(size=200)
     table = pa.table({"x": x, "k": rng.poisson(np.exp(0.2 + 0.9 * x))})
     found = lk.compare(table, "k", ["linear"], folds=3, repeats=1, kind="count")
-    assert found["linear"].beside["poisson-deviance-explained"] == -np.inf
+    assert found["linear"].others["poisson-deviance-explained"] == -np.inf
     told = " ".join(str(found).split())
     assert "inf " not in told and "∞" not in told
     assert "– for linear: infinite, because a predicted mean is 0 or below" in told

@@ -70,7 +70,7 @@ def scored(scorer, said, y, y_train, groups=None):
     """Loss, gain and measures, as estimates."""
     told = scorer.score(said, y, y_train=y_train, level=0.95, groups=groups)
     told = json.loads(json.dumps(told | {"impossible_rows": told["impossible_rows"]}))
-    gain = {"value": told["gain"], "interval": told["gain_interval"], "best_constant": 0.0}
+    gain = {"value": told["gain"], "interval": told["gain_interval"], "baseline": 0.0}
     measures = {line["metric"]: Estimate.from_json(line) for line in told["measures"]}
     return Estimate.from_json(told), Estimate.from_json(gain), measures
 
@@ -114,7 +114,7 @@ def test_sealed_rows_have_the_score_of_held_out_rows(kind, name, groups, tmp_pat
     value, low, high, constant = held.main
     main = held.main if kind == "binary" else (-value, -high, -low, -constant)
     assert_allclose(loss, main, rtol=1e-12)
-    assert_allclose(loss.constant - loss.value, gain.value, rtol=1e-9)
+    assert_allclose(loss.baseline - loss.value, gain.value, rtol=1e-9)
     assert_allclose(scorer.losses(said, y).mean(), loss.value, rtol=1e-12)
     assert_allclose(scorer.estimated_loss({held.metric: value}), loss.value)
 
@@ -128,7 +128,7 @@ def test_what_a_family_thinks_impossible_has_a_price_in_every_score():
     loss, gain, measures = scored(scorer, said, y, np.array([1.0, 2.0, 4.0]))
     assert loss.value == pytest.approx((IMPOSSIBLE + 3) / 3)
     assert measures["log-likelihood"].value == -loss.value
-    assert gain.value == pytest.approx(loss.constant - loss.value)
+    assert gain.value == pytest.approx(loss.baseline - loss.value)
     assert scorer.score(said, y, y_train=y, level=0.95)["impossible_rows"] == 1
 
 
@@ -157,7 +157,7 @@ def test_a_sealed_class_that_training_never_saw_counts_in_every_metric(tmp_path)
     right = model.predict(rows) == labels
     assert measures["accuracy"].value == pytest.approx(right.mean())
     assert measures["log-loss"] == loss
-    assert gain.value == pytest.approx(loss.constant - loss.value)
+    assert gain.value == pytest.approx(loss.baseline - loss.value)
     assert "f1" not in measures, "three classes are not two"
 
 
@@ -206,7 +206,7 @@ def test_the_best_constant_is_scikit_learns_dummy(name, model, dummy, theirs, y)
     said = scorer.predictions(model, X[200:])
     loss, gain, _ = scored(scorer, said, y[200:], y[:200])
     by_dummy = scorer.losses(scorer.predictions(dummy, X[200:]), y[200:])
-    assert_allclose(loss.constant, by_dummy.mean())
+    assert_allclose(loss.baseline, by_dummy.mean())
     assert_allclose(gain.value, (by_dummy - scorer.losses(said, y[200:])).mean())
     on_train = scorer.losses(scorer.predictions(dummy, X[:200]), y[:200])
     assert_allclose(scorer.constant_loss(y[:200]), on_train.mean())
@@ -304,7 +304,7 @@ def test_a_gain_is_paired():
     said = Prediction.of_numbers(truth.y, density + 0.02 + 0.01 * rng.normal(size=400))
     found = score_of(metrics_for("real"), truth, said, constant)
     assert 0.018 < found.gain.low < found.gain.high < 0.022
-    assert found.main.low < found.main.constant, "which shows nothing"
+    assert found.main.low < found.main.baseline, "which shows nothing"
 
 
 @pytest.mark.parametrize("n", [1, 3, 10])

@@ -106,7 +106,7 @@ def test_a_density_is_scored_beside_one_component():
         return lk.GaussianMixture(n_components=2, random_state=0)
 
     here, there = both(table, make, None)
-    assert here.score.beside == "one component"
+    assert here.score.baseline == "one component"
     assert here.score.better_than_constant
     assert_allclose(here.score.main, there.score.main, rtol=1e-6)
 

@@ -62,7 +62,7 @@ def test_integer_weights_are_rows_so_many_times(model, target, metric):
     measure = METRICS[metric]
     one, other = (held.score([measure]) for held in (one, other))
     assert one.main.value == pytest.approx(other.main.value, rel=1e-6)
-    assert one.main.constant == pytest.approx(other.main.constant, rel=1e-9)
+    assert one.main.baseline == pytest.approx(other.main.baseline, rel=1e-9)
     assert one.n_rows == len(kept)
 
 
@@ -87,7 +87,7 @@ def test_the_exposure_of_a_poisson_model_is_that_of_a_computation_by_hand():
     assert_allclose(held.prediction.means, mean, rtol=1e-6)
     found = held.score([METRICS["log-likelihood"]]).main
     assert found.value == pytest.approx(poisson(mean).logpmf(y).mean(), rel=1e-8)
-    assert found.constant == pytest.approx(constant.mean(), rel=1e-9)
+    assert found.baseline == pytest.approx(constant.mean(), rel=1e-9)
 
 
 def newton_poisson(x, y, exposure, steps=50):
@@ -108,7 +108,7 @@ def test_an_offset_is_the_logarithm_of_an_exposure_for_models_and_for_the_consta
     for name in ("glm-poisson", "constant"):
         one, other = (each[name] for each in found)
         assert one.value == pytest.approx(other.value, rel=1e-9)
-        assert one.main.constant == pytest.approx(found[0]["constant"].value, rel=1e-9)
+        assert one.main.baseline == pytest.approx(found[0]["constant"].value, rel=1e-9)
 
 
 def test_the_baseline_of_a_path_of_penalties_follows_exposures():
@@ -116,7 +116,7 @@ def test_the_baseline_of_a_path_of_penalties_follows_exposures():
     path = lk.PenaltyPath(lk.GLM("poisson", l2=0.0), along="l2")
     found = lk.compare(table, "claims", {"path": path}, exposure="years", folds=3, repeats=1)
     assert found["path"].problem == ""
-    assert found["path"].main.constant == pytest.approx(found["constant"].value, rel=1e-9)
+    assert found["path"].main.baseline == pytest.approx(found["constant"].value, rel=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "link"), [("count", "log"), ("real", "identity")])
@@ -177,7 +177,7 @@ def test_a_seal_remembers_the_roles_and_every_score_on_it_uses_them(tmp_path):
     given = {"weight": "times", "exposure": "years"}
     sealed = lk.seal(table, "claims", name="toy", folder=tmp_path, **given)
     again = lk.open_seal(tmp_path / "toy.seal")
-    assert again.manifest.beside == given
+    assert again.manifest.roles == given
     train = dataset(sealed).table
     options = {"models": ["glm-poisson"], "folds": 3, "repeats": 1}
     one, other = lk.compare(sealed, **options), lk.compare(train, "claims", **options, **given)
@@ -214,5 +214,5 @@ def test_a_study_with_weights_goes_on_only_with_the_same(tmp_path):
     first = lk.tune(table, "grade", "logistic", weight="times", nested=2, **words)
     assert np.isfinite(first.nested_score_)
     assert "times" not in first.refit().feature_names_in_
-    with pytest.raises(InvalidInput, match="beside"):
+    with pytest.raises(InvalidInput, match="roles"):
         lk.tune(table, "grade", "logistic", weight="years", nested=2, **words)

@@ -152,7 +152,7 @@ def _text(score: "FinalScore") -> str:
 def _cells(found: "Estimate") -> list[str]:
     from likely.formatting import estimate_cells
 
-    if isfinite(found.constant):
+    if isfinite(found.baseline):
         return estimate_cells(*found)
     return [*estimate_cells(*found[:3]), ""]
 

@@ -63,7 +63,7 @@ class DataOptions:
             order=None if order is None else tuple(order),
             group=facts.get("group"),
             by_time=facts.get("by_time"),
-            **facts.get("beside", {}),
+            **facts.get("roles", {}),
             drop=tuple(facts.get("dropped", ())),
             category=tuple(facts.get("categories", ())),
         )

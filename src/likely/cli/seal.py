@@ -104,7 +104,7 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     text = (
         f": {count(manifest.n_train, 'training row')}, "
         f"{count(manifest.n_test, 'sealed row')} ({manifest.rule}), target {_what(manifest)}"
-        f"{''.join(f', {role} {column}' for role, column in manifest.beside.items())}; "
+        f"{''.join(f', {role} {column}' for role, column in manifest.roles.items())}; "
         f"budget {count(manifest.budget, 'evaluation')}, judge {manifest.judge}."
     )
     kept = () if escrow is None else (Path(escrow),)
@@ -121,7 +121,7 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
             "target": manifest.target,
             "kind": manifest.kind,
             "order": manifest.order,
-            "beside": manifest.beside,
+            "roles": manifest.roles,
             "dropped": list(manifest.dropped),
             "categories": list(manifest.categories),
             "rows": {"train": manifest.n_train, "sealed": manifest.n_test},

@@ -145,7 +145,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
 
     from likely.workbench.dataset import ARGUMENTS
 
-    for role in data.roles.beside():
+    for role in data.roles.given():
         able = [
             model.name
             for model in trainable()
@@ -205,7 +205,7 @@ def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
         "by_time": facts.get("by_time"),
         "dropped": list(data.dropped),
         "categories": list(data.categories),
-        "beside": facts["beside"],
+        "roles": facts["roles"],
         "columns": facts["columns"],
         "classes": facts["classes"],
         "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},

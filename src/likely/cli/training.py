@@ -145,7 +145,7 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
         "target": task.target,
         "group": rows.group,
         "by_time": rows.by_time,
-        "beside": rows.roles.beside(),
+        "roles": rows.roles.given(),
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
     }
@@ -186,7 +186,7 @@ def fit_direct(
         "rows": n_rows,
         "columns": [str(feature) for feature in model.feature_names_in_],
         "target": needed.target,
-        "beside": needed.roles.beside(),
+        "roles": needed.roles.given(),
         "classes": model.classes_.tolist() if chosen.has_classes else None,
         "task": None if task is None else task_facts(task),
         "events": dict(read.kinds),
@@ -309,7 +309,7 @@ def opening(facts: dict[str, Any]) -> str:
         n_classes = None if facts["classes"] is None else len(facts["classes"])
         what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
         text += f", target {facts['target']} ({what})"
-    text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
+    text += "".join(f", {role} {name}" for role, name in facts["roles"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
 
 
@@ -338,7 +338,7 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
         return (f"There are {rows}, too few to hold some out, so the model has no score.",)
     if score.better_than_constant:
         return ()
-    what = "" if score.beside == CONSTANT else f" ({score.beside})"
+    what = "" if score.baseline == CONSTANT else f" ({score.baseline})"
     return (f"The model is not clearly better than the baseline{what} on these rows.",)
 
 
@@ -357,4 +357,4 @@ def _how(score: "Score") -> str:
 def _cells(found: "Estimate") -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
     known = found.value if isfinite(found.value) else None
-    return estimate_cells(known, found.low, found.high, found.constant)
+    return estimate_cells(known, found.low, found.high, found.baseline)

@@ -288,7 +288,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
             for trial in study.trials
         ],
         "best": {"parameters": study.best_parameters_, "mean": study.best_score_},
-        "constant": study.constant,
+        "baseline": study.baseline,
         "nested": nested,
         "outer": [fold.__dict__ for fold in study.outer],
     }

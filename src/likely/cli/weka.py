@@ -141,7 +141,7 @@ def _unguarded(
         "metric": metric.name,
         "value": found.value,
         "interval": (found.low, found.high),
-        "best_constant": found.constant,
+        "baseline": found.baseline,
         "guarded": False,
     }
     return text, facts

@@ -60,7 +60,7 @@ METRICS: dict[str, Metric] = {  # those of one task in the order in which tables
 }
 
 
-BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
+SHOWN_NEXT: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
     "binary": ("accuracy",),
     "classes": ("accuracy",),
     "ordinal": ("ranked-probability", "accuracy"),

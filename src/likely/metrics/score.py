@@ -1,4 +1,4 @@
-"""The score of held-out rows: each metric beside the best constant, and the paired gain over it.
+"""The score of held-out rows: each metric with its baseline, and the paired gain over it.
 
     rows → totals, which add → score
 
@@ -51,7 +51,7 @@ class Score:
     repeats: int = 1
     group: str | None = None  # the column whose groups were held out whole
     n_groups: int | None = None
-    beside: str = CONSTANT  # what the model is compared with
+    baseline: str = CONSTANT  # the model that the baseline is
 
     @property
     def metric(self) -> str:
@@ -79,7 +79,7 @@ class Score:
             "group": self.group,
             "groups": self.n_groups,
             **self.main.to_json(),
-            "beside": self.beside,
+            "baseline_model": self.baseline,
             "gain": self.gain.value,
             "gain_interval": [self.gain.low, self.gain.high],
             "measures": [
@@ -92,7 +92,7 @@ class Score:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":
         """Read what ``to_json`` wrote."""
-        gain = {"value": record["gain"], "interval": record["gain_interval"], "best_constant": 0.0}
+        gain = {"value": record["gain"], "interval": record["gain_interval"], "baseline": 0.0}
         return cls(
             {line["metric"]: Estimate.from_json(line) for line in record["measures"]},
             Estimate.from_json(gain),
@@ -102,7 +102,7 @@ class Score:
             repeats=record["repeats"],
             group=record["group"],
             n_groups=record["groups"],
-            beside=record["beside"],
+            baseline=record["baseline_model"],
         )
 
 
@@ -230,10 +230,10 @@ def title_of(metric: str) -> str:
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
 
 
-def score_sentence(title: str, found: Estimate, rows: str, beside: str = CONSTANT) -> str:
+def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONSTANT) -> str:
     """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
     value, constant = estimate_beside(*found, level=LEVEL)
-    return f"{capitalised(title)} {value} on {rows}. Baseline ({beside}): {constant}."
+    return f"{capitalised(title)} {value} on {rows}. Baseline ({baseline}): {constant}."
 
 
 def why_dashes(names: Sequence[str]) -> str:

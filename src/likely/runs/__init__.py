@@ -16,10 +16,10 @@ look.json           ``Look.facts()``
 comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
                     the same folds by the same metric they are one, and the newest of a model wins
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
-                    newer.  Each may have ``chosen`` (an x), ``constant`` (the best constant's
+                    newer.  Each may have ``chosen`` (an x), ``baseline`` (its
                     score) and ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
-                    seconds}], best, constant, nested: {value, low, high} or null}
+                    seconds}], best, baseline, nested: {value, low, high} or null}
 study/              the search itself, with ``command.txt``, the command that goes on with it
 final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:
@@ -34,7 +34,7 @@ validation.parquet  one row per row of the training data that was held out once:
 validation.json     kind, target, classes, seed, by_time, rows, and
     score           ``Score.to_json()`` of all rows that were held out, as in run.json
     surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
-    moved           whether offsets move the best constant
+    moved           whether offsets move the baseline
     identifier      the column that names rows, or null
 
 The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL

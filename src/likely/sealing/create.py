@@ -65,7 +65,7 @@ class SealTerms:
     seed: int
     kind: str | None = None  # of the target; None is as its values say
     order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
-    weight: str | None = None  # columns that come with a row beside its features
+    weight: str | None = None  # columns with another role than that of a feature
     offset: str | None = None
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see

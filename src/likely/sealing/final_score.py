@@ -20,20 +20,20 @@ class FinalScore:
         A loss, such as log loss: lower is better.
     estimate : Estimate
         The score (``value``), the ends of its interval (``low``, ``high``) of the given ``level``,
-        1 − 0.05/k at evaluation k, and the score of the best prediction that ignores the features
-        (``constant``).
+        1 − 0.05/k at evaluation k, and the score of the best constant prediction
+        (``baseline``).
     gain : Estimate or None
-        The score of the constant less that of the model, and its interval of the same level from
-        the rows' differences: the model is better, beyond what chance would do, where its ``low``
-        is above 0.  None under ladder and thresholdout, because it would reveal too much.
+        The score of the baseline minus that of the model, with an interval of the same level
+        computed from the differences by row: the model is clearly better if ``low`` is above 0.
+        None under ladder and thresholdout, because it would reveal too much.
     measures : dict
         An estimate of each metric of the task, by name; none under ladder and thresholdout.
     n_impossible : int
-        How many sealed rows have a value that the model thought impossible; each has the price
-        that ``likely.metrics.prediction`` names.  0 under ladder and thresholdout.
+        The number of sealed rows with a value to which the model gave probability 0.  0 under
+        ladder and thresholdout.
     group, n_groups : str, int or None
-        Of a seal by group: its column, and how many groups are sealed.  Intervals are then those
-        of groups, because the rows of one are not independent.
+        For a seal by group: its column, and the number of sealed groups.  Intervals are then
+        cluster-robust, because the rows of a group are not independent.
     cv_estimate : float or None
         The cross-validation estimate on the training part, where one was given.
     of_this_model : bool
@@ -73,7 +73,7 @@ class FinalScore:
     def better_than_constant(self) -> bool:
         """By the paired gain, or by the interval where no gain may be shown."""
         if self.gain is None:
-            return self.estimate.high < self.estimate.constant
+            return self.estimate.high < self.estimate.baseline
         return self.gain.low > 0
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class FinalScore:
         gain = None
         if record.get("gain_interval") is not None:
             ends = {"value": record["gain"], "interval": record["gain_interval"]}
-            gain = Estimate.from_json({**ends, "best_constant": 0.0})
+            gain = Estimate.from_json({**ends, "baseline": 0.0})
         return cls(
             metric=record["metric"],
             estimate=Estimate.from_json(record),

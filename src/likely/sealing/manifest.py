@@ -50,7 +50,7 @@ class Manifest:
     earlier: tuple[str, ...] = ()  # seals of the same rows
     kind: str | None = None  # of task, where the values alone do not say it
     order: tuple[Any, ...] | None = None  # of the classes, from lowest to highest
-    weight: str | None = None  # columns that come with a row beside its features
+    weight: str | None = None  # columns with another role than that of a feature
     offset: str | None = None
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
@@ -58,8 +58,8 @@ class Manifest:
     format: int = FORMAT
 
     @property
-    def beside(self) -> dict[str, str]:
-        """The columns that come with a row beside its features, by role."""
+    def roles(self) -> dict[str, str]:
+        """The columns with another role than that of a feature, by role."""
         roles = {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
         return {role: name for role, name in roles.items() if name is not None}
 

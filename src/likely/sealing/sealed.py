@@ -33,11 +33,11 @@ class Sealed:
         ``pyarrow.Table``.
     target : str
     evaluations, budget : int
-        How many evaluations on the sealed rows were used, and how many are allowed.
+        The number of evaluations of the sealed rows so far, and the number allowed.
     notes : tuple of str
-        Remarks that ``seal`` made about the split.
+        Notes about the split.
     manifest : Manifest
-        All that was settled when the rows were sealed.
+        The facts recorded when the rows were sealed.
     path : pathlib.Path
         The folder.
     """
@@ -108,15 +108,15 @@ class Sealed:
         Parameters
         ----------
         estimator : estimator, name or study
-            A classifier or regressor of scikit-learn's shape, as it is: ``likely.Prepared`` adds
-            what ``compare`` does to a table.  Or the name of a model, such as ``"logistic"``, or
-            what ``tune`` returned, with their preparation.
+            A classifier or regressor with scikit-learn's interface, without preparation of the
+            columns (``likely.Prepared`` adds it); or the name of a model, such as ``"logistic"``,
+            or a study of ``tune``, both with preparation.
         again : str, optional
             The reason for an evaluation beyond the budget; it is kept in the ledger.
         escrow : path, optional
             The file of labels, where they are kept elsewhere.
         cv_estimate : float, optional
-            The cross-validation estimate of the score; shown beside the answer.
+            The cross-validation estimate of the score, to be shown with it.
         scorer : Scorer, optional
             The metric; by default that of the task, as in ``likely final``: log loss of classes,
             negative log-likelihood of numbers.  A model without probabilities has the error rate,

@@ -59,10 +59,10 @@ def titles(found: "Comparison") -> list[str]:
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
-    beside = "".join(f", {role} {name}" for role, name in rows.roles.beside().items())
+    roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
     return [
         f"{rows.label}: {rows.table.num_rows:,} rows{without}, "
-        f"target {task.target} ({what}){beside}.",
+        f"target {task.target} ({what}){roles}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "'95 % interval' is that of the held-out rows; p is from the paired t-test over folds, "
@@ -72,9 +72,9 @@ def titles(found: "Comparison") -> list[str]:
 
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
-    beside = [metric.title for metric in found.beside]
+    others = [metric.title for metric in found.others]
     last = ["fit s", "p vs best", f"p vs {BASELINE}"]
-    head = ["model", found.metric.title, "95 % interval", *beside, *last]
+    head = ["model", found.metric.title, "95 % interval", *others, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 
@@ -110,7 +110,7 @@ def _infinite(found: "Comparison") -> list[str]:
     return [
         each.name
         for each in found.entries
-        if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
+        if not each.problem and not all(map(isfinite, (each.value, *each.others.values())))
     ]
 
 
@@ -132,10 +132,10 @@ def _verdict(found: "Comparison") -> str:
     if test is not None:
         size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
         gap = f" by {size}, {p_phrase(test.p)}"
-    honest = "final scores it" if found.rows.sealed else "score it"
+    advice = "final scores it" if found.rows.sealed else "score it"
     return (
         f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
-        f"score is slightly optimistic; {honest} on sealed rows for an unbiased one."
+        f"score is slightly optimistic; {advice} on sealed rows for an unbiased one."
     )
 
 
@@ -153,7 +153,7 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     tests = (each.against_best, each.against_baseline)
     best, baseline = ("" if test is None else p_value(test.p) for test in tests)
     scores = each.main[:3]
-    others = (each.beside.get(metric.name, nan) for metric in found.beside)
+    others = (each.others.get(metric.name, nan) for metric in found.others)
     return [
         each.name,
         *estimate_cells(*(x if isfinite(x) else None for x in scores)),

@@ -324,7 +324,7 @@ def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | 
         return None
     if estimator.impute is True or estimator.scale is True or fold.min() < 0:
         return None  # medians and scales are not totals
-    if rows.roles.beside():
+    if rows.roles.given():
         return None
     try:
         whole = _prepared(estimator, rows, fold)

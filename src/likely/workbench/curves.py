@@ -139,7 +139,7 @@ class Curve:
             "seed": self.seed,
             "group": self.rows.group,
             "by_time": self.rows.by_time,
-            "beside": self.rows.roles.beside(),
+            "roles": self.rows.roles.given(),
             "points": [point._asdict() for point in self.points],
         }
 
@@ -170,19 +170,19 @@ def learning_curve(
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it, and built-in data know their own.
+        The column to predict; a seal and built-in data have their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
-        If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
+        By default, shares from 5 % up; all steps; the default range of the setting.
     folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
         As in ``compare``.
     name : str, optional
-        What an estimator is called in the curve; the name of its class, if not given.
+        The name of an estimator in the curve; by default that of its class.
 
     Returns
     -------

@@ -60,17 +60,17 @@ class Roles(NamedTuple):
         """All columns that have a role, the target first."""
         return [name for name in self if name is not None]
 
-    def beside(self) -> dict[str, str]:
-        """The columns that come with a row beside its features, by role."""
+    def given(self) -> dict[str, str]:
+        """The columns with another role than that of a feature, by role."""
         return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
 
     def to_fit(self) -> dict[str, str]:
         """The arguments of ``fit`` besides X and y, as names of columns."""
-        return {ARGUMENTS[role]: name for role, name in self.beside().items()}
+        return {ARGUMENTS[role]: name for role, name in self.given().items()}
 
     def to_predict(self, table: "pa.Table") -> dict[str, Any]:
         """The arguments of a prediction besides X, taken from a table."""
-        given = self.beside()
+        given = self.given()
         return {role: table.column(given[role]) for role in AT_PREDICTION if role in given}
 
     def weights(self, table: "pa.Table") -> Array | None:
@@ -94,14 +94,14 @@ class Roles(NamedTuple):
 
     def at_prediction(self) -> list[str]:
         """The columns that a prediction needs besides the features."""
-        given = self.beside()
+        given = self.given()
         return [given[role] for role in AT_PREDICTION if role in given]
 
 
 def roles_in_run(facts: Mapping[str, Any]) -> Roles:
     """The columns that came with the rows of a RUN, by what ``run.json`` says."""
     return Roles(
-        **{role: name for role, name in facts.get("beside", {}).items() if role in ARGUMENTS}
+        **{role: name for role, name in facts.get("roles", {}).items() if role in ARGUMENTS}
     )
 
 
@@ -182,9 +182,9 @@ class Dataset:
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that no model sees: groups name rows, and the others are given beside them."""
+        """Columns that are not features: groups, weights and the like, and dropped columns."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
-        named = {self.group, sealed_group, *self.roles.beside().values(), *self.dropped}
+        named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
         return frozenset(name for name in named if name in self.source.names)
 
     @property

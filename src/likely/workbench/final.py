@@ -44,7 +44,7 @@ def final_score(
 
     The arguments are those of ``Sealed.final``.
     """
-    _refuse_roles(seal.manifest.beside)
+    _refuse_roles(seal.manifest.roles)
     seal.check()
     seal.label_file(escrow)  # a missing file is found before the fit
     table, manifest = seal.train(), seal.manifest
@@ -65,9 +65,9 @@ def final_score(
     )
 
 
-def _refuse_roles(beside: Mapping[str, str]) -> None:
+def _refuse_roles(roles: Mapping[str, str]) -> None:
     """Refuse a seal or a study with weights, offsets or exposures: a final score has none."""
-    for role, name in beside.items():
+    for role, name in roles.items():
         raise InvalidInput(
             f"The seal or the study has the {role} {name!r}; a final score is of predictions from "
             f"features only. Leave the {role} out of both to use final."
@@ -88,7 +88,7 @@ def final_score_of_fit(
 
     ``trained_on`` is the SHA-256 of the file of its training rows.
     """
-    _refuse_roles(seal.manifest.beside)
+    _refuse_roles(seal.manifest.roles)
     columns = names_in_fit(model) or _features(seal.features(), seal.manifest)
     submission = Submission(
         model=model,
@@ -114,7 +114,7 @@ def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Map
 
 def _of_study(study: Study, manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
     rows = study.question.objective.rows
-    _refuse_roles(rows.roles.beside())
+    _refuse_roles(rows.roles.given())
     target = rows.settled.target
     if target != manifest.target:
         raise InvalidInput(

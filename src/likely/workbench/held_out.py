@@ -231,12 +231,12 @@ def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | N
     if not totals:
         return None
     score = pairwise_total(totals).score()
-    return OnePart(model, replace(score, how=ONE_PART, beside=ONE_COMPONENT))
+    return OnePart(model, replace(score, how=ONE_PART, baseline=ONE_COMPONENT))
 
 
 def _constant(model: Any, task: Task, data: "Dataset", seen: Source) -> BestConstant:
     """The best constant of the rows of the fit: of classes their counts, of numbers all of them."""
-    names = [str(data.target), *data.roles.beside().values()]
+    names = [str(data.target), *data.roles.given().values()]
     only = seen.select([name for name in dict.fromkeys(names) if name != data.clusters])
     truths = []
     for table in chunks(only, CHUNK_ROWS):
@@ -289,7 +289,7 @@ def _labelled(model: Any, task: Task) -> Task:
 
 def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
     """The rows that count, piece by piece, with the columns that a score needs."""
-    beside = [name for role, name in data.roles.beside().items() if role != "clusters"]
+    beside = [name for role, name in data.roles.given().items() if role != "clusters"]
     target = [] if data.target is None else [data.target]
     names = [*(str(name) for name in model.feature_names_in_), *target, *beside]
     for table in chunks(part.select(list(dict.fromkeys(names))), CHUNK_ROWS):

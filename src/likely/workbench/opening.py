@@ -73,9 +73,9 @@ def dataset(
     weight, offset, exposure, clusters : str
         Columns that come with a row beside its features.
     drop : sequence of str
-        Columns that no model is to see.
+        Columns to leave out.
     category : sequence of str
-        Columns of codes that are categories, though they look like numbers.
+        Columns of numeric codes to treat as categories.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _refuse_other_target(known: Dataset, target: str) -> None:
 
 def _refuse_other_role(known: Dataset, role: str, column: str | None) -> None:
     """Refuse another weight, offset or exposure than the one that a seal remembers."""
-    sealed = None if known.seal is None else known.seal.manifest.beside.get(role)
+    sealed = None if known.seal is None else known.seal.manifest.roles.get(role)
     if column is not None and sealed not in (None, column):
         raise InvalidInput(
             f"{known.label} seals the {role} {sealed!r}, and {column!r} was given; its rows are "

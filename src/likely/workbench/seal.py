@@ -48,33 +48,34 @@ def seal(
     Parameters
     ----------
     data : data frame, array, Source, Dataset, built-in name, or path of a file
-        A CSV, TSV, ARFF, JSON lines or Parquet file, or a frame of any library narwhals knows.
+        A CSV, TSV, ARFF, JSON lines or Parquet file, or a data frame of any
+        library that narwhals supports.
     target : str, or one label for each row
-        The column to be predicted; built-in data know their own.
+        The column to predict; built-in data have their own.
     test : float or sequence
-        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
+        The share of the rows to seal; or the rows to seal, by index or as one Boolean per row.
     group : str, optional
-        A column of which equal values stay on one side.
+        A column of groups; the rows of a group are sealed together.
     by_time : str, optional
         A column of times; the latest rows are sealed.
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
-        What the target is, where its values could be several: grades from 1 to 5, for instance.
-        All that works on the seal takes it from there.
+        The kind of target, where its values leave it open: grades from 1 to 5, for instance.  It
+        is recorded in the seal.
     order : sequence, optional
         The classes from lowest to highest; the kind is then ordinal.
     weight, offset, exposure : str, optional
-        Columns that come with a row beside its features: how often it counts, what is added to
-        the linear predictor, what multiplies the mean.  All that works on the seal uses them.
+        Columns that are not features: the weight of a row, a term added to the linear predictor,
+        a factor of the mean.  They are recorded in the seal.
     drop : sequence of str
-        Columns that no model is to see; they are not in the seal.
+        Columns to leave out of the seal.
     category : sequence of str
-        Columns of codes that are categories, though they look like numbers.
+        Columns of numeric codes to treat as categories.
     budget : int
-        How many evaluations on the sealed rows are allowed without a reason.
+        The number of evaluations of the sealed rows that are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
         What an evaluation reveals of the score; the last two allow many evaluations.
     escrow : path, optional
-        Where the labels go, instead of into the folder; ``final`` will ask for the file.
+        A file for the test labels, instead of the folder; ``final`` needs this file.
     seed : int
         The seed of the split.
     name : str, optional

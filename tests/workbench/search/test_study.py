@@ -26,7 +26,7 @@ def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -
     frame = study.to_frame("pandas")
     best = frame.loc[frame["log-loss"].idxmin()]
     assert best["trial"] == study.best_trial_.number
-    assert best["log-loss"] == study.best_score_ < study.constant
+    assert best["log-loss"] == study.best_score_ < study.baseline
     low, high = study.best_interval_
     assert low < study.best_score_ < high
     assert study.best_parameters_["covariance"] == best["covariance"]

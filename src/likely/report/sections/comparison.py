@@ -30,7 +30,7 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "model",
     "value",
     "interval",
-    "best_constant",
+    "baseline",
     "folds",
     "fit_seconds",
     "against_best",

@@ -136,9 +136,9 @@ def _drawn(plot: _CurvePlot) -> Picture:
                 for key in keys
             ]
             _band(ax, plot.x, lines, colour, name)
-        if curve.get("constant") is not None:
+        if curve.get("baseline") is not None:
             dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
-            ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
+            ax.axhline(curve["baseline"], color=MUTED, lw=1, **dashes)
         for k, (place, what) in enumerate(reversed([m for m in plot.marks if plot.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
             ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=what)

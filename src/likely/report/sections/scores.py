@@ -63,7 +63,7 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
 
 def _cells(found: Estimate) -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
-    known = found.constant if isfinite(found.constant) else None
+    known = found.baseline if isfinite(found.baseline) else None
     if not isfinite(found.value):
         return estimate_cells(None, None, None, known)
     return estimate_cells(*found[:3], known)

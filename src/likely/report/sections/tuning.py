@@ -27,7 +27,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     opening = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
         f"{metric}, {study['better']} is better. Baseline (constant): "
-        f"{number(study.get('constant'))}. Intervals are for the held-out rows."
+        f"{number(study.get('baseline'))}. Intervals are for the held-out rows."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])

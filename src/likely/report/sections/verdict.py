@@ -30,24 +30,24 @@ class ScoreVerdict(NamedTuple):
     value: float
     low: float
     high: float
-    constant: float | None
+    baseline: float | None
     lower_is_better: bool = True
     level: float = 0.95  # of the interval
     gain: Estimate | None = None  # over the constant, row by row
 
     @property
     def tone(self) -> Tone:
-        if self.constant is None:
+        if self.baseline is None:
             return "plain"
         if self.gain is not None:
             return "good" if self.gain.low > 0 else "warn"
         if self.lower_is_better:
-            return "good" if self.high < self.constant else "warn"
-        return "good" if self.low > self.constant else "warn"
+            return "good" if self.high < self.baseline else "warn"
+        return "good" if self.low > self.baseline else "warn"
 
     @property
     def judgement(self) -> str:
-        if self.constant is None:
+        if self.baseline is None:
             return ""
         gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain[:3])}"
         if self.tone == "good":
@@ -62,7 +62,7 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
     remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
-    if found.constant is not None and isfinite(found.low + found.high + found.constant):
+    if found.baseline is not None and isfinite(found.low + found.high + found.baseline):
         blocks = [Gallery((remark, _ruler(found)))]
     score = score_of_run(facts)
     if score is not None:
@@ -83,7 +83,7 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
     if score is None:
         return None
     found, title = score.main, title_of(score.metric)
-    sentence = score_sentence(title, found, rows_held(facts, score), score.beside)
+    sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
     lower = METRICS[score.metric].better == "lower"
     return ScoreVerdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
 
@@ -108,12 +108,12 @@ def _of_final(final: Any) -> ScoreVerdict:
         str(score), score.metric, *score.estimate, level=score.level, gain=score.gain
     )
     # the score of an earlier model is not compared
-    return found if score.of_this_model else found._replace(constant=None)
+    return found if score.of_this_model else found._replace(baseline=None)
 
 
 def _ruler(found: ScoreVerdict) -> Picture:
     """The interval and the baseline on one line."""
-    constant = found.constant if found.constant is not None else found.value
+    constant = found.baseline if found.baseline is not None else found.value
 
     value, ends, beside = estimate_cells(found.value, found.low, found.high, constant)
     marks = (

@@ -173,26 +173,26 @@ def look(
     category: Sequence[str] = (),
     mute: Iterable[str] = (),
 ) -> Look:
-    """Look at a table before anything is trained.
+    """Check a table before anything is trained.
 
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to be predicted; its balance, and columns that may leak it, are then looked at.
-        A seal remembers it, and built-in data know their own.
+        The column to predict; its balance, and columns that may leak it, are then checked.  A seal
+        and built-in data have their own.
     kind : str, optional
-        What the target is, where its values could be several: binary, classes, ordinal, count,
-        positive or real.  A seal remembers it.
+        The kind of target, where its values leave it open: binary, classes, ordinal, count,
+        positive or real.  A seal records it.
     order : sequence, optional
         The classes from lowest to highest; they are then ordinal.
     drop : sequence of str, optional
-        Columns that no model is to see.
+        Columns to leave out.
     category : sequence of str, optional
-        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
+        Columns of numeric codes to treat as categories.  A seal records both.
     mute : iterable of str
-        Findings that are not to be reported: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
+        Findings to leave out: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
     Returns
     -------

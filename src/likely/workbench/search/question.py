@@ -82,7 +82,7 @@ class Question:
             "nested": self.nested,
             "group": rows.group,
             "by_time": rows.by_time,
-            "beside": rows.roles.beside(),
+            "roles": rows.roles.given(),
             "seed": self.plan.seed,
             "rows": rows.table.num_rows,
             "data": self.data,

@@ -54,7 +54,7 @@ def sentences(study: "Study") -> list[str]:
         return [f"{question.model}: none of {len(study.trials)} trials has a score yet."]
     scored = [trial for trial in study.trials if trial.score is not None]
     low, high = study.best_interval_
-    value, ends, constant = estimate_cells(study.best_score_, low, high, study.constant)
+    value, ends, constant = estimate_cells(study.best_score_, low, high, study.baseline)
     found = [
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
         f"cross-validation on {count(question.objective.rows.table.num_rows, 'row')}. "
@@ -97,7 +97,7 @@ def outer_rows(study: "Study") -> list[list[str]]:
     head = ["fold", study.metric.title, ENDS, "baseline", "inner estimate", *names]
     rows = [head]
     for each in study.outer:
-        numbers = estimate_cells(each.score, each.low, each.high, each.constant, each.cv_estimate)
+        numbers = estimate_cells(each.score, each.low, each.high, each.baseline, each.cv_estimate)
         chosen = [setting(each.parameters.get(name, "")) for name in names]
         rows.append([str(each.fold), *numbers, *chosen])
     return rows
