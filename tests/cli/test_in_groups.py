@@ -115,8 +115,8 @@ def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
 
 def test_a_run_of_before_there_was_a_gain_is_judged_by_its_interval():
     ends = ("sentence", "log loss", 0.4, 0.3, 0.5)
-    assert ScoreVerdict(*ends, constant=0.6).tone == "good"
-    assert ScoreVerdict(*ends, constant=0.45).tone == "warn"
+    assert ScoreVerdict(*ends, baseline=0.6).tone == "good"
+    assert ScoreVerdict(*ends, baseline=0.45).tone == "warn"
 
 
 def test_a_cross_validated_run_is_judged_by_its_gain(likely, tmp_path):
