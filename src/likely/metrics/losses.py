@@ -20,7 +20,7 @@ from likely.metrics.numbers import RMSE, LogLikelihood
 
 @final
 @dataclass(frozen=True)
-class Loss:
+class MeanLoss:
     """The mean of ``Prediction.losses``."""
 
     name: str
@@ -33,12 +33,12 @@ class Loss:
         return Estimate(value, min(ends), max(ends), constant)
 
 
-LOSSES: Mapping[str, Loss] = {
+LOSSES: Mapping[str, MeanLoss] = {
     loss.name: loss
     for loss in (
-        Loss("log loss", LogLoss(), lambda value: value),
-        Loss("negative log-likelihood", LogLikelihood(), lambda value: -value),
-        Loss("mean squared error", RMSE(), lambda value: value**2),
-        Loss("error rate", Accuracy(), lambda value: 1 - value),
+        MeanLoss("log loss", LogLoss(), lambda value: value),
+        MeanLoss("negative log-likelihood", LogLikelihood(), lambda value: -value),
+        MeanLoss("mean squared error", RMSE(), lambda value: value**2),
+        MeanLoss("error rate", Accuracy(), lambda value: 1 - value),
     )
 }

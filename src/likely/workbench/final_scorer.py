@@ -19,7 +19,7 @@ from likely._typing import Array, Codes
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
-from likely.metrics.losses import LOSSES, Loss
+from likely.metrics.losses import LOSSES, MeanLoss
 from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Predictions, Scorer
@@ -42,7 +42,7 @@ class TaskScorer(Scorer):
     """The scorer of a task by a loss."""
 
     task: Task
-    loss: Loss
+    loss: MeanLoss
 
     @property
     def name(self) -> str:
@@ -144,7 +144,7 @@ def scorer_from(described: Mapping[str, Any]) -> TaskScorer | None:
     return TaskScorer(Task(known["kind"], known["target"], tuple(known["classes"]), order), loss)
 
 
-def _loss_for(task: Task, model: Any, judge: str) -> Loss:
+def _loss_for(task: Task, model: Any, judge: str) -> MeanLoss:
     if task.has_classes:
         return LOSSES["log loss"] if has_probabilities(model) else ERROR_RATE
     exact = JUDGES[judge] is None
