@@ -214,5 +214,5 @@ def test_a_study_with_weights_goes_on_only_with_the_same(tmp_path):
     first = lk.tune(table, "grade", "logistic", weight="times", nested=2, **words)
     assert np.isfinite(first.nested_score_)
     assert "times" not in first.refit().feature_names_in_
-    with pytest.raises(InvalidInput, match="has (data|roles) = "):
+    with pytest.raises(InvalidInput, match=r"has (data|roles) = "):
         lk.tune(table, "grade", "logistic", weight="years", nested=2, **words)
