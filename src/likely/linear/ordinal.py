@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
 from likely.linear.surface import ClassProbabilities, FittedLinear
@@ -44,6 +45,9 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         categorical, else of the sorted labels.
     l1 : float, array of one per column, or mapping from column to float, default=0.0
         Lasso strength.
+    standard_errors : str or None, default="model"
+        ``model`` (the observed information), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
+        ``clustered`` (needs ``groups``); None computes none.
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
         ``"auto"`` is Newton, proximal Newton with l1, L-BFGS above 2,000 parameters.
     tol : float, default=1e-8
@@ -63,8 +67,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
     thresholds_ : array of shape (n_classes − 1,)
         b, falling: the intercept of Y > j.
     inference_ : Inference or None
-        Covariance of (w, b) from the observed information, log-likelihoods; None above 1,000
-        parameters.
+        Estimates and covariance of (w, b), log-likelihoods; None above 1,000 parameters.
     solution_ : Solution
         How the search ended: ``solver``, ``passes``, ``gap``, ``converged``.
 
@@ -92,6 +95,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         l2: Any = 1.0,
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -101,15 +105,20 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         self.l2 = l2
         self.order = order
         self.l1 = l1
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.executor = executor
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn w and b.  X may be a frame or a file, y and weights names of its columns."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn w and b.
+
+        X may be a frame or a file; y, weights and groups may be names of its columns.
+        """
         lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
-        return self.fit_opened(open_ordered(self, X, y, sample_weight))
+        check_kind(self.standard_errors)
+        return self.fit_opened(open_ordered(self, X, y, sample_weight, groups))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_ordered``."""
