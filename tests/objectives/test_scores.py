@@ -1,4 +1,4 @@
-"""Scores of several predictors: they add up to the gradient, and leverage is one example's share."""
+"""Scores of several predictors: they total the gradient, and leverage is an example's share."""
 
 from functools import partial
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from likely._typing import Array
-from likely.cholesky import inverse_root, unit_diagonal
+from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.objectives.inference import ClusterScores, fit_statistics
@@ -47,7 +47,8 @@ class Bread:
 
     root: Array  # R, (p, rank); rows of zeros for coefficients that were held at 0
     held: Array  # (p,), Boolean: not free
-    lost: Array  # (p,), Boolean: free, but the data do not tell
+    null: Array  # (p, ·): directions of which the data do not tell, for columns of length 1
+    lengths: Array  # (p,): θ moves by null / lengths
     middle: Array  # RᵀHR, (rank, rank): the identity without a penalty
 
     @classmethod
@@ -58,11 +59,13 @@ class Bread:
         """
         p, H = len(information), information[np.ix_(free, free)]
         P = np.diag(curvature) if curvature.ndim == 1 else curvature
-        inverse, estimable = _inverse_root(H + P[np.ix_(free, free)])
-        root, held, lost = np.zeros((p, inverse.shape[1])), np.full(p, True), np.full(p, False)
-        root[free], held[free], lost[free] = inverse, False, ~estimable
-        middle = inverse.T @ H @ inverse if curvature.any() else np.eye(root.shape[1])
-        return cls(root, held, lost, middle)
+        inverse = _inverse_root(H + P[np.ix_(free, free)])
+        root, null = np.zeros((p, inverse.rank)), np.zeros((p, inverse.null.shape[1]))
+        held, lengths = np.full(p, True), np.ones(p)
+        root[free], null[free] = inverse.root, inverse.null
+        held[free], lengths[free] = False, inverse.scale
+        middle = root.T @ information @ root if curvature.any() else np.eye(inverse.rank)
+        return cls(root, held, null, lengths, middle)
 
     @property
     def n_parameters(self) -> float:
@@ -73,9 +76,15 @@ class Bread:
         """J R K Rᵀ Jᵀ, with nan for what was not estimated."""
         root = jacobian @ self.root
         found = root @ middle @ root.T
-        unknown = self.held | (jacobian[:, self.lost] != 0).any(axis=1)
+        unknown = self.held | self._is_lost(jacobian)
         found[unknown] = found[:, unknown] = np.nan
         return np.asarray((found + found.T) / 2)
+
+    def _is_lost(self, jacobian: Array) -> Array:
+        """Which entries of Jθ move in a direction of which the data do not tell."""
+        moved = np.abs(jacobian @ (self.null / self.lengths[:, None]))
+        units = np.max(np.abs(jacobian) / self.lengths, axis=1, keepdims=True, initial=0.0)
+        return np.asarray((moved > TOUCHED * units).any(axis=1))
 
     def covariance_root(self, middle: Array, jacobian: Array) -> Array:
         """S = J R √K, (p, rank): xᵀSSᵀx is the variance of xᵀθ̂ for every x that the data tell of.
@@ -121,12 +130,12 @@ def small_sample(n: float, df_residual: float) -> float:
     return n / df_residual if df_residual > 0 else float("nan")
 
 
-def _inverse_root(matrix: Array) -> tuple[Array, Array]:
-    """R with RRᵀ = matrix⁻¹, and which coefficients no direction without information moves."""
-    if not np.isfinite(matrix).all():
-        return np.full(matrix.shape, np.nan), np.zeros(len(matrix), dtype=bool)
-    found = inverse_root(matrix)
-    return found.root, np.all(np.abs(found.null) < TOUCHED, axis=1)
+def _inverse_root(matrix: Array) -> InverseRoot:
+    """R with RRᵀ = matrix⁻¹; nan where the matrix is not finite."""
+    if np.isfinite(matrix).all():
+        return inverse_root(matrix)
+    p = len(matrix)
+    return InverseRoot(np.full(matrix.shape, np.nan), np.nan, np.zeros((p, 0)), np.ones(p))
 
 
 def square_root(covariance: Array) -> Array:

@@ -36,13 +36,7 @@ from likely.data.block import Blocks
 from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
-from likely.linear.covariance import (
-    EXPONENTS,
-    Bread,
-    check_covariance,
-    small_sample,
-    square_root,
-)
+from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -236,7 +230,7 @@ def likelihood_ratio_test(
 def infer(
     likelihood: Likelihood,
     theta: Array,
-    information: Array,
+    information: Array | Bread,
     penalty_curvature: Array,
     names: Sequence[str],
     blocks: Blocks,
@@ -251,14 +245,16 @@ def infer(
 ) -> Inference:
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
-    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0, and
-    those that an ``l1`` strength set to 0 have no standard error either.  ``jacobian`` is that
-    of the user's θ by this one, where the blocks are centred.
+    ``information`` is H without the penalty, or what a factor of it has given.  ``redundant``
+    coefficients were held at 0, and those that an ``l1`` strength set to 0 have no standard error
+    either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
     """
     check_covariance(covariance, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
     excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
-    bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
+    bread = information
+    if not isinstance(bread, Bread):
+        bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
     read = _read(likelihood, theta, bread, covariance, blocks, executor)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
     psi = read.dispersion
