@@ -69,6 +69,13 @@ class SoftmaxRows:
         return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
 
     @property
+    def centred_columns(self) -> Array:
+        """The columns whose weights total 0 over the classes at the optimum: no corner decides."""
+        if self.reference is not None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~np.asarray(self.penalty.l1).reshape(self.n_classes, -1).any(axis=0))
+
+    @property
     def free_columns(self) -> Array:
         """The columns on which no penalty decides between weights that differ by a shift."""
         strength = np.asarray(self.penalty.l1) + np.asarray(self.penalty.l2)
@@ -205,13 +212,16 @@ def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept:
 
 
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
-    """As strong as the bound on the curvature, on the free columns."""
-    free = softmax.free_columns
-    if not free.size or len(free) > MOST_FOR_FACTOR:
+    """As strong as the bound on the curvature, on the columns whose weights total 0.
+
+    A small penalty leaves them nearly as free as none does.
+    """
+    columns = softmax.centred_columns
+    if not columns.size or len(columns) > MOST_FOR_FACTOR:
         return None
-    bound = problem.on_start_rows.curvature_bound(free) / problem.share
+    bound = problem.on_start_rows.curvature_bound(columns) / problem.share
     tie = np.zeros(problem.data.framing.n_parameters)
-    tie[free] = np.diag(bound)
+    tie[columns] = np.diag(bound)
     return tie
 
 
