@@ -1,4 +1,4 @@
-"""Standard errors where an example has several predictors: softmax, maximum-entropy and ordinal.
+"""Standard errors where an example has several predictors: classes, labels or thresholds.
 
     H = Σ w_i X_iᵀC_iX_i        P = the curvature of the penalty        B = (H + P)⁻¹
     C = B H B                   "model": H⁻¹ without a penalty

@@ -1,4 +1,4 @@
-"""Scores of models with several predictors per example: the middle of a robust covariance.
+"""Scores where an example has several predictors: the middle of a robust covariance.
 
     η_i = X_iθ      s_i = ∂nll_i/∂η_i, (m,)      C_i = ∂²nll_i/∂η_i², (m, m)      u_i = X_iᵀs_i
     meat      M = Σ w_i ũ_i ũ_iᵀ,   ũ_i = X_iᵀ(I − C_iV_i)^(−a/2) s_i,   V_i = X_i(H + P)⁻¹X_iᵀ
