@@ -60,6 +60,10 @@ class ScaledCholesky:
         out[np.ix_(self.kept, self.kept)] = np.dot(root.T, root)
         return out
 
+    def inverse_root(self) -> Array:
+        """R with R Rᵀ = H⁻¹, where no column is held."""
+        return (triangular_inverse(self.lower) * self.scale).T
+
     def log_determinant(self) -> float:
         """ln |H| on the kept columns."""
         return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(self.scale).sum())
@@ -100,6 +104,7 @@ class InverseRoot:
     root: Array  # R, (d, rank)
     log_determinant: float  # ln |H| on its range: the sum of the logs of non-zero eigenvalues
     null: Array  # (d, d − rank): directions, in the units of A, of which H says nothing
+    scale: Array  # (d,), those units: θ moves by null / scale
 
     @property
     def rank(self) -> int:
@@ -110,7 +115,7 @@ def inverse_root(H: Array) -> InverseRoot:
     """By Cholesky; by eigenvectors where H is singular, indefinite or nearly so."""
     d = len(H)
     if not d:
-        return InverseRoot(np.zeros((0, 0)), 0.0, np.zeros((0, 0)))
+        return InverseRoot(np.zeros((0, 0)), 0.0, np.zeros((0, 0)), np.zeros(0))
     scale, unit = unit_diagonal(H)
     try:
         lower = np.linalg.cholesky(unit)
@@ -121,7 +126,7 @@ def inverse_root(H: Array) -> InverseRoot:
         return _on_range(scale, unit)
     log_determinant = 2 * float(np.sum(np.log(np.diag(lower)) + np.log(scale)))
     root = (triangular_inverse(lower) / scale).T
-    return InverseRoot(root, log_determinant, np.zeros((d, 0)))
+    return InverseRoot(root, log_determinant, np.zeros((d, 0)), scale)
 
 
 def _on_range(scale: Array, unit: Array) -> InverseRoot:
@@ -131,9 +136,8 @@ def _on_range(scale: Array, unit: Array) -> InverseRoot:
     # H = B diag(λ) Bᵀ on its range, so the product of its non-zero eigenvalues is |λ| |BᵀB|
     R = np.linalg.qr(inside * scale[:, None], mode="r")
     log_determinant = float(np.sum(np.log(values)) + 2 * np.sum(np.log(np.abs(np.diag(R)))))
-    return InverseRoot(
-        inside / np.sqrt(values) / scale[:, None], log_determinant, vectors[:, ~kept]
-    )
+    root = inside / np.sqrt(values) / scale[:, None]
+    return InverseRoot(root, log_determinant, vectors[:, ~kept], scale)
 
 
 def unit_diagonal(matrix: Array) -> tuple[Array, Array]:

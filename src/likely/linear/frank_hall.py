@@ -36,11 +36,12 @@ from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
+from likely.linear.surface import ClassProbabilities
 from likely.names import has_method
 
 
 @final
-class FrankHall(ClassifierMixin, BaseEstimator):
+class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
     """A classifier of ordered classes, made of one binary classifier for each cut between them.
 
     Parameters

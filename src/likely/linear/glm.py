@@ -202,15 +202,21 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms, at the fitted dispersion."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, _ = self._responses(X, y, None, len(mean))
+        response = self.likelihood_.response
+        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
+        return response.log_prob(y, mean, psi)
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
-        mean = self.predict(X, offset=offset, exposure=exposure)
-        y, weight = self._responses(X, y, sample_weight, len(mean))
-        response = self.likelihood_.response
-        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
-        return float(np.dot(weight, response.log_prob(y, mean, psi)))
+        each = self.log_likelihoods(X, y, offset=offset, exposure=exposure)
+        _, weight = self._responses(X, y, sample_weight, len(each))
+        return float(np.dot(weight, each))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

@@ -36,12 +36,7 @@ from likely.data.block import Blocks
 from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
-from likely.linear.covariance import (
-    Bread,
-    check_covariance,
-    small_sample,
-    square_root,
-)
+from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -58,7 +53,6 @@ from likely.objectives.inference import (
     null_nll,
 )
 
-EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
 
 
@@ -236,7 +230,7 @@ def likelihood_ratio_test(
 def infer(
     likelihood: Likelihood,
     theta: Array,
-    information: Array,
+    information: Array | Bread,
     penalty_curvature: Array,
     names: Sequence[str],
     blocks: Blocks,
@@ -251,17 +245,22 @@ def infer(
 ) -> Inference:
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
-    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0, and
-    those that an ``l1`` strength set to 0 have no standard error either.  ``jacobian`` is that
-    of the user's θ by this one, where the blocks are centred.
+    ``information`` is H without the penalty, or what a factor of it has given.  ``redundant``
+    coefficients were held at 0, and those that an ``l1`` strength set to 0 have no standard error
+    either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
     """
     check_covariance(covariance, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
     excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
-    bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
+    bread = information
+    if not isinstance(bread, Bread):
+        bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
     read = _read(likelihood, theta, bread, covariance, blocks, executor)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
-    middle = _middle(covariance, bread, read)
+    psi = read.dispersion
+    if covariance == "quasi":
+        psi = read.fit.pearson * small_sample(1.0, read.fit.n - bread.n_parameters)
+    middle = bread.spread(covariance, read.meat, n=read.fit.n, dispersion=psi)
     found = bread.covariance(middle, to_user)
     whole = bool(np.isfinite(found).all())
     inference = replace(
@@ -275,8 +274,7 @@ def infer(
     )
     if covariance != "quasi":
         return inference
-    spread = read.fit.pearson * small_sample(1.0, inference.df_residual)
-    return replace(inference, dispersion=spread, dispersion_is_known=False)
+    return replace(inference, dispersion=psi, dispersion_is_known=False)
 
 
 class _Read(NamedTuple):
@@ -323,19 +321,6 @@ def _meat_term(
     if covariance == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
     return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
-
-
-def _middle(covariance: str, bread: Bread, read: _Read) -> Array:
-    """K of C = R K Rᵀ."""
-    n = read.fit.n
-    if covariance == "model":
-        return bread.model(read.dispersion)
-    if covariance == "quasi":
-        return bread.model(read.fit.pearson * small_sample(1.0, n - bread.n_parameters))
-    if covariance == "clustered":
-        return bread.clustered(read.meat, n=n)
-    factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0
-    return bread.robust(read.meat.value, factor=factor)
 
 
 def _inference(

@@ -218,14 +218,20 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         check_is_fitted(self)
         return self._mean_interval(X, self.likelihood_.link, level, offset)
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
+        """log p(y_i | x_i) of each row."""
+        X, y, offset = own_columns(X, y, offset)
+        log_proba = self.predict_log_proba(X, offset=offset)
+        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
+        return log_proba[np.arange(len(codes)), codes]
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
         """Σ_i w_i log p(y_i | x_i)."""
-        log_proba = self.predict_log_proba(X, offset=offset)
-        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        weight = check_weight(sample_weight, n_rows=len(codes))
-        return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
+        X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
+        each = self.log_likelihoods(X, y, offset=offset)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         penalties = (0.0, 0.0) if self.firth else (self.l1, self.l2)

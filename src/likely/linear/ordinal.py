@@ -22,6 +22,7 @@ from sklearn.utils import Tags
 from likely._typing import Array
 from likely.data.block import Block
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
@@ -49,6 +50,9 @@ class OrdinalRegression(
         categorical, else of the sorted labels.
     l1 : float, array of one per column, or mapping from column to float, default=0.0
         Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
+    standard_errors : str or None, default="model"
+        Kind of standard errors: ``model`` (the observed information), robust ``HC0``, ``HC1``,
+        ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``).  None computes none.
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
         ``auto`` is Newton; with l1 proximal Newton; above 2,000 parameters L-BFGS.
     tol : float, default=1e-8
@@ -68,8 +72,7 @@ class OrdinalRegression(
     thresholds_ : array of shape (n_classes − 1,)
         b, falling: the intercept of Y > j.
     inference_ : Inference or None
-        Covariance of (w, b) from the observed information, log-likelihoods; None above 1,000
-        parameters.
+        Estimates and covariance of (w, b), log-likelihoods; None above 1,000 parameters.
     solution_ : Solution
         How the search ended: ``solver``, ``passes``, ``gap``, ``converged``.
 
@@ -97,6 +100,7 @@ class OrdinalRegression(
         l2: Any = 1.0,
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -106,18 +110,24 @@ class OrdinalRegression(
         self.l2 = l2
         self.order = order
         self.l1 = l1
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.executor = executor
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn w and b.  X may be a frame or a file, y and weights names of its columns."""
-        return self.fit_opened(self.open_path(PathRows(X, y, sample_weight)))
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn w and b.
+
+        X may be a frame or a file; y, weights and groups may be names of its columns.
+        """
+        lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
+        check_kind(self.standard_errors)
+        return self.fit_opened(open_ordered(self, X, y, sample_weight, groups))
 
     def open_path(self, rows: PathRows) -> LinearRows:
         """The rows, checked as ``fit`` checks them and cut into blocks."""
-        lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
+        lookup("link of an ordinal response", self.link, UNIT_LINKS)
         return open_ordered(self, rows.X, rows.y, rows.weight)
 
     def fit_opened(self, rows: LinearRows) -> Self:

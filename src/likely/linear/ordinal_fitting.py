@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from likely._typing import Array
 from likely.compute.executor import Executor, Serial
@@ -22,15 +21,10 @@ from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
-from likely.linear.covariance import Bread
-from likely.linear.fitting import (
-    MOST_FOR_INFERENCE,
-    divergence,
-    in_session,
-    refuse_if_not_finite,
-    speak_up,
-)
+from likely.linear.covariance import MOST_FOR_INFERENCE
+from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
@@ -38,7 +32,8 @@ from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
 from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
-from likely.objectives.ordinal import OrdinalObjective, block_class_weight
+from likely.objectives.ordinal import OrdinalObjective
+from likely.objectives.softmax import block_class_weight
 from likely.penalties import ElasticNet
 from likely.solvers.choice import Found, solve
 from likely.solvers.minimise import Solution
@@ -63,11 +58,13 @@ class OrdinalFit(NamedTuple):
     separated: bool
 
 
-def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
+def open_ordered(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
     """Rows whose class codes rise from the lowest class to the highest."""
-    X, y, sample_weight = own_columns(X, y, sample_weight)
+    X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     penalties = (estimator.l1, estimator.l2)
-    extras = RowExtras(sample_weight)
+    extras = RowExtras(sample_weight, groups=groups)
     rows = open_linear(estimator, X, y, extras, target="class", penalties=penalties)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
@@ -89,7 +86,7 @@ def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
     """Solve, warn of what a person should know, and estimate the errors."""
     count = np.asarray(
-        rows.executor.sum(partial(block_class_weight, likelihood), rows.blocks).value
+        rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
     )
     data = _centred(likelihood, rows)
     penalty = _penalty(estimator, rows, data)
@@ -106,7 +103,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
-    inference = _inference(problem, found, rows, count)
+    inference = _inference(estimator, problem, found, rows, infinite)
     theta = np.dot(_jacobian(problem), found.theta)
     passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
     solution = replace(found.solution, theta=theta, passes=passes)
@@ -162,7 +159,7 @@ def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
 
 
 def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
-    count = Serial().sum(partial(block_class_weight, likelihood), blocks).value
+    count = Serial().sum(partial(block_class_weight, likelihood.n_classes), blocks).value
     return bool((np.asarray(count) > 0).all())
 
 
@@ -192,48 +189,19 @@ def _jacobian(problem: Problem) -> Array:
     return out
 
 
-def _inference(problem: Problem, found: Found, rows: LinearRows, count: Array) -> Inference | None:
+def _inference(
+    estimator: Any, problem: Problem, found: Found, rows: LinearRows, infinite: Divergence | None
+) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
-    if found.theta.size > MOST_FOR_INFERENCE:
+    if estimator.standard_errors is None or found.theta.size > MOST_FOR_INFERENCE:
         return None
-    curvature, jacobian = problem.penalty.curvature(found.theta), _jacobian(problem)
-    held = np.isin(np.arange(found.theta.size), list(found.held))
-    excluded = (found.theta == 0) & (problem.objective.l1 > 0) & ~held
-    information = _observed(problem, found) - np.diag(curvature)
-    bread = Bread.of(information, curvature, ~held & ~excluded)
-    log_likelihood = problem.penalty.value(found.theta) - _reached(found)
-    null = float(xlogy(count, count / count.sum()).sum())
-    return Inference(
-        theta=np.dot(jacobian, found.theta),
-        covariance=bread.covariance(bread.model(1.0), jacobian),
+    estimate = ClassEstimate(
+        problem.objective,
+        len(rows.classes),
+        found.theta,
         names=parameter_names(rows),
-        dispersion=1.0,
-        dispersion_is_known=True,
-        n=float(count.sum()),
-        n_parameters=bread.n_parameters,
-        df_residual=float(count.sum()) - bread.n_parameters,
-        log_likelihood=log_likelihood,
-        null_log_likelihood=null,
-        deviance=-2 * log_likelihood,
-        null_deviance=-2 * null,
-        pearson=float("nan"),
-        largest_eta=float("nan"),
-        penalised=problem.penalty.value(np.ones(found.theta.size)) > 0,
-        redundant=found.held,
-        excluded=tuple(np.flatnonzero(excluded).tolist()),
+        jacobian=_jacobian(problem),
+        held=found.held,
+        infinite=() if infinite is None else infinite.columns,
     )
-
-
-def _observed(problem: Problem, found: Found) -> Array:
-    """The observed Hessian at the end: known, or one more pass."""
-    if found.hessian is not None and problem.objective.likelihood.link.log_concave:
-        return found.hessian
-    return problem.objective.observed(found.theta).hessian
-
-
-def _reached(found: Found) -> float:
-    """The objective there: the last value seen, less what the last step of Newton brought."""
-    last = found.solution.trace[-1]
-    if found.direction is None or not found.solution.converged:
-        return last
-    return last - found.solution.gap * max(1.0, abs(last))
+    return infer_classes(estimate, estimator.standard_errors)

@@ -258,6 +258,17 @@ class PenaltyPath(BaseEstimator):
         """The scores of the model at the chosen penalty."""
         return np.asarray(self._chosen().decision_function(X, **self._moved(offset)))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, by the model at the chosen penalty."""
+        return np.asarray(self._chosen().log_likelihoods(X, y, **self._moved(offset, exposure)))
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Σ_i w_i log p(y_i | x_i), by the model at the chosen penalty."""
+        moved = self._moved(offset, exposure)
+        return float(self._chosen().log_likelihood(X, y, sample_weight, **moved))
+
     @available_if(_has("score"))
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

@@ -217,15 +217,20 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         moved = check_offset(offset, None, n_rows=len(mean))
         return float(r2_score((y.T - moved).T, (mean.T - moved).T, sample_weight=sample_weight))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
+        """log N(y_i; μ_i, σ²) of each row; of several targets one number for each."""
+        mean = self.predict(X, offset=offset)
+        X, y = own_columns(X, y)
+        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
+        return Gaussian().log_prob(y, mean, self.variance_)
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
         """Σ w_i log N(y_i; μ_i, σ²)."""
-        mean = self.predict(X, offset=offset)
-        X, y, sample_weight = own_columns(X, y, sample_weight)
-        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
-        weight = check_weight(sample_weight, n_rows=len(mean))
-        each = Gaussian().log_prob(y, mean, self.variance_)
+        each = self.log_likelihoods(X, y, offset=offset)
+        _, sample_weight = own_columns(X, sample_weight)
+        weight = check_weight(sample_weight, n_rows=len(each))
         return float(each.sum() if weight is None else np.dot(weight, each).sum())
 
     def sample(self, X: Any, random_state: Any = None, *, offset: Any = None) -> Array:

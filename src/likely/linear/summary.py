@@ -165,22 +165,25 @@ class Summary:
             yield Fact("solver", "solver", self.solver, self.solver)
 
 
-def summarise(model: Any, inference: Inference) -> Summary:
-    """The summary of a fitted estimator."""
+def summarise(
+    model: Any, inference: Inference, described: str, remarks: tuple[str, ...] = ()
+) -> Summary:
+    """The summary of a fitted estimator; ``described`` says what its response is."""
     fitted, solution = vars(model), model.solution_
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
-        title=f"{type(model).__name__}: {_described(fitted)}",
+        title=f"{type(model).__name__}: {described}",
         solver=", ".join(filter(None, (solution.solver, steps))),
         converged=solution.converged,
         separated=bool(fitted.get("separated_", False)),
         library=fitted.get("library_"),
+        remarks=remarks,
         n_iter=max(1, solution.n_iter),
     )
 
 
-def _described(fitted: dict[str, Any]) -> str:
+def response_described(fitted: dict[str, Any]) -> str:
     """The response and the link, and for two classes which of them has the probability."""
     likelihood: Any
     likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
