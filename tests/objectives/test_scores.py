@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from likely.compute.serial import Serial
 from numpy.testing import assert_allclose
 
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.intercept import Dense
 from likely.likelihoods.ordinal import Ordinal
