@@ -26,8 +26,10 @@ from likely.linear.inference import Inference, check_covariance, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
 from likely.linear.separation import Divergence, diverging, wholly_separated
-from likely.solvers.choice import Found, hessian_at, solve
+from likely.objectives.inference import NullTotals, block_null
+from likely.solvers.choice import finish, hessian_at, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.search_problem import Found
 
 MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 
@@ -83,8 +85,11 @@ def fit_linear(
         l2=estimator.l2,
         intercept=estimator.penalise_intercept,
     )
-    problem = linear_problem(likelihood, penalty, data, rows.executor)
     start = start_of(likelihood, data, rows)
+    problem = linear_problem(likelihood, penalty, data, rows.executor).measured(
+        null_of(likelihood, data, rows, start),
+        dispersion_is_known=likelihood.response.dispersion_is_known,
+    )
     last = last_fit(estimator, data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
         last = None  # other rows, which the last fit cannot speak of
@@ -98,6 +103,8 @@ def fit_linear(
     )
     refuse_if_not_finite(found, rows)
     infinite = divergence(problem, found, start)
+    if infinite is None and has_errors(estimator, data.framing):
+        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     theta = data.framing.to_user(found.theta)
@@ -156,6 +163,17 @@ def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
     eta = likelihood.eta_of_mean(np.asarray(mean_response(data.start, rows.executor)))
     start[-1] = float(np.asarray(eta)) - mean_offset(data)
     return start
+
+
+def null_of(likelihood: Likelihood, data: Framed, rows: LinearRows, start: Array) -> NullTotals:
+    """The constant model on the rows to start from."""
+    eta = float(start[-1]) if data.framing.intercept else 0.0
+    return rows.executor.sum(partial(block_null, likelihood, eta), data.start)
+
+
+def has_errors(estimator: Any, framing: Framing) -> bool:
+    """Whether the estimates get errors: they are asked for, and no matrix is too large."""
+    return estimator.covariance is not None and framing.n_parameters <= MOST_FOR_INFERENCE
 
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
@@ -252,7 +270,7 @@ def errors_of(
 ) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
     framing = problem.data.framing
-    if framing.n_parameters > MOST_FOR_INFERENCE or estimator.covariance is None:
+    if not has_errors(estimator, framing):
         return None
     curvature = problem.penalty.curvature(found.theta)
     information = hessian_at(problem, found) - np.diag(curvature)

@@ -64,7 +64,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
         which it was.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
+        Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
         Maximum number of steps, with a warning.
     warm_start : bool, default=False
@@ -250,7 +251,8 @@ def constant_mean(
     offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
     rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
     blocks = redesigned(rows, Intercept, 1)
-    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
     start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
     found = minimise(Newton(), objective, start, tol=TOL)
     return likelihood.mean(float(found.theta[0]) + offsets)

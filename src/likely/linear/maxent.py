@@ -39,6 +39,7 @@ from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
 from likely.linear.surface import ClassProbabilities
+from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.penalties import L2
 from likely.solvers.choice import check_search, solve
@@ -68,7 +69,7 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         number.
     solver : {"auto", "newton", "lbfgs"}, default="auto"
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
     executor : str or Executor, default="auto"
 
@@ -195,7 +196,9 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
             return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
 
         data = Framed(counted, counted, 1.0, framing, passes, rows)
+        even = np.full(n_classes, float(len(F) if weight is None else weight.sum()) / n_classes)
         problem = Problem(on, penalty, data, executor_for(self.executor, rows.nbytes))
+        problem = problem.measured(NullTotals.of_counts(even, len(F)))
         found = solve(
             problem,
             np.zeros(n_weights),

@@ -39,10 +39,12 @@ from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
 from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
+from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight
 from likely.penalties import ElasticNet
-from likely.solvers.choice import Found, solve
+from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.search_problem import Found
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 
@@ -98,14 +100,21 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
         return OrdinalObjective(likelihood, penalty.scaled(share), blocks, executor)
 
-    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial())
+    null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
+    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial()).measured(null)
     start = problem.objective.start(count)
     found = solve(
-        problem, start, solver=estimator.solver, tol=estimator.tol, max_iter=estimator.max_iter
+        problem,
+        start,
+        solver=estimator.solver,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
     )
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
+    if infinite is None and start.size <= MOST_FOR_INFERENCE:
+        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
     inference = _inference(problem, found, rows, count)
     theta = np.dot(_jacobian(problem), found.theta)
@@ -202,7 +211,7 @@ def _inference(problem: Problem, found: Found, rows: LinearRows, count: Array) -
     excluded = (found.theta == 0) & (problem.objective.l1 > 0) & ~held
     information = _observed(problem, found) - np.diag(curvature)
     bread = Bread.of(information, curvature, ~held & ~excluded)
-    log_likelihood = problem.penalty.value(found.theta) - _reached(found)
+    log_likelihood = problem.penalty.value(found.theta) - found.solution.trace[-1]
     null = float(xlogy(count, count / count.sum()).sum())
     return Inference(
         theta=np.dot(jacobian, found.theta),
@@ -230,11 +239,3 @@ def _observed(problem: Problem, found: Found) -> Array:
     if found.hessian is not None and problem.objective.likelihood.link.log_concave:
         return found.hessian
     return problem.objective.observed(found.theta).hessian
-
-
-def _reached(found: Found) -> float:
-    """The objective there: the last value seen, less what the last step of Newton brought."""
-    last = found.solution.trace[-1]
-    if found.direction is None or not found.solution.converged:
-        return last
-    return last - found.solution.gap * max(1.0, abs(last))

@@ -25,12 +25,14 @@ from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
 from likely.linear.penalty import elastic_net, is_penalised
 from likely.linear.problem import Problem
 from likely.linear.separation import Divergence, diverging
+from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.choice import Found, Shape, choose, solve
+from likely.solvers.choice import choose, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
+from likely.solvers.search_problem import Found, Shape
 
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
@@ -79,7 +81,8 @@ def fit_softmax(
     """Solve, warn of what a person should know, and centre what no penalty decides."""
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
-    start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
+    start, null = _start(problem, softmax, rows)
+    problem, last = problem.measured(null), _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
@@ -145,24 +148,26 @@ def _problem(
     return problem, softmax
 
 
-def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> Array:
+def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Array, NullTotals]:
     """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
     objective, K = problem.on_start_rows, softmax.n_classes
     start = np.zeros(objective.size)
     here = objective.first_order(start)
     if not isfinite(here.value) or not np.isfinite(here.gradient).all():
         _refuse(rows)
+    total, n_rows = here.value / log(K), problem.data.start.n_rows or np.nan
     if not problem.data.framing.intercept:
-        return start
-    total = here.value / log(K)
+        return start, NullTotals.of_counts(np.full(K, total / K), n_rows)
     count = total / K - objective.classes.rows(here.gradient)[:, -1]
-    level = np.log(np.maximum(count, LEAST_COUNT))
+    least = LEAST_COUNT * total / (problem.data.start.n_rows or total)  # of a row of mean weight
+    level = np.log(np.maximum(count, least))
     if softmax.reference is None:
         level -= level.mean()
     else:
-        level -= log(max(total - count.sum(), LEAST_COUNT))
+        count = np.append(count, total - count.sum())
+        level -= log(max(float(count[-1]), least))
     objective.classes.rows(start)[:, -1] = level
-    return start
+    return start, NullTotals.of_counts(np.maximum(count, 0.0), n_rows)
 
 
 def _last_fit(estimator: Any, problem: Problem) -> Array | None:

@@ -3,9 +3,8 @@
     d = −H⁻¹g        θ ← θ + t d        t ∈ {1, ½, ¼, …}
 
 With the expected information for H, this is iteratively reweighted least squares.  The gap is half
-the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f, relative to max(1, |f|).
-The units of the columns do not matter, and columns that earlier ones explain are held where they
-start.
+the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f.  The units of the columns do
+not matter, and columns that earlier ones explain are held where they start.
 
 A step can lower f and still end in a flat tail, where curvature has all but vanished: the next step
 would lead back past where this one began, or a column is held that could move before.  Such a
@@ -32,10 +31,9 @@ from likely.solvers.base import (
     SmoothObjective,
     Solver,
     State,
-    rounding,
     without_curvature,
 )
-from likely.solvers.line_search import NO_LOWER_VALUE, overshoots
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE, overshoots
 
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30
@@ -72,15 +70,16 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             factor = factorise(here.hessian, first=self.intercepts)
             direction, held = -factor.solve(here.gradient), factor.held
             decrease, least_pivot = -float(np.dot(here.gradient, direction)), factor.least_pivot
-            unexplained = _unexplained(here, direction, held)
+            unexplained = _unexplained(here, direction, held, objective.scale(here.value))
             stuck = "" if unexplained is None else without_curvature(unexplained)
         except LinAlgError:
             direction, decrease = -here.gradient, inf
             stuck = "the Hessian is not positive definite"
+        usable = not stuck and isfinite(here.value)
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=inf if stuck or not isfinite(here.value) else decrease / 2 / _size(here),
+            gap=inf if not usable else decrease / 2 / objective.scale(here.value),
             stuck=stuck,
             direction=direction,
             decrease=decrease,
@@ -95,10 +94,10 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
             # only a whole step may hide in rounding: shorter ones would creep on for ever
-            slack = rounding(state.value) if t == 1.0 else 0.0
+            slack = objective.rounding(state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 if not trial.stuck and not _too_far(state, trial):
-                    return trial
+                    return _noted(state, trial, slack)
                 stuck = trial.stuck or stuck
             t /= 2
         return replace(state, stuck=stuck)
@@ -113,21 +112,26 @@ def _too_far(state: NewtonState, trial: NewtonState) -> bool:
     return overshoots(state.hessian, trial.theta - state.theta, trial.direction)
 
 
-def _size(here: SecondOrder) -> float:
-    return max(1.0, abs(here.value))
+def _noted(state: NewtonState, trial: NewtonState, slack: float) -> NewtonState:
+    """The trial, stuck where steps have become rounding: they no longer shorten."""
+    if state.decrease <= slack and trial.decrease >= state.decrease > 0:
+        return replace(trial, stuck=NO_FURTHER_DIGITS)
+    return trial
 
 
-def _unexplained(here: SecondOrder, direction: Array, held: tuple[int, ...]) -> int | None:
+def _unexplained(
+    here: SecondOrder, direction: Array, held: tuple[int, ...], scale: float
+) -> int | None:
     """A held column with a gradient that the kept ones do not explain, if there is one.
 
     (g + Hd)_j is what a whole step leaves of it.  A column that earlier ones explain, be it to six
     digits, could lower f by (g + Hd)_j² / 2εH_jj at most, where ε, its pivot, is at most the least
-    that counts.  More than |f| cannot be gained, so a larger gradient tells that it is not
+    that counts.  More than ``scale`` cannot be gained, so a larger gradient tells that it is not
     explained: its curvature has vanished here.
     """
     if not held:
         return None
     columns = np.array(held)
     left = (here.gradient + np.dot(here.hessian, direction))[columns]
-    beyond = left**2 > LEAST_PIVOT * np.diag(here.hessian)[columns] * _size(here)
+    beyond = left**2 > LEAST_PIVOT * np.diag(here.hessian)[columns] * scale
     return int(columns[beyond][0]) if beyond.any() else None
