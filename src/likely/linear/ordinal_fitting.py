@@ -25,6 +25,7 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import Bread
+from likely.linear.divergence import Divergence
 from likely.linear.fitting import (
     MOST_FOR_INFERENCE,
     divergence,
@@ -37,7 +38,6 @@ from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
-from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
 from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective, block_class_weight

@@ -20,11 +20,11 @@ from likely.compute.serial import Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
+from likely.linear.divergence import Divergence, diverging, wholly_separated
+from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
 from likely.linear.penalty import elastic_net, is_penalised
 from likely.linear.problem import Problem
-from likely.linear.separation import Divergence, diverging
 from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
@@ -263,10 +263,14 @@ def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
-    direction, hessian = found.direction, found.hessian
-    if direction is None or hessian is None or not np.isfinite(direction).all():
+    if problem.penalty.value(np.ones(start.size)) > 0 and problem.penalty.value(found.theta) > 0:
         return None
-    if problem.penalty.value(direction) > 0:
+    if found.hessian is None and not problem.shape.hessian_is_affordable:
+        width, rows = problem.data.framing.n_parameters, problem.data.rows.n_rows or 1
+        return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=width)
+    found = with_direction(problem, found)
+    direction, hessian = np.asarray(found.direction), np.asarray(found.hessian)
+    if not np.isfinite(direction).all() or problem.penalty.value(direction) > 0:
         return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
     return diverging(problem.objective.value, found.theta, direction, hessian, at_start)

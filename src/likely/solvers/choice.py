@@ -132,7 +132,9 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
         reason = f"max_iter={max_iter} was reached with a gap of {end.gap:.1e}"
     trace = found.solution.trace + end.trace
     solution = replace(end, reason=reason, trace=trace, solver=found.solution.solver)
-    return found._replace(theta=there.theta, solution=solution, hessian=there.hessian)
+    return found._replace(
+        theta=there.theta, solution=solution, hessian=there.hessian, direction=there.direction
+    )
 
 
 def choose(shape: Shape) -> str:

@@ -16,9 +16,9 @@ brings every |s(x_jᵀr + κ_jβ_j)| with λ_j > 0 within λ_j, and
 
     D = −Σ_i f_i*(s r_i) − Σ_j max(|s x_jᵀr| − λ_j, 0)² / 2κ_j        gap = F − D ≥ F − min F
 
-in the unit of the objective.  Where f* is not known, or a column besides the intercept is free of both
-penalties, the gap is the fall that the model promises: an estimate, as in proximal Newton.  It is
-infinite where a free column with a pull cannot move for want of curvature.
+Where f* is not known, or a column besides the intercept is free of both penalties, the gap is the
+fall that the model promises: an estimate, as in proximal Newton.  It is infinite where a free
+column with a pull cannot move for want of curvature.
 
 References
 ----------
