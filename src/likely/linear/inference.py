@@ -3,6 +3,7 @@
     H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
     C = ψ B H B                     "model": ψH⁻¹ without a penalty; "quasi": ψ is estimated
       = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
+    t and F with G − 1 degrees of freedom where errors are clustered in G groups
     ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
 
     se_j = √C_jj        z_j = θ̂_j/se_j        θ̂_j ± q se_j
@@ -82,6 +83,12 @@ class Inference:
     redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
+    n_clusters: int | None = None  # of clustered standard errors
+
+    @property
+    def df_tests(self) -> float:
+        """Degrees of freedom of t and F: n − p, or clusters − 1."""
+        return self.df_residual if self.n_clusters is None else self.n_clusters - 1.0
 
     @property
     def standard_errors(self) -> Array:
@@ -120,7 +127,7 @@ class Inference:
                 "Use 0.95 for the usual one."
             )
         upper = (1 + level) / 2
-        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_residual, upper))
+        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_tests, upper))
 
     def interval(self, level: float = 0.95) -> Array:
         """θ̂ ± q se, (p, 2)."""
@@ -168,12 +175,12 @@ class Inference:
             return np.sort(link.inverse(ends), axis=1)
 
     def _cumulative(self, z: Array) -> Array:
-        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_residual, z))
+        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_tests, z))
 
     def _tested(self, statistic: float, q: int) -> HypothesisTest:
         if self.distribution == "z":
             return chi2_test(statistic, q)
-        return f_test(statistic / q, q, self.df_residual)
+        return f_test(statistic / q, q, self.df_tests)
 
     def _constraints(self, constraints: str | Sequence[str] | Array) -> Array:
         given = np.atleast_1d(np.asarray(constraints))
@@ -265,7 +272,8 @@ def infer(
         _inference(likelihood, to_user @ theta, found, names, bread, read),
         root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=covariance,
-        distribution=distribution,
+        distribution="t" if covariance == "clustered" else distribution,
+        n_clusters=read.meat.codes.size if covariance == "clustered" else None,
         penalised=bool(np.any(penalty_curvature) or np.any(l1)),
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
