@@ -338,5 +338,6 @@ def errors_of(
         redundant=found.held,
         n_groups=rows.n_groups,
         jacobian=framing.jacobian(),
+        intercept=framing.intercept,
         l1=problem.objective.l1,
     )

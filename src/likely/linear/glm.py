@@ -203,13 +203,17 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     ) -> float:
         """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
 
-        The constant model has the same offsets.
+        The constant model has the same offsets; without an intercept it has nothing else.
         """
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
         y, weight = self._responses(X, y, sample_weight, None)
         beside = check_offset(offset, exposure, n_rows=len(y))
-        constant = constant_mean(self.likelihood_, y, weight, beside)
+        constant = (
+            constant_mean(self.likelihood_, y, weight, beside)
+            if self.fit_intercept
+            else self.likelihood_.mean(np.broadcast_to(beside, y.shape))
+        )
         null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 

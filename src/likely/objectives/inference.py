@@ -259,6 +259,12 @@ def intercept_only(design: Design) -> Intercept:
     return Intercept(Dense(np.empty((design.n_rows, 0))))
 
 
+def block_offset_nll(likelihood: Likelihood, block: Block) -> Total:
+    """Σ w nll of the offset alone."""
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
+    return Total(weighted_sum(block.weight, likelihood.nll(block.target, offset)))
+
+
 def null_nll(
     likelihood: Likelihood, fit: FitStatistics, blocks: Blocks, executor: Executor
 ) -> float:
