@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from likely.generative.naive_bayes import NaiveBayes
     from likely.linear.frank_hall import FrankHall
     from likely.linear.glm import GLM
-    from likely.linear.inference import Inference, likelihood_ratio_test
+    from likely.linear.inference import Inference
+    from likely.linear.likelihood_ratio import likelihood_ratio_test
     from likely.linear.logistic import LogisticRegression
     from likely.linear.maxent import MaxEntropy
     from likely.linear.ordinal import OrdinalRegression
@@ -166,7 +167,7 @@ _HOME = {  # public name: the module that defines it
     "TemperatureScaling": "likely.calibrate.temperature",
     "compare": "likely.workbench.comparison",
     "learning_curve": "likely.workbench.curves",
-    "likelihood_ratio_test": "likely.linear.inference",
+    "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
     "open_seal": "likely.workbench.seal",

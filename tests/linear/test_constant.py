@@ -153,3 +153,26 @@ def test_models_that_are_not_nested_are_not_tested_against_each_other():
     small, large = (likely.GLM("poisson").fit(frame[c], y) for c in (["c"], ["a", "b"]))
     with pytest.raises(InvalidInput, match="which the larger one lacks"):
         likely.likelihood_ratio_test(small, large)
+
+
+@pytest.mark.parametrize(
+    ("response", "draw"),
+    [
+        ("poisson", lambda rng, eta: rng.poisson(np.exp(eta)).astype(float)),
+        ("bernoulli", lambda rng, eta: (rng.random(len(eta)) < 0.5).astype(float)),
+        ("gaussian", lambda rng, eta: eta + rng.normal(size=len(eta))),
+    ],
+)
+def test_the_null_model_without_an_intercept_is_the_offset_alone(response, draw):
+    """As in R's glm: η = o, with nothing estimated."""
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(200, 2)), 0.3 * rng.normal(size=200)
+    y = draw(rng, X[:, 0] + offset)
+    model = likely.GLM(response, fit_intercept=False).fit(X, y, offset=offset)
+    likelihood = likelihood_of(response)
+    null = likelihood.response.deviance(y, likelihood.mean(offset)).sum()
+    assert_allclose(model.inference_.null_deviance, null, rtol=1e-9)
+    explained = 1 - model.deviance(X, y, offset=offset) / null
+    assert_allclose(model.score(X, y, offset=offset), explained, rtol=1e-9)
+    larger = likely.GLM(response).fit(X, y, offset=offset)
+    assert 0 < likely.likelihood_ratio_test(model, larger).p <= 1

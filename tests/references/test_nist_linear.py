@@ -75,6 +75,20 @@ def test_normal_equations_that_cannot_solve_filip_say_so():
     assert model.inference_.df_residual == 82 - 1 - model.rank_
 
 
+@pytest.mark.parametrize(
+    ("name", "r_squared"), [("NoInt1", 0.999365492298663), ("NoInt2", 0.993348115299335)]
+)
+def test_r_squared_without_an_intercept_is_about_zero(name, r_squared):
+    """As NIST certifies it, and as R and Stata have it."""
+    reference = SETS[name]
+    model = fitted(reference)
+    assert_allclose(model.inference_.deviance_explained, r_squared, rtol=1e-12)
+    assert_allclose(model.score(reference.design, reference.response), r_squared, rtol=1e-12)
+    glm = likely.GLM(fit_intercept=False).fit(reference.design, reference.response)
+    assert_allclose(glm.score(reference.design, reference.response), r_squared, rtol=1e-12)
+    assert_allclose(glm.inference_.deviance_explained, r_squared, rtol=1e-12)
+
+
 @pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-7, 1e-8])
 def test_errors_of_nearly_equal_columns_are_those_of_exact_arithmetic(spread):
     rng = np.random.default_rng(0)

@@ -31,7 +31,6 @@ from likely.linear.covariance import (
     COVARIANCES,
     EXPONENTS,
     Bread,
-    reference_distribution,
 )
 from likely.linear.inference import Inference
 from likely.objectives.inference import Term, block_several
@@ -78,8 +77,6 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
     n_parameters = bread.n_parameters
     if not curvature.any():
         n_parameters = float(round(n_parameters))  # a trace beside the shift has its rounding
-    n_clusters = meat.codes.size if kind == "clustered" else 0
-    distribution, df = reference_distribution(kind, "z", n - n_parameters, n_clusters)
     covariance = bread.covariance(bread.spread(kind, meat, n=n, dispersion=1.0), estimate.jacobian)
     infinite = (estimate.jacobian[:, list(estimate.infinite)] != 0).any(axis=1)
     covariance[infinite] = covariance[:, infinite] = np.nan
@@ -92,7 +89,7 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
         dispersion_is_known=True,
         n=n,
         n_parameters=n_parameters,
-        df_residual=df,
+        df_residual=n - n_parameters,
         log_likelihood=-here.value,
         null_log_likelihood=null,
         deviance=2 * here.value,
@@ -100,7 +97,8 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
         pearson=float("nan"),
         largest_eta=float("nan"),
         covariance_kind=kind,
-        distribution=distribution,
+        distribution="t" if kind == "clustered" else "z",
+        n_clusters=meat.codes.size if kind == "clustered" else None,
         penalised=objective.penalty_on.value(np.ones(theta.size)) > 0,
         redundant=tuple(int(j) for j in estimate.held),
         excluded=tuple(np.flatnonzero(excluded).tolist()),

@@ -311,4 +311,5 @@ def _inference(setting: _Setting, theta: Array, bread: Bread, held: tuple[int, .
         redundant=held,
         n_groups=rows.n_groups,
         jacobian=data.framing.jacobian(),
+        intercept=data.framing.intercept,
     )

@@ -163,16 +163,6 @@ def check_covariance(covariance: str, n_groups: int | None = None) -> None:
         )
 
 
-def reference_distribution(
-    kind: str, distribution: str, df_residual: float, n_clusters: int
-) -> tuple[str, float]:
-    """What (θ̂ − θ)/se follows, "z" or "t", and the degrees of freedom of t.
-
-    Clustered errors are estimated from G sums of scores that total 0: t with G − 1.
-    """
-    return ("t", n_clusters - 1.0) if kind == "clustered" else (distribution, df_residual)
-
-
 def estimated_dispersion(
     likelihood: Likelihood,
     objective: LinearObjective,

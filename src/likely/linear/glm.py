@@ -69,7 +69,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
         says which one was used.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
+        Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
@@ -223,13 +224,17 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     ) -> float:
         """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
 
-        The constant model has the same offsets.
+        The constant model has the same offsets; without an intercept it has nothing else.
         """
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
         y, weight = self._responses(X, y, sample_weight, None)
         beside = check_offset(offset, exposure, n_rows=len(y))
-        constant = constant_mean(self.likelihood_, y, weight, beside)
+        constant = (
+            constant_mean(self.likelihood_, y, weight, beside)
+            if self.fit_intercept
+            else self.likelihood_.mean(np.broadcast_to(beside, y.shape))
+        )
         null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 
@@ -276,7 +281,8 @@ def constant_mean(
     offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
     rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
     blocks = redesigned(rows, Intercept, 1)
-    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
     start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
     found = minimise(Newton(), objective, start, tol=TOL)
     return likelihood.mean(float(found.theta[0]) + offsets)

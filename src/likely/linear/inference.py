@@ -3,6 +3,7 @@
     H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
     C = ψ B H B                     "model": ψH⁻¹ without a penalty; "quasi": ψ is estimated
       = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
+    t and F with G − 1 degrees of freedom where errors are clustered in G groups
     ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
 
     se_j = √C_jj        z_j = θ̂_j/se_j        θ̂_j ± q se_j
@@ -23,7 +24,7 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isclose, isnan, log
+from math import log
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -46,14 +47,13 @@ from likely.objectives.inference import (
     block_cluster_scores,
     block_log_likelihood,
     block_meat,
+    block_offset_nll,
     block_several,
     fit_statistics,
     gaussian_log_likelihood,
     has_constant_variance,
     null_nll,
 )
-
-SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null deviance
 
 
 @final
@@ -81,6 +81,12 @@ class Inference:
     redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
+    n_clusters: int | None = None  # of clustered standard errors
+
+    @property
+    def df_tests(self) -> float:
+        """Degrees of freedom of t and F: n − p, or clusters − 1."""
+        return self.df_residual if self.n_clusters is None else self.n_clusters - 1.0
 
     @property
     def standard_errors(self) -> Array:
@@ -108,7 +114,7 @@ class Inference:
 
     @property
     def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response."""
+        """1 − D/D₀: R² for a Gaussian response, about 0 where there is no intercept."""
         return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
 
     def quantile(self, level: float) -> float:
@@ -119,7 +125,7 @@ class Inference:
                 "Use 0.95 for the usual one."
             )
         upper = (1 + level) / 2
-        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_residual, upper))
+        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_tests, upper))
 
     def interval(self, level: float = 0.95) -> Array:
         """θ̂ ± q se, (p, 2)."""
@@ -167,12 +173,12 @@ class Inference:
             return np.sort(link.inverse(ends), axis=1)
 
     def _cumulative(self, z: Array) -> Array:
-        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_residual, z))
+        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_tests, z))
 
     def _tested(self, statistic: float, q: int) -> HypothesisTest:
         if self.distribution == "z":
             return chi2_test(statistic, q)
-        return f_test(statistic / q, q, self.df_residual)
+        return f_test(statistic / q, q, self.df_tests)
 
     def _constraints(self, constraints: str | Sequence[str] | Array) -> Array:
         given = np.atleast_1d(np.asarray(constraints))
@@ -210,23 +216,6 @@ def inference_of(fitted: Inference | Inferred) -> Inference:
     return refuse_without_errors(fitted) if found is None else found
 
 
-def likelihood_ratio_test(
-    smaller: Inference | Inferred, larger: Inference | Inferred
-) -> HypothesisTest:
-    """Whether the larger of two nested models fits better than chance would make it.
-
-    ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
-    ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
-    """
-    small, large = inference_of(smaller), inference_of(larger)
-    _check_nested(small, large)
-    q = round(large.n_parameters - small.n_parameters)
-    if large.dispersion_is_known:
-        return chi2_test(2 * (large.log_likelihood - small.log_likelihood), q)
-    drop = (small.deviance - large.deviance) / large.dispersion
-    return f_test(drop / q, q, large.df_residual)
-
-
 def infer(
     likelihood: Likelihood,
     theta: Array,
@@ -242,12 +231,14 @@ def infer(
     l1: Array | float = 0.0,
     n_groups: int | None = None,
     jacobian: Array | None = None,
+    intercept: bool = True,
 ) -> Inference:
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
     ``information`` is H without the penalty, or what a factor of it has given.  ``redundant``
     coefficients were held at 0, and those that an ``l1`` strength set to 0 have no standard error
     either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
+    Without an ``intercept`` the null model is a predictor of 0.
     """
     check_covariance(covariance, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
@@ -267,14 +258,27 @@ def infer(
         _inference(likelihood, to_user @ theta, found, names, bread, read),
         root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=covariance,
-        distribution=distribution,
+        distribution="t" if covariance == "clustered" else distribution,
+        n_clusters=read.meat.codes.size if covariance == "clustered" else None,
         penalised=bool(np.any(penalty_curvature) or np.any(l1)),
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
+    if not intercept:
+        rest = executor.sum(partial(block_offset_nll, likelihood), blocks)
+        inference = _about_zero(inference, likelihood, float(rest.value) - read.fit.nll)
     if covariance != "quasi":
         return inference
     return replace(inference, dispersion=psi, dispersion_is_known=False)
+
+
+def _about_zero(inference: Inference, likelihood: Likelihood, lost: float) -> Inference:
+    """With the null model η = offset, which has ``lost`` nats more than the model."""
+    deviance, n = inference.deviance + 2 * lost, inference.n
+    log_likelihood = inference.log_likelihood - lost / inference.dispersion
+    if has_constant_variance(likelihood):
+        log_likelihood = gaussian_log_likelihood(n, deviance)
+    return replace(inference, null_deviance=deviance, null_log_likelihood=log_likelihood)
 
 
 class _Read(NamedTuple):
@@ -356,29 +360,3 @@ def _null_log_likelihood(likelihood: Likelihood, read: _Read) -> float:
     if not read.dispersion > 0:
         return float("nan")
     return read.log_likelihood - (read.null_nll - read.fit.nll) / read.dispersion
-
-
-def _check_nested(small: Inference, large: Inference) -> None:
-    if small.penalised or large.penalised:
-        raise InvalidInput(
-            "A likelihood ratio test was asked of a penalised fit; it needs maximum likelihood "
-            "estimates. Fit both models with l1=0 and l2=0."
-        )
-    nulls = (small.null_deviance, large.null_deviance)
-    if small.n != large.n or not (isnan(sum(nulls)) or isclose(*nulls, rel_tol=SAME_DATA)):
-        raise InvalidInput(
-            f"The models were fitted to different data (n={small.n:g} and {large.n:g}, null "
-            f"deviances {small.null_deviance:g} and {large.null_deviance:g}). "
-            "Fit both to the same rows, weights, offset and response."
-        )
-    if large.n_parameters <= small.n_parameters:
-        raise InvalidInput(
-            f"The smaller model has {small.n_parameters:g} parameters and the larger "
-            f"{large.n_parameters:g}; the larger must have more. Pass the smaller one first."
-        )
-    extra = sorted(set(small.names) - set(large.names))
-    if extra:
-        raise InvalidInput(
-            f"The smaller model has {extra[0]!r}, which the larger one lacks; a likelihood ratio "
-            "test needs nested models. Add it to the larger one, or compare their AIC."
-        )

@@ -34,7 +34,9 @@ from likely.linear.fitting import (
     LinearFit,
     errors_of,
     fit_linear,
+    has_errors,
     in_session,
+    null_of,
     parts,
     refuse_if_not_finite,
     speak_up,
@@ -48,9 +50,10 @@ from likely.links import Link
 from likely.objectives.firth import FirthObjective
 from likely.objectives.linear import weighted_sum
 from likely.penalties import NoPenalty
-from likely.solvers.choice import Found, check_search
+from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import search
 from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
 
 
 class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator):
@@ -84,7 +87,8 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
         says which one was used.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
+        Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
@@ -282,16 +286,19 @@ def fit_firth(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Linea
         rows.blocks, rows.executor, names=rows.coding.names, intercept=estimator.fit_intercept
     )
     start = start_of(likelihood, data, rows)
-    objective = FirthObjective(likelihood, data.blocks, rows.executor)
-    solution, state = search(
-        Newton(), objective, start, tol=estimator.tol, max_iter=estimator.max_iter
-    )
-    found = Found(state.theta, solution, state.hessian, state.held)
+    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
+    problem = problem.measured(null_of(likelihood, data, rows, start))
+    unit = (problem.unit or 0.0) + start.size  # nats: ½ ln |I| has a size of its own
+    objective = FirthObjective(likelihood, data.blocks, rows.executor, unit)
+    errors = has_errors(estimator, data.framing)
+    wanted = LastDigits.of(problem, estimator.tol)
+    tol = wanted.aim if errors else estimator.tol
+    solution, state = search(Newton(), objective, start, tol=tol, max_iter=estimator.max_iter)
+    found = Found(state.theta, wanted.settled(solution), state.hessian, state.held)
     refuse_if_not_finite(found, rows)
     speak_up(estimator, found, rows.coding.names, None)
-    problem = linear_problem(likelihood, NoPenalty(), data, rows.executor)
     inference = errors_of(estimator, problem, found, rows, likelihood)
     theta = data.framing.to_user(found.theta)
-    solution = replace(solution, theta=theta, passes=float(sum(data.passes)))
+    solution = replace(found.solution, theta=theta, passes=float(sum(data.passes)))
     coef, intercept = parts(theta, data.framing)
     return LinearFit(coef, float(intercept), solution, inference, separated=False)

@@ -38,19 +38,21 @@ from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
+from likely.linear.divergence import Divergence
 from likely.linear.fitting import divergence, speak_up
 from likely.linear.framing import Framed, Framing
 from likely.linear.inference import Inference
 from likely.linear.penalty import is_penalised
 from likely.linear.problem import Problem
-from likely.linear.separation import Divergence
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
 from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.penalties import ElasticNet, NoPenalty
-from likely.solvers.choice import Found, check_search, solve
+from likely.solvers.choice import check_search, finish, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.search_problem import Found
 from likely.special import log_softmax
 
 
@@ -86,7 +88,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     solver : {"auto", "newton", "lbfgs", "proximal-newton", "fista"}, default="auto"
         ``auto`` chooses by the number of weights and the penalty.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     executor : str or Executor, default="auto"
@@ -262,7 +264,10 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
 
         data = Framed(counted, counted, 1.0, framing, passes, rows)
+        total = rows.n_rows if rows.weight is None else rows.weight.sum()
         problem = Problem(on, penalty, data, executor_for(self.executor, rows.nbytes))
+        even = np.full(n_classes, float(total) / n_classes)
+        problem = problem.measured(NullTotals.of_counts(even, rows.n_rows))
         found = solve(
             problem,
             np.zeros(n_weights),
@@ -278,6 +283,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
                 RedundantColumns,
             )
         infinite = divergence(problem, found, np.zeros(n_weights))
+        if infinite is None and self.standard_errors is not None:
+            found = finish(problem, found, tol=self.tol, max_iter=self.max_iter)
         speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
         inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(passes))

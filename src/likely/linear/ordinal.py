@@ -56,7 +56,8 @@ class OrdinalRegression(
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
         ``auto`` is Newton; with l1 proximal Newton; above 2,000 parameters L-BFGS.
     tol : float, default=1e-8
-        Stop when the distance from the optimum, relative to max(1, |objective|), is below it.
+        Stop when the gap to the optimum, as a share of the null deviance, is below it; errors of
+        estimates are taken at a Newton decrement of 1e-10 nats or less.
     max_iter : int, default=100
         Maximum number of steps of the solver; a fit that reaches it warns.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"

@@ -24,19 +24,21 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import MOST_FOR_INFERENCE
+from likely.linear.divergence import Divergence
 from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
-from likely.linear.separation import Divergence
 from likely.links import LINKS, UnitLink
+from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
 from likely.penalties import ElasticNet
-from likely.solvers.choice import Found, solve
+from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.search_problem import Found
 
 MOST_CLASSES = 1000  # each has a threshold; more are numbers, not classes
 
@@ -94,14 +96,22 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
         return OrdinalObjective(likelihood, penalty.scaled(share), blocks, executor)
 
-    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial())
+    null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
+    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial()).measured(null)
     start = problem.objective.start(count)
     found = solve(
-        problem, start, solver=estimator.solver, tol=estimator.tol, max_iter=estimator.max_iter
+        problem,
+        start,
+        solver=estimator.solver,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
     )
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
+    wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
+    if infinite is None and wanted:
+        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
     inference = _inference(estimator, problem, found, rows, infinite)
     theta = np.dot(_jacobian(problem), found.theta)

@@ -210,12 +210,21 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return PredictiveFamily.of(Gaussian(), float(self.variance_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
-        """R², the share of the squares about the mean that is explained, net of any offset."""
+        """R², the share of the squares that is explained, net of any offset.
+
+        They are about the mean; about 0 where there is no intercept.
+        """
         mean = self.predict(X, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
         moved = check_offset(offset, None, n_rows=len(mean))
-        return float(r2_score((y.T - moved).T, (mean.T - moved).T, sample_weight=sample_weight))
+        y, mean = (y.T - moved).T, (mean.T - moved).T
+        if self.fit_intercept:
+            return float(r2_score(y, mean, sample_weight=sample_weight))
+        weight = check_weight(sample_weight, n_rows=len(y))
+        squares = np.average(np.square([y - mean, y]), axis=1, weights=weight)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.mean(1 - squares[0] / squares[1]))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
         """log N(y_i; μ_i, σ²) of each row; of several targets one number for each."""

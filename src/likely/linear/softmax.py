@@ -83,7 +83,7 @@ class SoftmaxRegression(
         ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
         and penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False

@@ -21,18 +21,20 @@ from likely.errors import InvalidInput
 from likely.linear.class_inference import ClassEstimate, infer_classes, shift_of_classes
 from likely.linear.coding import LinearRows, refuse_gaps
 from likely.linear.covariance import MOST_FOR_INFERENCE
-from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up
+from likely.linear.divergence import Divergence, diverging, wholly_separated
+from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
 from likely.linear.inference import Inference
 from likely.linear.penalty import elastic_net, is_penalised
 from likely.linear.problem import Problem
-from likely.linear.separation import Divergence, diverging
+from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.choice import Found, Shape, choose, solve
+from likely.solvers.choice import choose, finish, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
+from likely.solvers.search_problem import Found, Shape
 
 MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
@@ -90,12 +92,13 @@ def fit_softmax(
     """Solve, warn of what a person should know, and centre what no penalty decides."""
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
-    start, last = _start(problem, softmax, rows), _last_fit(estimator, problem)
+    start, null = _start(problem, softmax, rows)
+    problem, last = problem.measured(null), _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
+    tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
-        softmax = replace(softmax, tie=_tie(problem, softmax))
-        problem = replace(problem, on=softmax)
+        softmax, problem = tied, replace(problem, on=tied)
     found = solve(
         problem,
         start,
@@ -106,6 +109,10 @@ def fit_softmax(
     )
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
+    wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
+    if infinite is None and wanted:
+        last_steps = replace(problem, on=tied)
+        found = finish(last_steps, found, tol=estimator.tol, max_iter=estimator.max_iter)
     _speak_up(estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
@@ -158,24 +165,26 @@ def _problem(
     return problem, softmax
 
 
-def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> Array:
+def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Array, NullTotals]:
     """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
     objective, K = problem.on_start_rows, softmax.n_classes
     start = np.zeros(objective.size)
     here = objective.first_order(start)
     if not isfinite(here.value) or not np.isfinite(here.gradient).all():
         _refuse(rows)
+    total, n_rows = here.value / log(K), problem.data.start.n_rows or np.nan
     if not problem.data.framing.intercept:
-        return start
-    total = here.value / log(K)
+        return start, NullTotals.of_counts(np.full(K, total / K), n_rows)
     count = total / K - objective.classes.rows(here.gradient)[:, -1]
-    level = np.log(np.maximum(count, LEAST_COUNT))
+    least = LEAST_COUNT * total / (problem.data.start.n_rows or total)  # of a row of mean weight
+    level = np.log(np.maximum(count, least))
     if softmax.reference is None:
         level -= level.mean()
     else:
-        level -= log(max(total - count.sum(), LEAST_COUNT))
+        count = np.append(count, total - count.sum())
+        level -= log(max(float(count[-1]), least))
     objective.classes.rows(start)[:, -1] = level
-    return start
+    return start, NullTotals.of_counts(np.maximum(count, 0.0), n_rows)
 
 
 def _last_fit(estimator: Any, problem: Problem) -> Array | None:
@@ -273,10 +282,14 @@ def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
-    direction, hessian = found.direction, found.hessian
-    if direction is None or hessian is None or not np.isfinite(direction).all():
+    if problem.penalty.value(np.ones(start.size)) > 0 and problem.penalty.value(found.theta) > 0:
         return None
-    if problem.penalty.value(direction) > 0:
+    if found.hessian is None and not problem.shape.hessian_is_affordable:
+        width, rows = problem.data.framing.n_parameters, problem.data.rows.n_rows or 1
+        return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=width)
+    found = with_direction(problem, found)
+    direction, hessian = np.asarray(found.direction), np.asarray(found.hessian)
+    if not np.isfinite(direction).all() or problem.penalty.value(direction) > 0:
         return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
     return diverging(problem.objective.value, found.theta, direction, hessian, at_start)

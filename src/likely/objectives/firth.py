@@ -46,6 +46,7 @@ class FirthObjective(SmoothObjective):
     likelihood: Likelihood
     blocks: Blocks
     executor: Executor
+    unit: float | None = None
 
     def second_order(self, theta: Array) -> SecondOrder:
         """With the information for a Hessian, as in scoring."""

@@ -19,13 +19,14 @@ improved finite sample properties, J. Econometrics 29.  Liang & Zeger (1986), Bi
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import inf, log, pi
+from math import inf, isnan, log, pi
 from typing import Any, final
 
 import numpy as np
+from scipy.special import xlogy
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
+from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Design, Intercept
@@ -43,6 +44,7 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 
+ROUNDED = 1e-13  # relative, of a mean
 NULL_TOL = 1e-10  # of the search for the null model, of which the value alone is used
 NEAR_END = 1e-6  # of a mean to 1: nearer, 1 − μ has lost digits that η has
 NOTHING_LEFT = 1e-10  # 1 − h below this is rounding: the example alone fixes its fitted value
@@ -88,6 +90,24 @@ class FitStatistics(Additive):
             offset=self.offset + other.offset,
             largest_offset=max(self.largest_offset, other.largest_offset),
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NullTotals(FieldwiseAdditive):
+    """The deviance of a constant model."""
+
+    deviance: float
+    least: float  # what rounding of the means alone may make
+    weight: float
+    n_rows: float  # with a weight
+
+    @classmethod
+    def of_counts(cls, count: Array, n_rows: float) -> "NullTotals":
+        """Of classes, by their weights; n_rows is nan where it is not known."""
+        total = float(count.sum())
+        deviance = -2 * float(xlogy(count, count / total).sum())
+        return cls(deviance, 0.0, total, total if isnan(n_rows) else n_rows)
 
 
 @final
@@ -145,6 +165,22 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
         largest_eta=float(np.abs(eta).max(initial=0.0)),
         offset=weighted_sum(block.weight, offset),
         largest_offset=float(np.abs(offset).max(initial=0.0)),
+    )
+
+
+def block_null(likelihood: Likelihood, eta: float, block: Block) -> NullTotals:
+    """At the constant predictor η; no column is read."""
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
+    y, mean = block.target, inner_mean(likelihood, eta + offset)
+    lost = lost_at_ends(likelihood, y, mean, likelihood.nll(y, eta + offset))
+    with np.errstate(over="ignore"):
+        least = (ROUNDED * mean) ** 2 / likelihood.response.variance(mean)
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    return NullTotals(
+        deviance=float(np.dot(weight, likelihood.response.deviance(y, mean) + 2 * lost)),
+        least=float(np.dot(weight, least)),
+        weight=float(weight.sum()),
+        n_rows=float(np.count_nonzero(weight)),
     )
 
 
@@ -227,6 +263,12 @@ def intercept_only(design: Design) -> Intercept:
     return Intercept(Dense(np.empty((design.n_rows, 0))))
 
 
+def block_offset_nll(likelihood: Likelihood, block: Block) -> Total:
+    """Σ w nll of the offset alone."""
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
+    return Total(weighted_sum(block.weight, likelihood.nll(block.target, offset)))
+
+
 def null_nll(
     likelihood: Likelihood, fit: FitStatistics, blocks: Blocks, executor: Executor
 ) -> float:
@@ -241,7 +283,8 @@ def null_nll(
         at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
         return fit.n * at_mean + (fit.scatter / 2 if has_constant_variance(likelihood) else 0.0)
     only = redesigned(blocks, intercept_only, n_features=1)
-    objective = LinearObjective(likelihood, NoPenalty(), only, executor)
+    unit = fit.deviance if fit.deviance > 0 else None
+    objective = LinearObjective(likelihood, NoPenalty(), only, executor, unit)
     near = np.atleast_1d(start - fit.offset / fit.n)
     solution = minimise(Newton(), objective, near, tol=NULL_TOL)
     return solution.trace[-1] if solution.converged else float("nan")

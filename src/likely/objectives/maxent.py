@@ -139,6 +139,7 @@ class MaxEntropyObjective(PenalisedSum):
     penalty_on: Penalty
     blocks: Blocks
     executor: Executor
+    unit: float | None = None
 
     @property
     def terms(self) -> Terms:

@@ -89,6 +89,7 @@ class OrdinalObjective(PenalisedSum):
     penalty_on: Penalty
     blocks: Blocks
     executor: Executor
+    unit: float | None = None
 
     @property
     def terms(self) -> Terms:

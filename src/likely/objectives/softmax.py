@@ -245,6 +245,7 @@ class SoftmaxObjective(PenalisedSum):
     executor: Executor
     reference: int | None = None
     tie: Array | None = None  # τ, one per column; None is 0
+    unit: float | None = None
 
     @property
     def classes(self) -> Classes:
