@@ -1,5 +1,7 @@
 """Discriminant analysis: its shapes, the logistic form, shrinkage, gaps and singular data."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -154,6 +156,33 @@ def test_a_class_without_variance_in_a_column_is_reported():
         model = DiscriminantAnalysis("diagonal").fit(X, y)
     assert_allclose(model.covariance_[1, 2], 1e-9 * X[:, 2].var(), rtol=1e-6)
     DiscriminantAnalysis("diagonal", shrinkage=0.1).fit(X, y)  # open again: no warning
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("constant", [0.3, -1 / 3, 1e8 / 3])
+@pytest.mark.parametrize("n", [60, 5001])
+def test_constants_that_are_no_binary_fraction_are_constants(covariance, constant, n):
+    """0.3 gives the posteriors and the warnings of 0.5: its variance is 0, not 1e-31."""
+    X, y = data(n)
+    weight = np.random.default_rng(n).uniform(0.1, 1.0, n)
+    singular = covariance in ("tied", "full")
+    posteriors = []
+    for value in (constant, 0.5):
+        Z = np.column_stack([X, np.full(n, value)])
+        with pytest.warns(SingularCovariance) if singular else nullcontext():
+            model = DiscriminantAnalysis(covariance).fit(Z, y, sample_weight=weight)
+        if singular:
+            assert np.all(np.atleast_3d(model.covariance_.T)[3] == 0)
+        posteriors.append(model.predict_proba(Z))
+    assert_allclose(posteriors[0], posteriors[1], atol=1e-9)
+
+
+def test_a_constant_within_one_class_has_no_variance_there():
+    X, y = data()
+    X[y == 1, 0] = 0.3
+    with pytest.warns(SingularCovariance):
+        model = DiscriminantAnalysis("full").fit(X, y)
+    assert_array_equal(model.covariance_[1][0], 0.0)
 
 
 def test_a_constant_column_is_no_evidence_and_needs_no_word():

@@ -257,3 +257,15 @@ def test_wrong_arguments_are_refused(options, error, message):
 def test_online_steps_need_a_fixed_number_of_components():
     with pytest.raises(InvalidInput, match="needs a fixed number of components"):
         GaussianMixture("auto").partial_fit(np.arange(12.0).reshape(6, 2))
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal"])
+@pytest.mark.parametrize("constant", [0.0, 0.3, 1e8 / 3])
+def test_a_constant_column_changes_no_cluster(covariance, constant):
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal([3.0, 0.0], size=(50, 2))])
+    Z = np.column_stack([X, np.full(200, constant)])
+    with_column, without = (
+        GaussianMixture(2, covariance, random_state=0).fit(each) for each in (Z, X)
+    )
+    assert_allclose(with_column.predict_proba(Z), without.predict_proba(X), atol=1e-8)

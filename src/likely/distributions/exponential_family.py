@@ -22,6 +22,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.cholesky import ROUNDING
 from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
@@ -264,7 +265,9 @@ def _gaussian_mean(omega: Array) -> Array:
 
 
 def _gaussian_natural(mean: Array) -> Array:
-    variance = np.maximum(mean[..., 1] - mean[..., 0] ** 2, 0.0)
+    square = mean[..., 0] ** 2
+    variance = np.maximum(mean[..., 1] - square, 0.0)
+    variance = np.where(variance > ROUNDING * square, variance, 0.0)  # all digits cancelled
     return np.stack([mean[..., 0] / variance, -0.5 / variance], axis=-1)
 
 

@@ -44,6 +44,7 @@ from likely.distributions.responsibility import (
     Responsibility,
 )
 from likely.errors import InvalidInput
+from likely.moments import covariance_beyond_rounding
 
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
@@ -87,7 +88,10 @@ class FullFamily:
         else:
             divisor = weight - self.ddof + statistics.degrees
         positive = np.where(divisor > 0, divisor, 1.0)[:, :, None]
-        covariance = statistics.scatter / positive
+        size = np.abs(statistics.mean)
+        sizes = size.max(axis=0, keepdims=True) if self.tied else size
+        pairs = zip(statistics.scatter / positive, sizes, strict=True)
+        covariance = np.stack([covariance_beyond_rounding(*pair) for pair in pairs])
         if self.shrinkage:
             average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
             covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)

@@ -84,7 +84,7 @@ class FullMoments(Statistics):
         if len(self.scatter) < 2:
             return ()
         total = self._total_scatter()
-        used = np.diag(total) > 0
+        used = self.without_covariances().pooled_variance() > 0
         units = np.sqrt(np.multiply.outer(np.diag(total)[used], np.diag(total)[used]))
         whole = total[np.ix_(used, used)] / units
         flat = np.zeros(len(self.mean), dtype=bool)
@@ -118,15 +118,21 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
     mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
         if isinstance(responsibility, Labels):
-            scatter = _scatter_by_label(X, responsibility, mean, tied=tied)
+            first, scatter = _centred_by_label(X, responsibility, mean, tied=tied)
         else:
-            r = responsibility
-            scatter = np.stack(
-                [np.dot((X - m).T, (X - m) * r[:, k, None]) for k, m in enumerate(mean)]
-            )
+            centred = [_centred_sums(X - m, r) for m, r in zip(mean, responsibility.T, strict=True)]
+            first, scatter = (np.stack(each) for each in zip(*centred, strict=True))
             scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
     refuse_overflow(scatter)
-    return FullMoments(weight, mean, scatter)
+    shift = np.divide(first, weight, out=np.zeros(mean.shape), where=weight > 0)
+    moved = shift[:, :, None] * first[:, None, :]  # of a mean that was off by rounding
+    scatter = scatter - (moved.sum(axis=0, keepdims=True) if tied else moved)
+    return FullMoments(weight, mean + shift, scatter)
+
+
+def _centred_sums(centred: Array, r: Array) -> tuple[Array, Array]:
+    """Σ r d, (d,), and Σ r d dᵀ, (d, d), of deviations d."""
+    return np.dot(r, centred), np.dot(centred.T, centred * r[:, None])
 
 
 def _refuse_gaps(X: Array) -> None:
@@ -138,18 +144,19 @@ def _refuse_gaps(X: Array) -> None:
         )
 
 
-def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
+def _centred_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> tuple[Array, Array]:
+    """Σ w d by component, (K, d), and Σ w d dᵀ, (K or 1, d, d), of deviations d from its mean."""
     weight = labels.weights()
     if tied:
         known = labels.codes >= 0
-        centred = X[known] - mean[labels.codes[known]]
-        return np.dot(centred.T, centred * weight[known, None])[None]
-    out = np.zeros((labels.n_components, X.shape[1], X.shape[1]))
+        here = Labels(labels.codes[known], labels.n_components, weight[known])
+        centred = X[known] - mean[here.codes]
+        return weighted_sums(here, centred), _centred_sums(centred, weight[known])[1][None]
+    first, second = np.zeros(mean.shape), np.zeros((*mean.shape, mean.shape[1]))
     for k in range(labels.n_components):
         rows = labels.codes == k
-        centred = X[rows] - mean[k]
-        out[k] = np.dot(centred.T, centred * weight[rows, None])
-    return out
+        first[k], second[k] = _centred_sums(X[rows] - mean[k], weight[rows])
+    return first, second
 
 
 def patterns(X: Array) -> Iterator[tuple[Array, Array]]:

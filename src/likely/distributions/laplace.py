@@ -16,12 +16,12 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, Statistics, Takes
 from likely.distributions.gaussian import (
-    ROUNDING,
     DiagonalFamily,
     own_or_largest,
     spreads_in_words,
 )
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
+from likely.moments import spread_beyond_rounding
 from likely.quantiles import QuantileGrid, QuantileSummary
 
 SMALLEST_SCALE = 1e-150  # a constant feature: its density must stay a number
@@ -78,8 +78,8 @@ class LaplaceFamily:
         grid = statistics.grid
         median = np.nan_to_num(grid.quantile(0.5), nan=0.0)
         scale = np.nan_to_num(grid.mean_absolute_deviation(median), nan=1.0)
-        rounding = ROUNDING * np.abs(median).max(axis=0, initial=0.0)
-        usual = own_or_largest(scale.max(axis=0, initial=0.0), rounding)
+        scale = spread_beyond_rounding(scale, median)
+        usual = own_or_largest(scale.max(axis=0, initial=0.0))
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
         return Laplace(median, np.maximum(scale, lowest), grid.exact)
 

@@ -50,7 +50,6 @@ from likely.solvers.em import EM
 from likely.solvers.minimise import search
 
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
-ROUNDING = 8 * float(np.finfo(float).eps)  # a deviation below this part of the mean is none
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 
 
@@ -267,7 +266,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         A column that is constant in all rows gets variance 1 in every class: no evidence.
         """
         pooled = statistics.pooled_variance()
-        constant = np.sqrt(pooled) <= ROUNDING * np.abs(statistics.mean).max(axis=0)
+        constant = pooled == 0
         lowest = np.broadcast_to(VARIANCE_FLOOR * pooled, member.variance.shape)
         if member.spherical:
             lowest = np.broadcast_to(lowest.mean(), member.variance.shape)
@@ -289,10 +288,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         """A class that is a single point has no density of its own."""
         if self.covariance == "tied":
             return
-        spread = statistics.scatter  # (n_classes, n_features), or matrices
-        if spread.ndim == 3:
-            spread = np.diagonal(spread, axis1=1, axis2=2)
-        point = ~(spread > 0).any(axis=1)
+        point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(
