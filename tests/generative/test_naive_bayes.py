@@ -353,3 +353,38 @@ def test_partial_fit_refuses_what_it_cannot_do_exactly():
         model.partial_fit(X, y, [0, 1])
     with pytest.raises(InvalidInput, match=r"label 7 in y does not exist in the initial classes"):
         model.partial_fit(X[:1], [7])
+
+
+def test_equal_rates_are_no_evidence_however_large_they_are():
+    """Three rows of 1,000 against 300 of them: the default prior has the column's own mean."""
+    X, y = np.full((303, 1), 1000), np.repeat([0, 1], [3, 300])
+    for smoothing in (1.0, 5.0, "auto"):
+        model = NaiveBayes(event="poisson", prior="uniform", smoothing=smoothing).fit(X, y)
+        assert_allclose(model.predict_proba([[1000], [900]]), 0.5, atol=1e-9)
+
+
+def test_smoothing_pulls_rare_and_frequent_counts_alike():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.poisson(np.where(y[:, None] == 1, [2.0, 200.0], [1.0, 100.0]))
+    rate, raw = (
+        NaiveBayes(event="poisson", smoothing=s).fit(X, y).distribution_.parts[0].rate
+        for s in (20.0, 0.0)
+    )
+    assert_allclose(rate, (raw + X.mean(axis=0)) / 2)
+
+
+@pytest.mark.parametrize("event", ["gaussian", "exponential", "laplace"])
+@pytest.mark.parametrize("unit", [1e-6, 1e3])
+def test_units_do_not_matter(event, unit):
+    """Nor for a class that no row has, or in which a column is constant."""
+    rng = np.random.default_rng(0)
+    X, y = rng.exponential(2.0, (60, 3)), np.arange(60) % 3
+    X[y == 1, 0] = 0.0
+    new = rng.exponential(2.0, (10, 3))
+    here, there = (
+        NaiveBayes(event=event, prior="uniform").partial_fit(X * u, y, classes=[0, 1, 2, 3])
+        for u in (1.0, unit)
+    )
+    expected = here.predict_proba(new)
+    assert_allclose(there.predict_proba(new * unit), expected, atol=1e-9)

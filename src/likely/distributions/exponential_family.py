@@ -37,6 +37,16 @@ class MomentStatistics(FieldwiseStatistics):
     sums: Array  # (n_components, n_features, n_terms)
     weight: Array  # (n_components, n_features)
 
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "MomentStatistics":
+        weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return type(self)(weight[..., None] * self.typical(family), weight)
+
+    def typical(self, family: "ExponentialFamily") -> Array:
+        """The mean statistic over all components, (n_features, n_terms)."""
+        total = self.weight.sum(axis=0)[:, None]
+        centre = np.broadcast_to(np.asarray(family.centre), self.sums.shape[1:]).copy()
+        return np.divide(self.sums.sum(axis=0), total, out=centre, where=total > 0)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -77,9 +87,9 @@ class ExponentialFamily:
         return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: MomentStatistics) -> "ExponentialMember":
-        """ω such that E[T] is the mean of T; a component without examples is at the centre."""
+        """ω such that E[T] is the mean of T; of all components, for one without examples."""
         sums, weight = statistics.sums, statistics.weight[..., None]
-        mean = np.broadcast_to(np.asarray(self.centre), sums.shape).copy()
+        mean = np.broadcast_to(statistics.typical(self), sums.shape).copy()
         np.divide(sums, weight, out=mean, where=weight > 0)
         with np.errstate(divide="ignore", invalid="ignore"):  # looked at below
             natural = self.natural(mean)

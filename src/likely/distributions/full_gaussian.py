@@ -37,6 +37,7 @@ from likely.distributions.gaussian import (
     LOG_2PI,
     DiagonalFamily,
     DiagonalGaussian,
+    located,
 )
 from likely.distributions.responsibility import (
     FAST_CELLS,
@@ -95,7 +96,7 @@ class FullFamily:
         if self.shrinkage:
             average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
             covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)
-        return FullGaussian(statistics.mean, covariance)
+        return FullGaussian(located(statistics.mean, weight), covariance)
 
 
 @final

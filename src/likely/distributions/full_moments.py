@@ -74,6 +74,9 @@ class FullMoments(Statistics):
         scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
         return DiagonalMoments(self.weight, self.mean, scatter)
 
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        return self.without_covariances().imagined(family, alpha, shape)
+
     def pooled(self) -> Self:
         """These moments with one scatter that sums over the components."""
         scatter = self.scatter.sum(axis=0, keepdims=True)

@@ -30,6 +30,7 @@ from likely.distributions.base import (
     LinearForm,
     Statistics,
     Takes,
+    pooled_mean,
 )
 from likely.distributions.responsibility import (
     FAST_CELLS,
@@ -80,6 +81,9 @@ class DiagonalMoments(Statistics):
         """The variance of each component, (n_components, n_features)."""
         weight = np.maximum(self.weight, SMALLEST_VARIANCE)
         return variance_beyond_rounding(self.scatter / weight, self.mean)
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        return family.pseudo_statistics(alpha, shape, scale=self.pooled_variance())
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
@@ -226,7 +230,17 @@ class DiagonalFamily:
             lowest, spread = np.max(lowest, initial=SMALLEST_VARIANCE), pooled.max(initial=0.0)
         if statistics.degrees:  # a constant column gives a prior no scale, and rows no evidence
             variance = np.where(spread > 0, variance, 1.0)
-        return DiagonalGaussian(statistics.mean, np.maximum(variance, lowest), self.spherical)
+        return DiagonalGaussian(
+            located(statistics.mean, weight), np.maximum(variance, lowest), self.spherical
+        )
+
+
+def located(mean: Array, weight: Array) -> Array:
+    """The means; of a component without examples, the mean of all components together."""
+    if (weight > 0).all():
+        return mean
+    weight = np.broadcast_to(weight, mean.shape)
+    return np.where(weight > 0, mean, pooled_mean(weight * mean, weight, default=0.0))
 
 
 def own_or_largest(spread: Array) -> Array:

@@ -9,6 +9,8 @@ is exact; with a ``limit`` they keep a mergeable sketch beyond it, and ``exact``
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -44,6 +46,24 @@ class LaplaceStatistics(Statistics):
         )
         return type(self)(QuantileGrid(cells))
 
+    def typical(self) -> tuple[Array, Array]:
+        """The median of all components together, and the mean absolute deviation; (n_features,)."""
+        together = QuantileGrid(
+            (tuple(reduce(add, c) for c in zip(*self.grid.cells, strict=True)),)
+        )
+        median = np.nan_to_num(together.quantile(0.5), nan=0.0)
+        scale = np.nan_to_num(together.mean_absolute_deviation(median), nan=1.0)
+        return median[0], scale[0]
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "LaplaceStatistics":
+        """As many examples one deviation below the median as above it."""
+        if not np.any(alpha):
+            return LaplaceFamily(family.limit).pseudo_statistics(0.0, shape)
+        median, scale = self.typical()
+        X = np.stack([median - scale, median + scale])
+        r = np.full((2, shape[0]), float(alpha))
+        return type(self)(QuantileGrid.of(X, r, limit=family.limit))
+
 
 @final
 @dataclass(frozen=True)
@@ -76,8 +96,14 @@ class LaplaceFamily:
 
     def from_statistics(self, statistics: LaplaceStatistics) -> "Laplace":
         grid = statistics.grid
-        median = np.nan_to_num(grid.quantile(0.5), nan=0.0)
-        scale = np.nan_to_num(grid.mean_absolute_deviation(median), nan=1.0)
+        median, empty = grid.quantile(0.5), grid.total_weight == 0
+        scale = grid.mean_absolute_deviation(median)
+        if empty.any():
+            usual_median, usual_scale = statistics.typical()
+            median, scale = (
+                np.where(empty, usual_median, median),
+                np.where(empty, usual_scale, scale),
+            )
         scale = spread_beyond_rounding(scale, median)
         usual = own_or_largest(scale.max(axis=0, initial=0.0))
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)

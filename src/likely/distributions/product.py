@@ -71,6 +71,20 @@ class ProductStatistics(Statistics):
     def scaled(self, factor: float) -> Self:
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
 
+    def imagined(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Self:
+        per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
+        pairs = zip(family.parts, self.parts, strict=True)
+        return type(self)(
+            tuple(
+                own.imagined(
+                    part.family,
+                    per_column[list(part.selection.features)] if part.family.smoothed else 0.0,
+                    (shape[0], len(part.selection.columns)),
+                )
+                for part, own in pairs
+            )
+        )
+
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))
 

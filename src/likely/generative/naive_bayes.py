@@ -87,8 +87,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Pseudo-counts per value, for the event models of counts.  ``"auto"`` chooses the
-        strength that maximises the leave-one-out likelihood, for each event model.
+        Pseudo-counts per value, for the event models of counts; for Poisson columns, rows that
+        are imagined with the column's mean.  ``"auto"`` chooses the strength that maximises the
+        leave-one-out likelihood, for each event model.
     variance_floor : float, default=1e-9
         No variance of a column in a class is lower than this part of the column's own.
     prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
@@ -341,7 +342,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        member = self.family_.from_statistics(totals.statistics + self._pseudo_statistics())
+        member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
         return Components(class_prior(self.prior, totals.count), member)
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:
@@ -352,9 +353,12 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         )
         warn_unless_converged(self, solution)
 
-    def _pseudo_statistics(self) -> ProductStatistics:
+    def _imagined(self, totals: ComponentTotals) -> ProductStatistics:
         shape = (len(self.classes_), self.n_features_in_)
-        return self.family_.pseudo_statistics(self.smoothing_, shape)
+        imagined: ProductStatistics = totals.statistics.imagined(
+            self.family_, self.smoothing_, shape
+        )
+        return imagined
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
         estimate = isinstance(self.prior, str) and self.prior == "estimate"
@@ -362,7 +366,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             self.family_,
             rows.blocks,
             rows.executor,
-            self._pseudo_statistics(),
+            self._imagined(self.totals_),
             None if estimate else self.class_log_prior_,
         )
         solution, state = search(
