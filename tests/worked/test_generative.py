@@ -38,8 +38,10 @@ def test_multinomial_event_model_tokens(layout):
     document = layout(np.array([[2, 0, 0, 1, 0]]))
     posterior = [[0.24967173138247994, 0.7503282686175201]]
     assert_allclose(model.predict_proba(document), posterior, atol=1e-12)
-    scores = [[-6.214608098422191, -5.114244276715276]]
-    assert_allclose(model.predict_joint_log_proba(document), scores, atol=1e-12)
+    scores = np.array([[-6.214608098422191, -5.114244276715276]])
+    orders = np.log(3)  # the tokens in this order, and in the three that have these counts
+    assert_allclose(model.predict_joint_log_proba(document), scores + orders, atol=1e-12)
+    assert_allclose(document @ model.class_coef_.T + model.class_intercept_, scores, atol=1e-12)
     weights = [
         1.2909841813155656,
         -0.09531017980432499,

@@ -128,7 +128,7 @@ class FittedMixture(FittedComponents):
 
     def score_samples(self, X: Any) -> Array:
         """log p(x) of each row."""
-        return logsumexp(self._log_joint(X), axis=1)
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log p(x) over the rows."""

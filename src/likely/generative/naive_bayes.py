@@ -50,7 +50,7 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import FittedClassifier, log_score
+from likely.generative.surface import FittedClassifier
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -235,12 +235,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         if self.temperature_ == 1.0:
             return log_proba
         return log_softmax(log_proba / self.temperature_, axis=1)
-
-    @naming_columns
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_classes); of counts, without the multinomial coefficient."""
-        design = self._encode(X)
-        return log_score(self.components_, self.family_, design, self.executor)
 
     def likelihood_gradient(self, X: Any, y: Any) -> Array:
         """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""

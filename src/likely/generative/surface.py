@@ -28,7 +28,6 @@ from likely.objectives.components import (
     Components,
     block_log_joint,
     block_log_posterior,
-    block_log_score,
 )
 from likely.special import logsumexp
 
@@ -65,9 +64,10 @@ class FittedComponents(ABC):
         """p(k | x), (n, n_components)."""
         return np.exp(self.predict_log_proba(X))
 
+    @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_components)."""
-        return self._log_joint(X)
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
 
     def n_parameters(self, naive: bool = True) -> int:
         """Free parameters, with the K − 1 of the prior or mixing proportions.
@@ -140,10 +140,6 @@ class FittedComponents(ABC):
     def _labels(self) -> list[Any]:
         return list(range(len(self.components_.log_mixing)))
 
-    @naming_columns
-    def _log_joint(self, X: Any) -> Array:
-        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
-
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
         check_is_fitted(self)
@@ -190,7 +186,7 @@ class FittedClassifier(FittedComponents):
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
         """log p(x) of each row, or log p(x, y) when labels are given."""
-        joint = self._log_joint(X)
+        joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
         codes = codes_among(y, self.classes_, n_rows=len(joint))
@@ -204,11 +200,6 @@ class FittedClassifier(FittedComponents):
 def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
     """log p(k | x_i), (n, n_components)."""
     return _mapped(partial(block_log_posterior, family, model), design, executor)
-
-
-def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
-    return _mapped(partial(block_log_score, family, model), design, executor)
 
 
 def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:

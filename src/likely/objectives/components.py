@@ -121,10 +121,6 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
     return model.log_joint(_checked(family, block))
 
 
-def block_log_score(family: Family, model: Components, block: Block) -> Array:
-    return model.log_score(_checked(family, block))
-
-
 def block_log_posterior(family: Family, model: Components, block: Block) -> Array:
     score = model.log_score(_checked(family, block))
     impossible = np.isneginf(score.max(axis=1, keepdims=True))  # only the prior is left
