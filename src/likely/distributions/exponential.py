@@ -25,6 +25,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 
 SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
@@ -56,6 +57,12 @@ class Exponential(Distribution):
     takes: ClassVar[Takes] = Takes(negative=False)
     parameters_are: ClassVar[str] = "the mean"
 
+    def __post_init__(self) -> None:
+        mean = component_rows("Exponential", "mean", self.mean)
+        good = (mean > 0) & (mean < np.inf)
+        refuse_parameters("Exponential", "mean", mean, good, "finite and above 0")
+        object.__setattr__(self, "mean", mean)
+
     @staticmethod
     def check(X: Matrix) -> None:
         values = stored_values(X)
@@ -85,7 +92,7 @@ class Exponential(Distribution):
         """μ = time / examples."""
         times, n = statistics.times, statistics.weight
         shortest = np.maximum(SHORTEST_SHARE * pooled_mean(times, n), SHORTEST_MEAN)
-        return cls(np.maximum(means_of_components(times, n), shortest))
+        return cls.trusted(np.maximum(means_of_components(times, n), shortest))
 
     @property
     def n_components(self) -> int:

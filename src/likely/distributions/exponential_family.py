@@ -24,6 +24,7 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.cholesky import ROUNDING
 from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
+from likely.distributions.parameters import refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
 from likely.special import expit, lgamma, log_softmax, logit, logsumexp
@@ -100,7 +101,7 @@ class ExponentialFamily:
                 "the edge of the possible; no finite natural parameter gives it. "
                 "Add pseudo_statistics, or use the event model of that name."
             )
-        return ExponentialMember(self, natural)
+        return ExponentialMember.trusted(self, natural)
 
 
 @final
@@ -110,6 +111,21 @@ class ExponentialMember(Distribution):
 
     family: ExponentialFamily
     natural: Array  # ω, (n_components, n_features, n_terms)
+
+    def __post_init__(self) -> None:
+        natural = np.asarray(self.natural, dtype=float)
+        n_terms = len(self.family.centre)
+        if natural.ndim != 3 or natural.shape[2] != n_terms:
+            raise InvalidInput(
+                f"The natural parameters of a {self.family.name} have shape {natural.shape}; "
+                f"expected (n_components, n_features, {n_terms}). Give that array."
+            )
+        with np.errstate(all="ignore"):  # looked at below
+            good = np.isfinite(self.family.log_partition(natural))[..., None] & np.isfinite(natural)
+        refuse_parameters(
+            f"a {self.family.name}", "natural parameters", natural, good, "where A(ω) is finite"
+        )
+        object.__setattr__(self, "natural", natural)
 
     @property
     def n_components(self) -> int:

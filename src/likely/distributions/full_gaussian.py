@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.cholesky import InverseRoot, inverse_root
+from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
@@ -39,6 +39,7 @@ from likely.distributions.gaussian import (
     DiagonalGaussian,
     located,
 )
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -96,7 +97,7 @@ class FullFamily:
         if self.shrinkage:
             average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
             covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)
-        return FullGaussian(located(statistics.mean, weight), covariance)
+        return FullGaussian.trusted(located(statistics.mean, weight), covariance)
 
 
 @final
@@ -109,20 +110,30 @@ class FullGaussian(Distribution):
 
     parameters_are: ClassVar[str] = DiagonalGaussian.parameters_are
 
+    def __post_init__(self) -> None:
+        mean = component_rows("FullGaussian", "mean", self.mean)
+        refuse_parameters("FullGaussian", "mean", mean, np.isfinite(mean), "finite")
+        covariance = np.asarray(self.covariance, dtype=float)
+        _refuse_shapes(mean, covariance)
+        for k, matrix in enumerate(covariance):
+            _refuse_indefinite(matrix, f"Covariance {k}")
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "covariance", covariance)
+
     @classmethod
     def from_covariance(cls, mean: Array, covariance: Array) -> Self:
         """Members with the given parameters; each Σ must be symmetric and positive definite.
 
         ``mean`` is (d,) or (n_components, d); ``covariance`` is (d, d), (1, d, d) when tied,
-        or one matrix per component.  The plain constructor checks nothing: a singular Σ that
-        was learned is used on its range.
+        or one matrix per component.  The plain constructor also takes a singular Σ, and uses it on
+        its range.
         """
         mean = np.atleast_2d(np.asarray(mean, dtype=float))
         covariance = np.asarray(covariance, dtype=float)
         covariance = covariance[None] if covariance.ndim == 2 else covariance
         _refuse_shapes(mean, covariance)
         for k, matrix in enumerate(covariance):
-            refuse_not_positive_definite(matrix, f"Covariance {k}")
+            _refuse_singular(matrix, f"Covariance {k}")
         return cls(mean, covariance)
 
     @property
@@ -266,14 +277,31 @@ def _refuse_shapes(mean: Array, covariance: Array) -> None:
         )
 
 
-def refuse_not_positive_definite(matrix: Array, name: str) -> None:
-    """Refuse what is not the covariance of a density."""
-    if not np.allclose(matrix, matrix.T, rtol=SYMMETRY, atol=0.0):
+def _refuse_asymmetric(matrix: Array, name: str) -> None:
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    rounding = SYMMETRY * np.multiply.outer(scale, scale)
+    if not (np.abs(matrix - matrix.T) <= rounding).all():
         gap = np.abs(matrix - matrix.T).max()
         raise InvalidInput(
             f"{name} is not symmetric: cells across the diagonal differ by {gap:.3g}; a covariance "
             "must equal its transpose. Pass (S + S.T) / 2."
         )
+
+
+def _refuse_indefinite(matrix: Array, name: str) -> None:
+    """Refuse a matrix that gives some direction a negative variance."""
+    _refuse_asymmetric(matrix, name)
+    smallest = np.linalg.eigvalsh(unit_diagonal(matrix)[1]).min(initial=0.0)
+    if smallest < -SYMMETRY * len(matrix):
+        raise InvalidInput(
+            f"{name} is not positive semidefinite: the smallest eigenvalue of its correlations is "
+            f"{smallest:.3g}; none may be below 0. Add a multiple of the identity."
+        )
+
+
+def _refuse_singular(matrix: Array, name: str) -> None:
+    """Refuse what is not the covariance of a density in all dimensions."""
+    _refuse_asymmetric(matrix, name)
     if not (np.diag(matrix) > 0).all() or inverse_root(matrix).rank < len(matrix):
         smallest = np.linalg.eigvalsh(matrix).min()
         raise InvalidInput(

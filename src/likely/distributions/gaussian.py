@@ -32,6 +32,11 @@ from likely.distributions.base import (
     Takes,
     pooled_mean,
 )
+from likely.distributions.parameters import (
+    component_rows,
+    refuse_other_shape,
+    refuse_parameters,
+)
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -230,9 +235,8 @@ class DiagonalFamily:
             lowest, spread = np.max(lowest, initial=SMALLEST_VARIANCE), pooled.max(initial=0.0)
         if statistics.degrees:  # a constant column gives a prior no scale, and rows no evidence
             variance = np.where(spread > 0, variance, 1.0)
-        return DiagonalGaussian(
-            located(statistics.mean, weight), np.maximum(variance, lowest), self.spherical
-        )
+        mean = located(statistics.mean, weight)
+        return DiagonalGaussian.trusted(mean, np.maximum(variance, lowest), self.spherical)
 
 
 def located(mean: Array, weight: Array) -> Array:
@@ -258,6 +262,16 @@ class DiagonalGaussian(Distribution):
     spherical: bool = False
 
     parameters_are: ClassVar[str] = "mean ± standard deviation"
+
+    def __post_init__(self) -> None:
+        mean = component_rows("DiagonalGaussian", "mean", self.mean)
+        variance = component_rows("DiagonalGaussian", "variance", self.variance)
+        refuse_other_shape("DiagonalGaussian", ("mean", "variance"), mean, variance)
+        refuse_parameters("DiagonalGaussian", "mean", mean, np.isfinite(mean), "finite")
+        good = (variance > 0) & (variance < np.inf)
+        refuse_parameters("DiagonalGaussian", "variance", variance, good, "finite and above 0")
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "variance", variance)
 
     @property
     def n_components(self) -> int:

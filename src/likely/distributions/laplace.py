@@ -22,6 +22,11 @@ from likely.distributions.gaussian import (
     own_or_largest,
     spreads_in_words,
 )
+from likely.distributions.parameters import (
+    component_rows,
+    refuse_other_shape,
+    refuse_parameters,
+)
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
 from likely.moments import spread_beyond_rounding
 from likely.quantiles import QuantileGrid, QuantileSummary
@@ -107,7 +112,7 @@ class LaplaceFamily:
         scale = spread_beyond_rounding(scale, median)
         usual = own_or_largest(scale.max(axis=0, initial=0.0))
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
-        return Laplace(median, np.maximum(scale, lowest), grid.exact)
+        return Laplace.trusted(median, np.maximum(scale, lowest), grid.exact)
 
 
 @final
@@ -120,6 +125,16 @@ class Laplace(Distribution):
     exact: bool = True  # False when the medians come from a sketch
 
     parameters_are: ClassVar[str] = "median ± mean absolute deviation"
+
+    def __post_init__(self) -> None:
+        median = component_rows("Laplace", "median", self.median)
+        scale = component_rows("Laplace", "scale", self.scale)
+        refuse_other_shape("Laplace", ("median", "scale"), median, scale)
+        refuse_parameters("Laplace", "median", median, np.isfinite(median), "finite")
+        good = (scale > 0) & (scale < np.inf)
+        refuse_parameters("Laplace", "scale", scale, good, "finite and above 0")
+        object.__setattr__(self, "median", median)
+        object.__setattr__(self, "scale", scale)
 
     @property
     def n_components(self) -> int:

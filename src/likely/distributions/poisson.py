@@ -26,6 +26,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
 from likely.special import lgamma
@@ -68,6 +69,11 @@ class Poisson(Distribution):
     takes: ClassVar[Takes] = Takes(negative=False)
     parameters_are: ClassVar[str] = "the rate"
 
+    def __post_init__(self) -> None:
+        rate = component_rows("Poisson", "rate", self.rate)
+        refuse_parameters("Poisson", "rate", rate, (rate >= 0) & (rate < np.inf), "finite and >= 0")
+        object.__setattr__(self, "rate", rate)
+
     @staticmethod
     def check(X: Matrix) -> None:
         """Refuse anything but whole numbers from 0 up."""
@@ -93,7 +99,7 @@ class Poisson(Distribution):
     @classmethod
     def from_statistics(cls, statistics: PoissonStatistics) -> Self:
         """λ = events / examples."""
-        return cls(means_of_components(statistics.events, statistics.weight))
+        return cls.trusted(means_of_components(statistics.events, statistics.weight))
 
     @classmethod
     def leave_one_out(cls, statistics: PoissonStatistics, alpha: float) -> float:
