@@ -73,7 +73,6 @@ from likely.objectives.components import Components, ComponentsObjective, Compon
 from likely.objectives.temperature import fit_temperature
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
-from likely.special import log_softmax
 
 
 class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
@@ -97,8 +96,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     unlabelled : label or nan, default=None
         The value in ``y`` that means unknown; such rows are used by EM.
     calibrate : "temperature", default=None
-        Temperature scaling of the log-odds, chosen on out-of-fold scores: naive Bayes counts
-        dependent evidence twice and is too sure of itself.
+        Temperature scaling of the evidence log p(x | k), chosen on out-of-fold scores: naive
+        Bayes counts dependent evidence twice and is too sure of itself.  The class prior is left
+        as it is, so that evidence which is worth nothing leaves the prior.
     discretize : str or Discretizer, default=None
         Cut the numbers that ``auto`` would call Gaussian into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
@@ -120,7 +120,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     smoothing_ : array of shape (n_features,)
         The smoothing that was used.
     temperature_ : float
-        What log-odds are divided by; 1 without calibration.
+        What log p(x | k) is divided by; 1 without calibration.
     solution_ : Solution or None
         How EM ended, when there were unlabelled rows.
 
@@ -229,13 +229,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             here = total(self.family_, len(known), blocks, rows.executor)
             return self.fit_totals(here if earlier is None else earlier + here, rows)
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-        log_proba = super().predict_log_proba(X)
-        if self.temperature_ == 1.0:
-            return log_proba
-        return log_softmax(log_proba / self.temperature_, axis=1)
-
     def likelihood_gradient(self, X: Any, y: Any) -> Array:
         """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
         parts = self.distribution_.parts
@@ -255,7 +248,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         stored = self._encode(X).stored()
         return explanation(
             self.distribution_.contributions(stored) / self.temperature_,
-            self.class_log_prior_ / self.temperature_,
+            self.class_log_prior_,
             self.classes_,
             against,
             feature_names(self),

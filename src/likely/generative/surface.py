@@ -18,7 +18,6 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
-from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
@@ -40,6 +39,7 @@ class FittedComponents(ABC):
     schema_: Any  # a Schema
     executor: Any
     random_state: Any
+    temperature_: float = 1.0  # what evidence is divided by
 
     @abstractmethod
     def _encode(self, X: Any) -> Design:
@@ -58,7 +58,8 @@ class FittedComponents(ABC):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        return log_posterior(self.components_, self.family_, design, self.executor)
+        term = partial(block_log_posterior, self.family_, self.components_, self.temperature_)
+        return _mapped(term, design, self.executor)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), (n, n_components)."""
@@ -67,7 +68,9 @@ class FittedComponents(ABC):
     @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
-        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
+        design = self._encode(X)
+        term = partial(block_log_joint, self.family_, self.components_)
+        return _mapped(term, design, self.executor)
 
     def n_parameters(self, naive: bool = True) -> int:
         """Free parameters, with the K − 1 of the prior or mixing proportions.
@@ -195,16 +198,6 @@ class FittedClassifier(FittedComponents):
     def log_likelihood(self, X: Any, y: Any = None) -> float:
         """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
         return float(self.score_samples(X, y).sum())
-
-
-def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(k | x_i), (n, n_components)."""
-    return _mapped(partial(block_log_posterior, family, model), design, executor)
-
-
-def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k), (n, n_components)."""
-    return _mapped(partial(block_log_joint, family, model), design, executor)
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:

@@ -45,9 +45,12 @@ class Components:
         """log p(x_i, k), (n, n_components)."""
         return self.log_mixing + self.distribution.log_prob(X)
 
-    def log_score(self, X: Any) -> Array:
-        """log p(x_i, k) up to a term that the components share: enough for a posterior."""
-        return self.log_mixing + self.distribution.log_score(X)
+    def log_score(self, X: Any, temperature: float = 1.0) -> Array:
+        """log π_k + log p(x_i | k) / T up to a term that the components share.
+
+        It is enough for a posterior; with T = 1 the shared term is all that log p(x_i, k) has more.
+        """
+        return self.log_mixing + self.distribution.log_score(X) / temperature
 
 
 @final
@@ -121,8 +124,10 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
     return model.log_joint(_checked(family, block))
 
 
-def block_log_posterior(family: Family, model: Components, block: Block) -> Array:
-    score = model.log_score(_checked(family, block))
+def block_log_posterior(
+    family: Family, model: Components, temperature: float, block: Block
+) -> Array:
+    score = model.log_score(_checked(family, block), temperature)
     impossible = np.isneginf(score.max(axis=1, keepdims=True))  # only the prior is left
     if not impossible.any():
         return log_softmax(score, axis=1)
