@@ -235,7 +235,7 @@ def test_online_steps_learn_what_a_fit_learns():
             InvalidInput,
             r"max_components must be a whole number, at least 1; found 0\. Use 10",
         ),
-        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'\. Use 1e-6"),
+        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'\. Use 1e-8"),
         ({"max_iter": 1.5}, InvalidInput, r"max_iter must be a whole number.*; found 1.5"),
         ({"covariance": "diag"}, UnknownName, r"covariance 'diag'.*Did you mean 'diagonal'"),
         ({"n_components": 9}, InvalidInput, r"n_components=9 but there are only 6 distinct rows"),

@@ -399,3 +399,20 @@ def test_units_do_not_matter(event, unit):
     )
     expected = here.predict_proba(new)
     assert_allclose(there.predict_proba(new * unit), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"max_iter": -1}, "max_iter.*found -1"), ({"tol": "small"}, "tol.*found 'small'")],
+)
+def test_what_em_cannot_stop_by_is_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        NaiveBayes(unlabelled=-1, **arguments).fit(*half_labelled(rng(), 30))
+
+
+def test_no_step_of_em_leaves_what_the_labelled_rows_say():
+    X, y = half_labelled(rng(), 60)
+    with pytest.warns(UserWarning, match="max_iter=0 was reached"):
+        model = NaiveBayes(unlabelled=-1, max_iter=0).fit(X, y)
+    alone = NaiveBayes().fit(X[y != -1], y[y != -1])
+    assert_allclose(model.predict_proba(X), alone.predict_proba(X))

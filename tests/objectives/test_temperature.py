@@ -22,6 +22,7 @@ from likely.objectives.temperature import (
     N_FOLDS,
     FoldTotals,
     block_fold_totals,
+    block_gains,
     fit_temperature,
     out_of_fold_objective,
 )
@@ -75,7 +76,12 @@ def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
         slope = (value(at + step) - value(at - step)) / (2 * step)
         assert_allclose(objective.second_order(np.array([at])).gradient[0], slope, rtol=1e-5)
     best = minimize_scalar(value, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
-    assert_allclose(temperature, np.exp(-best), rtol=1e-4)
+    assert_allclose(np.exp(solution.theta), np.exp(best), rtol=1e-4)
+    betas = np.exp(best) * np.linspace(0.5, 1.0, 501)
+    models = tuple(map(learn, folds.left_out()))
+    gains = Serial().sum(lambda block: block_gains(models, betas, block), blocks)
+    deviation = np.sqrt(gains.second - gains.first**2 / 400)
+    assert_allclose(1 / temperature, betas[np.argmax(gains.first - deviation)], rtol=0.01)
 
 
 def test_calibrated_probabilities_lose_less_on_rows_held_out():

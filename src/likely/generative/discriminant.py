@@ -27,13 +27,11 @@ from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
-from likely.generative.surface import FittedClassifier
+from likely.generative.surface import FittedClassifier, check_search
 from likely.inputs.estimators import (
     feature_names,
     is_number,
     naming_columns,
-    refuse_unless_number,
-    refuse_unless_whole,
     warn_unless_converged,
 )
 from likely.inputs.labels import refuse_one_class
@@ -67,8 +65,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     ddof : {0, 1}, default=0
         0 divides scatter by n (maximum likelihood), 1 by n − 1 (tied: n − n_classes).
     tol, max_iter : float, int
-        For EM, which fills in missing cells of tied and full models: it stops when the
-        likelihood gains less than ``tol`` nats per row.
+        For EM, which fills in missing cells of tied and full models: it stops when what is left
+        to gain is at most ``tol`` nats a row (see ``GaussianMixture``).
     executor : str or Executor, default="auto"
     random_state : int, RandomState or Generator, default=None
         Seeds ``sample``.
@@ -104,7 +102,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         prior: str | Array = "estimate",
         ddof: int = 0,
         tol: float = 1e-8,
-        max_iter: int = 500,
+        max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
     ) -> None:
@@ -206,8 +204,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
             )
-        refuse_unless_number("tol", self.tol, lowest=-np.inf, advice="Use 1e-8.")
-        refuse_unless_whole("max_iter", self.max_iter, lowest=0, advice="Use 500.")
+        check_search(self.tol, self.max_iter)
 
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
         if self.covariance in ("tied", "full"):

@@ -57,7 +57,8 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         The prior on covariances, as a share of the rows that are imagined with the data's
         own variance; 0 is maximum likelihood.
     tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+        EM stops when what is left to gain is at most ``tol`` nats a row, the null deviance of rows
+        in units of their variance (by Aitken's estimate; the unit of the weights does not matter).
     executor : str or Executor, default="auto"
     random_state : int, RandomState or Generator, default=None
 
@@ -93,7 +94,7 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         n_init: int = 5,
         max_components: int = 10,
         regularisation: float = 1e-6,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,

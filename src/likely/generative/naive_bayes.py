@@ -50,7 +50,7 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import FittedClassifier
+from likely.generative.surface import FittedClassifier, check_search
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -103,7 +103,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         Cut the numbers that ``auto`` would call Gaussian into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
     tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+        EM stops when what is left to gain is at most ``tol`` nats a row, the null deviance of rows
+        in units of their variance (by Aitken's estimate; the unit of the weights does not matter).
     executor : str or Executor, default="auto"
         Where the sums over blocks are computed.
     random_state : int, RandomState or Generator, default=None
@@ -144,8 +145,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         unlabelled: Any = None,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
-        tol: float = 1e-6,
-        max_iter: int = 200,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
     ) -> None:
@@ -304,6 +305,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
+        check_search(self.tol, self.max_iter)
         extras = RowExtras(sample_weight)
         return check_rows(
             self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset

@@ -21,7 +21,13 @@ from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
-from likely.inputs.estimators import feature_names, generator, naming_columns
+from likely.inputs.estimators import (
+    feature_names,
+    generator,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+)
 from likely.inputs.labels import codes_among
 from likely.objectives.components import (
     Components,
@@ -204,3 +210,9 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def check_search(tol: Any, max_iter: Any) -> None:
+    """Refuse what EM cannot stop by; ``max_iter=0`` leaves the start as it is."""
+    refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
+    refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")

@@ -6,6 +6,10 @@ Of a generative model, s_k(x) = log p(x | k): the evidence is cooled and the cla
 so that evidence which is worth nothing (T → ∞) leaves the prior.  Of any other classifier, s are
 its scores and π is even.
 
+Evidence must earn its place: of all β up to the optimum, the one is used whose gain over the prior,
+Σ_i w_i [log p(y_i | x_i) − log π_{y_i}], is largest after ``CAUTION`` of its standard errors are
+taken off.  With many rows that is the optimum; a gain that a few rows make by chance is not used.
+
 The scores are out of fold: row i is scored by a model that has not seen its fold.  Fold
 statistics are merged by prefix and suffix, so all leave-one-fold-out models cost one pass.
 The loss is convex in β.
@@ -23,7 +27,7 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
+from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.data.split import FOLD_SEED, fold_of
@@ -38,6 +42,8 @@ from likely.special import log_softmax
 N_FOLDS = 5
 WARMEST = 1e12  # at this temperature nothing is left of scores, be they of a very narrow Gaussian
 LEAST, MOST = -np.log(WARMEST), np.log(1e6)  # of log β: beyond is separation, not calibration
+CAUTION = 1.0  # standard errors that are taken off a gain
+SHARES = np.geomspace(1.0, 0.01, 32)  # of the best β: where its gain is looked at
 LOWEST_SCORE = -1e100  # of an impossible class: its square must stay finite
 
 
@@ -138,6 +144,30 @@ def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Gains(FieldwiseAdditive):
+    """How much less the rows lose than by the class prior, for each β of a list."""
+
+    weight: float  # Σ w
+    first: Array  # Σ w d, d = log p(y | x) − log π_y
+    second: Array  # Σ w d²
+
+    def cautious(self) -> Array:
+        """Σ w d less ``CAUTION`` standard errors."""
+        variance = np.maximum(self.second - self.first**2 / self.weight, 0.0)
+        return self.first - CAUTION * np.sqrt(variance)
+
+
+def block_gains(models: tuple[Components, ...], betas: Array, block: Block) -> Gains:
+    """The gains of a block's rows whose class the model that scores them has seen."""
+    rows = scored_rows(models, block)
+    own = np.arange(len(rows.y)), rows.y
+    prior = log_softmax(rows.log_prior, axis=1)[own]
+    d = np.stack([log_softmax(rows.log_prior + b * rows.score, axis=1)[own] - prior for b in betas])
+    return Gains(float(rows.weight.sum()), np.dot(d, rows.weight), np.dot(d**2, rows.weight))
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class TemperatureObjective(SmoothObjective):
     """The loss as a function of θ = log β, kept between ``LEAST`` and ``MOST``."""
 
@@ -177,8 +207,25 @@ def fit_temperature(
     left_out = folds.left_out()
     if n_components < 2 or not all(totals.count.sum() > 0 for totals in left_out):
         return 1.0, _settled_nothing("there is one class, or there are too few rows", OF_EVIDENCE)
-    objective = out_of_fold_objective(tuple(map(learn, left_out)), blocks, executor)
-    return search_temperature(objective, OF_EVIDENCE)
+    models = tuple(map(learn, left_out))
+    objective = out_of_fold_objective(models, blocks, executor)
+    temperature, solution = search_temperature(objective, OF_EVIDENCE)
+    if solution.n_iter == 0 or temperature == WARMEST:  # there is nothing to be cautious about
+        return temperature, solution
+    gains = executor.sum(partial(block_gains, models, SHARES / temperature), blocks).cautious()
+    if not gains.max() > 0:
+        return _no_information(solution, OF_EVIDENCE)
+    return temperature / _share_at_peak(gains), solution
+
+
+def _share_at_peak(gains: Array) -> float:
+    """The share with the largest gain, by the parabola through it and its neighbours."""
+    best = int(gains.argmax())
+    if not 0 < best < len(gains) - 1:
+        return float(SHARES[best])
+    left, top, right = gains[best - 1 : best + 2]
+    step = 0.5 * (left - right) / (left - 2 * top + right)  # between −½ and ½ of the grid's
+    return float(SHARES[best] * (SHARES[1] / SHARES[0]) ** step)
 
 
 def search_temperature(objective: TemperatureObjective, words: Wording) -> tuple[float, Solution]:
