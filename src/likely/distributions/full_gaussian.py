@@ -8,7 +8,7 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
-expectations (``full_moments``): the plain statistics want complete rows.
+expectations (``missing_cells``): the plain statistics want complete rows.
 
 References
 ----------
@@ -28,9 +28,7 @@ from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
     FullMoments,
-    expected_moments,
     full_moments,
-    log_prob_of_observed,
     whitened_sums,
 )
 from likely.distributions.gaussian import (
@@ -38,6 +36,12 @@ from likely.distributions.gaussian import (
     DiagonalFamily,
     DiagonalGaussian,
     located,
+)
+from likely.distributions.missing_cells import (
+    Completed,
+    GappyRows,
+    completed,
+    expected_moments,
 )
 from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import (
@@ -47,6 +51,7 @@ from likely.distributions.responsibility import (
 )
 from likely.errors import InvalidInput
 from likely.moments import covariance_beyond_rounding
+from likely.special import logsumexp, softmax
 
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
@@ -186,7 +191,7 @@ class FullGaussian(Distribution):
             out[:, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
         gaps = np.isnan(out).any(axis=1)
         if gaps.any():
-            out[gaps] = log_prob_of_observed(self.mean, self._matrices(), X[gaps])
+            out[gaps] = self._completed(GappyRows.of(X[gaps])).log_prob
         return out
 
     def log_score(self, X: Matrix) -> Array:
@@ -201,13 +206,16 @@ class FullGaussian(Distribution):
         if np.isfinite(X).all():
             return family.statistics(X, responsibility)
         r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
-        moments = FullMoments(*expected_moments(self.mean, self._matrices(), X, r))
+        gappy = GappyRows.of(X)
+        moments = FullMoments(*expected_moments(self.mean, self._completed(gappy), gappy, r))
         return moments.pooled() if family.tied else moments
 
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
-        """The E step by a compiled loop, for large blocks of few features and complete rows."""
+        """The E step at once where cells are missing, or by a compiled loop for large blocks."""
+        if np.isnan(X).any():
+            return self._gappy_expectation(family, X, log_mixing, weight)
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
             return None
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
@@ -217,6 +225,27 @@ class FullGaussian(Distribution):
         if family.tied:
             moments = moments.pooled()
         return FusedExpectation(found.weight, moments, found.log_likelihood)
+
+    def _gappy_expectation(
+        self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
+    ) -> FusedExpectation | None:
+        """Densities and moments from one completion of the rows; None for impossible rows."""
+        gappy = GappyRows.of(X)
+        rows = self._completed(gappy)
+        log_joint = log_mixing + rows.log_prob
+        evidence = logsumexp(log_joint, axis=1)
+        if not np.isfinite(evidence).all():
+            return None
+        r = softmax(log_joint, axis=1)
+        if weight is not None:
+            r *= weight[:, None]
+            evidence = evidence * weight
+        moments = FullMoments(*expected_moments(self.mean, rows, gappy, r))
+        statistics = moments.pooled() if family.tied else moments
+        return FusedExpectation(r.sum(axis=0), statistics, float(evidence.sum()))
+
+    def _completed(self, gappy: GappyRows) -> Completed:
+        return completed(self.mean, self._matrices(), self.factors, gappy)
 
     def log_likelihood_of(self, statistics: FullMoments) -> float:
         out = 0.0
