@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -10,7 +11,15 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from likely import DiscriminantAnalysis, NaiveBayes
+from likely import (
+    DiscriminantAnalysis,
+    LogisticRegression,
+    NaiveBayes,
+    SoftmaxRegression,
+    load,
+    save,
+)
+from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, SingularCovariance, UnknownName
 from tests.fits import gappy_numbers, numbers
 
@@ -252,3 +261,41 @@ def test_explanations_add_up_for_every_covariance():
 def test_wrong_arguments_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         DiscriminantAnalysis(**options).fit(*data())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "classes"),
+    [(LogisticRegression(), 2), (SoftmaxRegression(), 2), (SoftmaxRegression(l2=0.0), 3)],
+)
+def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
+    """NB-16: the same posterior, by an object of discriminative models; also from a file."""
+    X, y = data()
+    X, names = X[y < classes], np.array(["a", "b", "c"])[y[y < classes]]
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    model = DiscriminantAnalysis().fit(frame, names)
+    linear = model.export_to(estimator)
+    assert type(linear) is type(estimator)
+    assert linear is not estimator
+    assert linear.feature_names_in_.tolist() == ["u", "v", "w"]
+    assert_allclose(linear.predict_proba(frame), model.predict_proba(frame), atol=1e-9)
+    assert_array_equal(linear.predict(frame), model.predict(frame))
+    save(linear, tmp_path / "linear.likely")
+    again = load(tmp_path / "linear.likely")
+    assert_allclose(again.predict_proba(frame), linear.predict_proba(frame), rtol=1e-12)
+
+
+def test_only_a_tied_model_is_exported():
+    with pytest.raises(AttributeError, match=r"not linear .* tied model"):
+        DiscriminantAnalysis("full").fit(*data()).export_to(SoftmaxRegression())
+
+
+def test_class_shares_may_have_a_dirichlet_prior():
+    """EST-7: π_k ∝ N_k + α_k − 1; a flat one is maximum likelihood."""
+    X, y = data()
+    X, y = X[5:], y[5:]
+    counts = np.bincount(y)
+    flat = DiscriminantAnalysis(prior=Dirichlet(1.0)).fit(X, y)
+    assert_allclose(np.exp(flat.class_log_prior_), counts / counts.sum())
+    model = DiscriminantAnalysis(prior=Dirichlet((3.0, 1.0, 11.0))).fit(X, y)
+    expected = counts + np.array([2.0, 0.0, 10.0])
+    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())

@@ -11,8 +11,15 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import gammaln, logsumexp
 
-from likely import Discretizer, NaiveBayes
-from likely.distributions import Bernoulli, CategoricalFamily, DiagonalFamily, Poisson
+from likely import Discretizer, NaiveBayes, load, save
+from likely.distributions import (
+    Bernoulli,
+    CategoricalFamily,
+    DiagonalFamily,
+    Dirichlet,
+    GaussianPrior,
+    Poisson,
+)
 from likely.errors import InvalidInput, UnseenCategories
 from tests.fits import binary, codes, counts, half_labelled, mixed, numbers
 
@@ -416,3 +423,103 @@ def test_no_step_of_em_leaves_what_the_labelled_rows_say():
         model = NaiveBayes(unlabelled=-1, max_iter=0).fit(X, y)
     alone = NaiveBayes().fit(X[y != -1], y[y != -1])
     assert_allclose(model.predict_proba(X), alone.predict_proba(X))
+
+
+@pytest.mark.parametrize("event", ["bernoulli", "multinomial", "complement", "poisson"])
+def test_counts_of_features_and_classes_are_there(event):
+    """NB-5: N_k and N_kj, by weight, and after batches."""
+    X, y = (binary if event == "bernoulli" else counts)(rng(), 60)
+    weight = rng(1).integers(0, 3, 60).astype(float)
+    expected = np.stack([weight[y == k] @ X[y == k] for k in range(3)])
+    model = NaiveBayes(event).fit(X, y, sample_weight=weight)
+    assert_allclose(model.class_count_, np.bincount(y, weight))
+    assert_allclose(model.feature_count_, expected)
+    batches = NaiveBayes(event)
+    for rows in (slice(0, 25), slice(25, 60)):
+        batches.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=weight[rows])
+    assert_allclose(batches.feature_count_, expected)
+
+
+def test_counts_are_in_the_order_of_the_columns_and_only_of_counts():
+    frame = pd.DataFrame({"a": [1, 0, 1], "b": [3, 4, 5], "c": [0, 1, 1]})
+    events = {"a": "bernoulli", "b": "poisson", "c": "bernoulli"}
+    model = NaiveBayes(events).fit(frame, [0, 0, 1])
+    assert_allclose(model.feature_count_, [[1, 7, 1], [1, 5, 1]])
+    assert not hasattr(NaiveBayes().fit(frame, [0, 0, 1]), "feature_count_")
+
+
+def test_unlabelled_rows_add_what_is_expected_of_them():
+    X, y = binary(rng(), 60)
+    model = NaiveBayes("bernoulli", unlabelled=-1).fit(X, np.where(np.arange(60) % 2, y, -1))
+    assert_allclose(model.feature_count_.sum(axis=0), X.sum(axis=0))
+    assert_allclose(model.class_count_.sum(), 60)
+
+
+def test_one_hot_rows_are_labels_of_the_likelihood():
+    """NB-2, per example and in total."""
+    X, y = mixed(rng(), 40)
+    model = NaiveBayes().fit(X, y)
+    one_hot = (np.asarray(y)[:, None] == model.classes_).astype(int)
+    assert_allclose(model.score_samples(X, one_hot), model.score_samples(X, y))
+    assert_allclose(model.log_likelihood(X, one_hot.astype(bool)), model.log_likelihood(X, y))
+    with pytest.raises(InvalidInput, match=r"shape \(40, 2\); expected \(40, 3\)"):
+        model.log_likelihood(X, one_hot[:, :2])
+    with pytest.raises(InvalidInput, match=r"Row 3 of y .*single 1"):
+        model.log_likelihood(X, np.where(np.arange(40)[:, None] == 3, 0.5, one_hot))
+
+
+def test_a_gaussian_prior_is_imagined_rows():
+    """EST-7: κ rows at the column's mean and ν with its variance; a flat one changes nothing."""
+    X, y = numbers(rng(), 30)
+    plain = NaiveBayes(variance_floor=0.0).fit(X, y).distribution_.parts[0]
+    flat = NaiveBayes(variance_floor=0.0, gaussian_prior=GaussianPrior()).fit(X, y)
+    assert_allclose(flat.distribution_.parts[0].mean, plain.mean)
+    assert_allclose(flat.distribution_.parts[0].variance, plain.variance)
+    prior = GaussianPrior(mean=2.0, variance=5.0)
+    member = NaiveBayes(variance_floor=0.0, gaussian_prior=prior).fit(X, y).distribution_.parts[0]
+    for k in range(3):
+        rows = np.concatenate([X[y == k], [X.mean(axis=0)] * 2])
+        assert_allclose(member.mean[k], rows.mean(axis=0))
+        scatter = len(rows) * rows.var(axis=0) + 5 * X.var(axis=0)
+        assert_allclose(member.variance[k], scatter / (len(rows) + 5))
+
+
+def test_priors_shrink_a_class_of_few_rows_and_can_be_saved(tmp_path):
+    X, y = numbers(rng(), 30)
+    few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]
+    model = NaiveBayes(gaussian_prior=GaussianPrior(1.0, 1.0), prior=Dirichlet(2.0))
+    model.fit(X[few], y[few])
+    expected = np.bincount(y[few]) + 1.0
+    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())
+    save(model, tmp_path / "model.likely")
+    again = load(tmp_path / "model.likely")
+    assert again.prior == Dirichlet(2.0)
+    assert_allclose(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("unlabelled", [None, -1])
+def test_a_strong_dirichlet_prior_decides_the_shares(unlabelled):
+    X, y = half_labelled(rng(), 90)
+    if unlabelled is None:
+        X, y = X[y >= 0], y[y >= 0]
+    model = NaiveBayes(prior=Dirichlet((1e6, 2e6, 1e6)), unlabelled=unlabelled).fit(X, y)
+    assert_allclose(np.exp(model.class_log_prior_), [0.25, 0.5, 0.25], atol=1e-3)
+    if unlabelled is not None:
+        assert (np.diff(model.solution_.trace) <= 1e-6).all()  # the prior is in the objective
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (lambda: Dirichlet(0.5), "1 or more.*found 0.5"),
+        (lambda: Dirichlet((2.0, np.inf)), "finite"),
+        (lambda: GaussianPrior(-1.0), "mean of a GaussianPrior.*found -1"),
+        (
+            lambda: NaiveBayes(prior=Dirichlet((2.0, 2.0))).fit(*numbers(rng(), 30)),
+            "2 concentrations and there are 3 classes",
+        ),
+    ],
+)
+def test_what_is_no_prior_is_refused(prior, message):
+    with pytest.raises(InvalidInput, match=message):
+        prior()

@@ -41,6 +41,13 @@ class Statistics(Additive):
     @abstractmethod
     def scaled(self, factor: float) -> Self: ...
 
+    def feature_counts(self) -> Array:
+        """N_kj = Σ_i r_ik x_ij, of features that are counts or 0 and 1."""
+        raise InvalidInput(
+            f"{type(self).__name__} holds no sums of counts. Read feature_count_ of Bernoulli, "
+            "multinomial, complement and Poisson columns."
+        )
+
     def without_covariances(self) -> "Statistics":
         """The statistics of each feature by itself, which give the scale of a prior."""
         return self

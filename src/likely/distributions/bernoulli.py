@@ -45,6 +45,9 @@ class BernoulliStatistics(FieldwiseStatistics):
     successes: Array  # (n_components, n_features)
     trials: Array  # (n_components, 1), or one per feature where cells are missing
 
+    def feature_counts(self) -> Array:
+        return self.successes
+
     @property
     def failures(self) -> Array:
         """n − s; soft counts may differ by a rounding where they are equal."""

@@ -24,7 +24,7 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.cholesky import ROUNDING
 from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
-from likely.distributions.parameters import refuse_parameters
+from likely.distributions.parameters import numbers, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
 from likely.special import expit, lgamma, log_softmax, logit, logsumexp
@@ -113,7 +113,7 @@ class ExponentialMember(Distribution):
     natural: Array  # ω, (n_components, n_features, n_terms)
 
     def __post_init__(self) -> None:
-        natural = np.asarray(self.natural, dtype=float)
+        natural = numbers(f"a {self.family.name}", "natural parameters", self.natural)
         n_terms = len(self.family.centre)
         if natural.ndim != 3 or natural.shape[2] != n_terms:
             raise InvalidInput(

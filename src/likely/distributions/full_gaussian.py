@@ -43,7 +43,7 @@ from likely.distributions.missing_cells import (
     completed,
     expected_moments,
 )
-from likely.distributions.parameters import component_rows, refuse_parameters
+from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -65,6 +65,7 @@ class FullFamily:
     ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
 
+    prior: ClassVar[None] = None
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
 
@@ -118,7 +119,7 @@ class FullGaussian(Distribution):
     def __post_init__(self) -> None:
         mean = component_rows("FullGaussian", "mean", self.mean)
         refuse_parameters("FullGaussian", "mean", mean, np.isfinite(mean), "finite")
-        covariance = np.asarray(self.covariance, dtype=float)
+        covariance = numbers("FullGaussian", "covariance", self.covariance)
         _refuse_shapes(mean, covariance)
         for k, matrix in enumerate(covariance):
             _refuse_indefinite(matrix, f"Covariance {k}")

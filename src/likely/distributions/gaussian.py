@@ -37,6 +37,7 @@ from likely.distributions.parameters import (
     refuse_other_shape,
     refuse_parameters,
 )
+from likely.distributions.priors import GaussianPrior
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -88,7 +89,15 @@ class DiagonalMoments(Statistics):
         return variance_beyond_rounding(self.scatter / weight, self.mean)
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
-        return family.pseudo_statistics(alpha, shape, scale=self.pooled_variance())
+        variance = self.pooled_variance()
+        own = family.pseudo_statistics(alpha, shape, scale=variance)
+        if family.prior is None:
+            return own
+        weight = np.broadcast_to(self.weight, self.mean.shape)
+        mean = np.broadcast_to(pooled_mean(weight * self.mean, weight, default=0.0), shape)
+        n, strength = np.full((shape[0], 1), family.prior.mean), family.prior.variance
+        scatter = np.broadcast_to(strength * variance, shape)
+        return own + DiagonalMoments(n, mean, scatter, strength)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
@@ -186,6 +195,7 @@ class DiagonalFamily:
     ddof: int = 0  # 0 divides by n, 1 by n − 1
     floor: float = 0.0  # × the variance of the feature over all components
     shrinkage: float = 0.0  # towards the component's average variance
+    prior: GaussianPrior | None = None
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False

@@ -38,6 +38,9 @@ class MultinomialStatistics(FieldwiseStatistics):
 
     counts: Array  # (n_components, n_sides)
 
+    def feature_counts(self) -> Array:
+        return self.counts
+
     @property
     def multipliers(self) -> Array:
         """λ_k, the throws of each component: the Lagrange multiplier of Σ_v φ_kv = 1."""

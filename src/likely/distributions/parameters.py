@@ -12,15 +12,22 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 
 
-def component_rows(owner: str, name: str, value: Any) -> Array:
-    """Numbers of shape (n_components, n_features)."""
+def numbers(owner: str, name: str, value: Any) -> Array:
+    """An array of floats: the one that was given, if it is one."""
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return value  # itself, so that parts of a model go on sharing it
     try:
-        values = np.asarray(value, dtype=float)
+        return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise InvalidInput(
             f"The {name} of {owner} must be an array of numbers; found {type(value).__name__}. "
             "Give one row per component."
         ) from None
+
+
+def component_rows(owner: str, name: str, value: Any) -> Array:
+    """Numbers of shape (n_components, n_features)."""
+    values = numbers(owner, name, value)
     if values.ndim != 2:
         raise InvalidInput(
             f"The {name} of {owner} has shape {values.shape}; expected (n_components, n_features). "

@@ -46,6 +46,9 @@ class PoissonStatistics(FieldwiseStatistics):
     def counts(self) -> EventCounts:
         return EventCounts.of(self.events, self.weight, self.typical)
 
+    def feature_counts(self) -> Array:
+        return self.events
+
     @property
     def typical(self) -> Array:
         """The mean of each feature over all components, above 0."""

@@ -152,6 +152,14 @@ class ProductFamily:
             tuple(_pseudo_statistics(part, per_column, shape[0]) for part in self.parts)
         )
 
+    def feature_counts(self, statistics: ProductStatistics) -> Array:
+        """Σ_i r_ik x_ij of every feature, (n_components, n_features), where all are counts."""
+        parts = [own.feature_counts() for own in statistics.parts]
+        out = np.empty((len(parts[0]), self.n_features))
+        for part, own in zip(self.parts, parts, strict=True):
+            out[:, list(part.selection.features)] = own
+        return out
+
     def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
         """How well the examples predict each other, with one ``alpha`` for all parts."""
         pairs = zip(self.parts, statistics.parts, strict=True)

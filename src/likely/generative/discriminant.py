@@ -10,10 +10,11 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +22,13 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
-from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
+from likely.distributions import (
+    DiagonalFamily,
+    DiagonalGaussian,
+    Dirichlet,
+    FullFamily,
+    FullGaussian,
+)
 from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
@@ -45,7 +52,7 @@ from likely.objectives.components import (
 )
 from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, unit_scale
 from likely.solvers.em import EM
-from likely.solvers.minimise import search
+from likely.solvers.minimise import Solution, search
 
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
@@ -61,7 +68,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     shrinkage : float in [0, 1] or "auto", default=0.0
         How far covariances move towards a multiple of the identity; ``"auto"`` is Ledoit and
         Wolf's estimate, for tied and full covariances.
-    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
+    prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
+        The class prior; a ``likely.distributions.Dirichlet`` is estimated with it as prior.
     ddof : {0, 1}, default=0
         0 divides scatter by n (maximum likelihood), 1 by n − 1 (tied: n − n_classes).
     tol, max_iter : float, int
@@ -99,7 +107,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         covariance: str = "tied",
         *,
         shrinkage: float | str = 0.0,
-        prior: str | Array = "estimate",
+        prior: str | Dirichlet | Array = "estimate",
         ddof: int = 0,
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -157,6 +165,22 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         """Draw labelled rows."""
         X, component = self._draw(n_samples, random_state)
         return X, self.classes_[component]
+
+    def export_to(self, estimator: Any) -> Any:
+        """The posterior of a tied model as a ``LogisticRegression`` or ``SoftmaxRegression``.
+
+        A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
+        and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
+        """
+        coef, intercept = self._linear_form()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes
+            linear = clone(estimator).fit(self._decode(self.means_), self.classes_)
+        reason = f"the posterior of a {type(self).__name__}, in closed form"
+        theta = np.concatenate([coef.ravel(), intercept])
+        linear.coef_, linear.intercept_, linear.inference_ = coef, intercept, None
+        linear.solution_ = Solution(theta, True, reason, (0.0,), 0.0)
+        return linear
 
     @property
     def means_(self) -> Array:

@@ -24,6 +24,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
+from likely.distributions import DiagonalFamily
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
@@ -145,7 +146,9 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
-        return product_family(self.plan_, self.schema_.sizes, floor=0.0, sketch=sketch)
+        return product_family(
+            self.plan_, self.schema_.sizes, gaussian=DiagonalFamily(), sketch=sketch
+        )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them deserve a look."""

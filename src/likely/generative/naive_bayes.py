@@ -25,16 +25,15 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
-from likely.distributions import Bernoulli, NamedForm
-from likely.distributions.product import ProductStatistics
+from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.bins import (
     bins_in_words,
     cut_numbers,
-    edges_are_given,
     fit_bins,
     joined_numbers,
+    refuse_partial,
 )
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import Explanation, columns_read, explanation
@@ -91,8 +90,11 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         leave-one-out likelihood, for each event model.
     variance_floor : float, default=1e-9
         No variance of a column in a class is lower than this part of the column's own.
-    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
-        The class prior.
+    gaussian_prior : GaussianPrior, default=None
+        Imagined rows of every class with the column's mean and variance, for Gaussian columns
+        (``likely.distributions.GaussianPrior``).
+    prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
+        The class prior; a ``likely.distributions.Dirichlet`` is estimated with it as prior.
     unlabelled : label or nan, default=None
         The value in ``y`` that means unknown; such rows are used by EM.
     calibrate : "temperature", default=None
@@ -115,6 +117,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
     class_count_ : array of shape (n_classes,)
         Weight of each class in the fit; expected, where labels were unknown.
+    feature_count_ : array of shape (n_classes, n_features)
+        Sums of Bernoulli and count columns in each class; expected, as ``class_count_``.
     class_log_prior_ : array of shape (n_classes,)
     distribution_ : Product
         The fitted class-conditional distributions.
@@ -141,7 +145,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         *,
         smoothing: float | str | Array = 1.0,
         variance_floor: float = 1e-9,
-        prior: str | Array = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
+        prior: str | Dirichlet | Array = "estimate",
         unlabelled: Any = None,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
@@ -153,6 +158,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         self.event = event
         self.smoothing = smoothing
         self.variance_floor = variance_floor
+        self.gaussian_prior = gaussian_prior
         self.prior = prior
         self.unlabelled = unlabelled
         self.calibrate = calibrate
@@ -193,6 +199,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         by EM, when there are unlabelled ones, and to choose a temperature.
         """
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
+        self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_ = 1.0
         self.components_ = self._components(totals)
@@ -208,7 +215,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``classes`` names all classes that will ever come, in the first call.  New categories
         may appear at any time.
         """
-        self._refuse_partial()
+        refuse_partial(self.unlabelled, self.calibrate, self.discretize)
         advice = "Call fit, which streams it, or pass its batches one by one."
         refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
         first = "totals_" not in vars(self)
@@ -246,9 +253,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
-        stored = self._encode(X).stored()
         return explanation(
-            self.distribution_.contributions(stored) / self.temperature_,
+            self.distribution_.contributions(self._encode(X).stored()) / self.temperature_,
             self.class_log_prior_,
             self.classes_,
             against,
@@ -283,9 +289,22 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
 
+    @property
+    def _temperature(self) -> float:
+        return float(self.temperature_)
+
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)
         return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
+
+    @property
+    def feature_count_(self) -> Array:
+        """N_kj = Σ_i w_i [y_i = k] x_ij of Bernoulli and count columns, (n_classes, n_features)."""
+        check_is_fitted(self)
+        try:
+            return self.family_.feature_counts(self.statistics_)
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
 
     @property
     def class_coef_(self) -> Array:
@@ -317,7 +336,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         """Remember what turns rows into what the families read, and the families that follow."""
         self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
         sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
-        self.family_ = product_family(plan, sizes, floor=self.variance_floor, sketch=sketch)
+        gaussian = DiagonalFamily(floor=self.variance_floor, prior=self.gaussian_prior)
+        self.family_ = product_family(plan, sizes, gaussian=gaussian, sketch=sketch)
 
     def _with_bins(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         if self.discretizer_ is None or not isinstance(rows.blocks, ArrayBlocks):
@@ -325,7 +345,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
     def _cut(self, design: Design) -> Design:
-        """The design with its discretised numbers replaced by codes."""
         bins = self.discretizer_
         return design if bins is None else cut_numbers(design, self.plan_, bins)
 
@@ -342,37 +361,26 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         )
         warn_unless_converged(self, solution)
 
-    def _imagined(self, totals: ComponentTotals) -> ProductStatistics:
+    def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)
-        imagined: ProductStatistics = totals.statistics.imagined(
-            self.family_, self.smoothing_, shape
-        )
-        return imagined
+        return totals.statistics.imagined(self.family_, self.smoothing_, shape)
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
-        estimate = isinstance(self.prior, str) and self.prior == "estimate"
+        given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
         objective = ComponentsObjective(
             self.family_,
             rows.blocks,
             rows.executor,
             self._imagined(self.totals_),
-            None if estimate else self.class_log_prior_,
+            self.class_log_prior_ if given else None,
+            self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
         )
         solution, state = search(
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
         )
         warn_unless_converged(self, solution)
         self.components_, self.solution_ = solution.theta, solution
-        self.class_count_ = state.totals.count
-
-    def _refuse_partial(self) -> None:
-        for name in ("unlabelled", "calibrate", "discretize"):
-            value = getattr(self, name)
-            if not edges_are_given(value) if name == "discretize" else value is not None:
-                raise InvalidInput(
-                    f"partial_fit cannot be exact with {name}={value!r}; "
-                    f"set {name}=None, or call fit on all rows."
-                )
+        self.class_count_, self.statistics_ = state.totals.count, state.totals.statistics
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)

@@ -45,7 +45,6 @@ class FittedComponents(ABC):
     schema_: Any  # a Schema
     executor: Any
     random_state: Any
-    temperature_: float = 1.0  # what evidence is divided by
 
     @abstractmethod
     def _encode(self, X: Any) -> Design:
@@ -64,7 +63,7 @@ class FittedComponents(ABC):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        term = partial(block_log_posterior, self.family_, self.components_, self.temperature_)
+        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
         return _mapped(term, design, self.executor)
 
     def predict_proba(self, X: Any) -> Array:
@@ -125,6 +124,11 @@ class FittedComponents(ABC):
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How the columns were read, where each may have an event model of its own."""
         return ColumnsRead()
+
+    @property
+    def _temperature(self) -> float:
+        """What evidence is divided by."""
+        return 1.0
 
     @property
     def _component(self) -> tuple[str, str]:
@@ -194,15 +198,21 @@ class FittedClassifier(FittedComponents):
         return self.classes_[log_proba.argmax(axis=1)]
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given."""
+        """log p(x) of each row, or log p(x, y) when labels are given.
+
+        y holds labels (n,), or one-hot rows (n, n_classes) in the order of ``classes_``.
+        """
         joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
+        rows = np.asarray(y)
+        if rows.ndim == 2 and rows.shape[1] > 1:
+            return joint[one_hot_rows(rows, joint.shape)]
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 
     def log_likelihood(self, X: Any, y: Any = None) -> float:
-        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
+        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels; y as in ``score_samples``."""
         return float(self.score_samples(X, y).sum())
 
 
@@ -210,6 +220,24 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
+    """Where one-hot rows are 1; refused, unless each row has one 1 and is 0 elsewhere."""
+    if rows.shape != shape:
+        raise InvalidInput(
+            f"y has shape {rows.shape}; expected {shape}, a column for each class in the order of "
+            "classes_. Give one-hot rows, or the labels themselves."
+        )
+    ones = rows == 1
+    bad = (ones.sum(axis=1) != 1) | ~(ones | (rows == 0)).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Row {row} of y is {rows[row].tolist()}; expected a single 1 and zeros. "
+            "Give one-hot rows, or the labels themselves."
+        )
+    return ones
 
 
 def check_search(tol: Any, max_iter: Any) -> None:

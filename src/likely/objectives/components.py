@@ -198,17 +198,20 @@ class ComponentsObjective(ExpectationObjective):
     executor: Executor
     prior: Any  # pseudo-statistics: one more block, added once
     log_mixing: Array | None = None  # given class priors; None estimates them
+    imagined: Array | float = 0.0  # examples of each class, the prior of their shares
 
     def expect(self, theta: Components) -> Expectation:
         term = partial(block_expectations, self.family, theta)
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
+        if np.any(self.imagined):
+            log_prior += float(np.dot(self.imagined, theta.log_mixing))
         return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
 
     def maximise(self, totals: ComponentTotals) -> Components:
         log_mixing = self.log_mixing
         if log_mixing is None:
-            log_mixing = log_shares(totals.count)
+            log_mixing = log_shares(totals.count + self.imagined)
         return Components(log_mixing, self.family.from_statistics(totals.statistics + self.prior))
 
 
