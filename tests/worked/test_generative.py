@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from scipy.special import expit
 
-from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
+from likely import (
+    DiscriminantAnalysis,
+    GaussianMixture,
+    LogisticRegression,
+    MixtureModel,
+    NaiveBayes,
+)
 from likely.distributions import FullGaussian, Multinomial
 from likely.objectives.components import Components
 
@@ -88,6 +95,25 @@ def test_naive_bayes_parameter_counts_of_fifty_thousand_words():
     full = model.n_parameters(naive=False) - 1
     assert full == 2 * (2**50_000 - 1)
     assert_allclose(log10(full), 15051.800813194724, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "naive", "with_bias"), [(1, 3, 2), (2, 5, 3), (5, 11, 6), (10, 21, 11), (20, 41, 21)]
+)
+def test_factor_graph_parameter_counts(n, naive, with_bias):
+    """factor_graph_parameter_counts, of naive Bayes and of the logistic model it is one of."""
+    X = np.random.default_rng(n).integers(0, 2, (200, n))
+    X[:2] = [[0] * n, [1] * n]
+    y = np.arange(200) % 2
+    model = NaiveBayes("bernoulli").fit(X, y)
+    assert model.n_parameters() == naive
+    form = model.logistic_form()
+    weights, bias = form.coef[1] - form.coef[0], form.intercept[1] - form.intercept[0]
+    assert weights.size + 1 == with_bias
+    assert_allclose(model.predict_proba(X)[:, 1], expit(X @ weights + bias), rtol=1e-9)
+    for fit_intercept, expected in ((True, with_bias), (False, with_bias - 1)):
+        logistic = LogisticRegression(fit_intercept=fit_intercept).fit(X, y)
+        assert logistic.coef_.size + np.count_nonzero(logistic.intercept_) == expected
 
 
 def rows_with_moments(mean, covariance, n):
