@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dtrtri
 from likely._typing import Array
 
 LEAST_PIVOT = 1e-12  # 1 − R² of a column known to half the digits of a double
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # × d: what sums of d products of units may err by
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a few units in the last place
 
 
 @final
@@ -59,6 +59,10 @@ class ScaledCholesky:
         out = np.full((self.size, self.size), np.nan)
         out[np.ix_(self.kept, self.kept)] = np.dot(root.T, root)
         return out
+
+    def inverse_root(self) -> Array:
+        """R with R Rᵀ = H⁻¹, where no column is held."""
+        return (triangular_inverse(self.lower) * self.scale).T
 
     def log_determinant(self) -> float:
         """ln |H| on the kept columns."""
@@ -100,6 +104,7 @@ class InverseRoot:
     root: Array  # R, (d, rank)
     log_determinant: float  # ln |H| on its range: the sum of the logs of non-zero eigenvalues
     null: Array  # (d, d − rank): directions, in the units of A, of which H says nothing
+    scale: Array  # (d,), those units: θ moves by null / scale
 
     @property
     def rank(self) -> int:
@@ -110,7 +115,7 @@ def inverse_root(H: Array) -> InverseRoot:
     """By Cholesky; by eigenvectors where H is singular, indefinite or nearly so."""
     d = len(H)
     if not d:
-        return InverseRoot(np.zeros((0, 0)), 0.0, np.zeros((0, 0)))
+        return InverseRoot(np.zeros((0, 0)), 0.0, np.zeros((0, 0)), np.zeros(0))
     scale, unit = unit_diagonal(H)
     try:
         lower = np.linalg.cholesky(unit)
@@ -121,7 +126,7 @@ def inverse_root(H: Array) -> InverseRoot:
         return _on_range(scale, unit)
     log_determinant = 2 * float(np.sum(np.log(np.diag(lower)) + np.log(scale)))
     root = (triangular_inverse(lower) / scale).T
-    return InverseRoot(root, log_determinant, np.zeros((d, 0)))
+    return InverseRoot(root, log_determinant, np.zeros((d, 0)), scale)
 
 
 def _on_range(scale: Array, unit: Array) -> InverseRoot:
@@ -131,9 +136,8 @@ def _on_range(scale: Array, unit: Array) -> InverseRoot:
     # H = B diag(λ) Bᵀ on its range, so the product of its non-zero eigenvalues is |λ| |BᵀB|
     R = np.linalg.qr(inside * scale[:, None], mode="r")
     log_determinant = float(np.sum(np.log(values)) + 2 * np.sum(np.log(np.abs(np.diag(R)))))
-    return InverseRoot(
-        inside / np.sqrt(values) / scale[:, None], log_determinant, vectors[:, ~kept]
-    )
+    root = inside / np.sqrt(values) / scale[:, None]
+    return InverseRoot(root, log_determinant, vectors[:, ~kept], scale)
 
 
 def unit_diagonal(matrix: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Intervals: of a proportion, of a mean, of a sum of independent estimates, of rows in groups.
+"""Estimates and intervals: of a proportion, of a mean, of a sum of estimates, of rows in groups.
 
     Wilson    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     mean      x̄ ± t_{n−1} s/√n
@@ -25,14 +25,43 @@ counts estimated from survey data, Survey Methodology 24 (the effective number o
 Kish, Survey Sampling (1965), §8.2 (the design effect).
 """
 
-from math import inf, isfinite, sqrt
+from collections.abc import Mapping
+from math import inf, isfinite, nan, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
 
 Ends = tuple[float, float]
-IMAGINED = np.array([1.0, -1.0, 0.0, 0.0])  # differences of matched pairs, half a row each
+
+
+class Estimate(NamedTuple):
+    """A value, its interval, and the baseline: the value of the best constant on the same rows."""
+
+    value: float
+    low: float
+    high: float
+    baseline: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "interval": [self.low, self.high],
+            "baseline": self.baseline,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Estimate":
+        """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
+        low, high = record["interval"]
+        value, constant = record["value"], record["baseline"]
+        return cls(
+            nan if value is None else value,
+            -inf if low is None else low,
+            inf if high is None else high,
+            nan if constant is None else constant,
+        )
 
 
 def normal_quantile(level: float) -> float:
@@ -100,48 +129,16 @@ def clustered_scatter(deviations: Array, groups: Codes, n: float) -> Array:
     return np.asarray((len(totals) / n) ** 2 * np.dot(totals.T, totals))
 
 
-def about_clustered_mean(
-    values: Array, groups: Codes, level: float = 0.95, weight: Array | None = None
-) -> Ends:
-    """Student's interval of the mean of rows that come in groups; of one group, all numbers."""
-    weight = np.ones(len(values)) if weight is None else weight
-    n = float(weight.sum())
-    mean = float(np.dot(weight, values)) / n
-    if not isfinite(mean):
-        return -inf, inf
-    scatter = clustered_scatter((weight * (values - mean))[:, None], groups, n)
-    return about_mean(mean, float(scatter[0, 0]), n_groups_of(groups), level)
+def about_matched_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
+    """The interval of a mean of differences −1, 0 or 1; a few rows that agree are no proof.
 
-
-def mean_interval(
-    values: Array,
-    level: float = 0.95,
-    groups: Codes | None = None,
-    *,
-    lowest: float = -inf,
-    highest: float = inf,
-) -> Ends:
-    """The interval of a mean of rows; for one row, or one group, the whole range."""
-    mean = float(np.mean(values))
-    if groups is None:
-        ends = about_mean(mean, float(np.square(values - mean).sum()), len(values), level)
-    else:
-        ends = about_clustered_mean(values, groups, level)
-    low, high = clipped(ends, lowest, highest)
-    return min(low, mean), max(high, mean)
-
-
-def matched_interval(differences: Array, level: float = 0.95, groups: Codes | None = None) -> Ends:
-    """The interval of a mean of differences of 0 and 1; a few rows that agree are no proof."""
-    mean = float(differences.mean())
-    n = float(len(differences)) if groups is None else effective_rows(differences, groups, level)
+    The two imagined rows are half a row each of the differences 1, −1, 0 and 0.
+    """
     if n <= 0:
         return -1.0, 1.0
-    values = np.append(differences, IMAGINED)
-    weight = np.append(np.full(len(differences), n / len(differences)), np.full(4, 0.5))
-    total = float(weight.sum())
-    centre = float(np.dot(weight, values)) / total
-    variance = float(np.dot(weight, np.square(values - centre))) / total
+    total = n + 2
+    centre = n * mean / total
+    variance = (scatter + 1 + 2 * n * mean * mean / total) / total
     half = normal_quantile(level) * sqrt(variance / total)
     low, high = clipped((centre - half, centre + half), -1.0, 1.0)
     return min(low, mean), max(high, mean)
@@ -161,7 +158,8 @@ def effective_rows(
     n, n_groups = float(weight.sum()), n_groups_of(groups)
     if n_groups < 2:
         return 0.0
-    apart = values - np.dot(weight, values) / n
+    with np.errstate(invalid="ignore"):  # inf − inf
+        apart = values - np.dot(weight, values) / n
     alone = float(np.dot(weight, np.square(apart)))
     if not isfinite(alone) or alone <= 0:  # nothing shows how alike the rows of a group are
         rows = rows_at_worst(groups, weight)

@@ -1,5 +1,7 @@
 """Least squares in closed form: three ways to the same line, and what each says of the columns."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -132,3 +134,70 @@ def test_one_pass_is_enough_for_the_coefficients():
 def test_as_many_parameters_as_rows_leave_no_variance():
     X, y, _ = data(n=5)
     assert np.isnan(likely.LinearRegression().fit(X, y).variance_)
+
+
+@every
+@pytest.mark.parametrize("value", [0.3, 7.0, 1e9 / 3])
+def test_a_constant_column_is_left_out_and_the_rest_has_errors(solver, value):
+    """Whether it is a binary fraction or not; the intercept's error too."""
+    X, y, weight = data()
+    beside = np.column_stack([X[:, :2], np.full(60, value), X[:, 2:]])
+    if solver == "minimum-norm":
+        model = likely.LinearRegression(solver=solver).fit(beside, y, weight)
+    else:
+        with pytest.warns(RedundantColumns, match="'x2' can be computed"):
+            model = likely.LinearRegression(solver=solver).fit(beside, y, weight)
+    without = likely.LinearRegression(solver=solver).fit(X, y, weight)
+    assert model.coef_[2] == 0 and model.rank_ == 4
+    assert model.inference_.df_residual == without.inference_.df_residual
+    errors = model.inference_.standard_errors
+    assert np.isnan(errors[2])
+    assert_allclose(np.delete(errors, 2), without.inference_.standard_errors, rtol=1e-8)
+    assert_allclose(model.inference_.aic, without.inference_.aic)
+
+
+@every
+def test_what_dependent_columns_leave_of_the_intercept_is_said(solver):
+    """x and 2x move no intercept, x and 2x + 5 do."""
+    X, y, _ = data()
+    x = X[:, :1] + 3
+    settings = {"solver": "minimum-norm"} if solver == "minimum-norm" else {"solver": solver}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantColumns)
+        known = likely.LinearRegression(**settings).fit(np.hstack([x, 2 * x]), y)
+        unknown = likely.LinearRegression(**settings).fit(np.hstack([x, 2 * x + 5]), y)
+    alone = likely.LinearRegression().fit(x, y)
+    errors = known.inference_.standard_errors
+    assert np.isnan(errors[:2]).all()
+    assert_allclose(errors[2], alone.inference_.standard_errors[1], rtol=1e-6)
+    assert np.isnan(unknown.inference_.standard_errors).all()
+    for model in (known, unknown):
+        assert model.inference_.df_residual == alone.inference_.df_residual
+        assert_allclose(model.variance_, alone.variance_)
+
+
+def test_copies_that_rounding_alone_tells_apart_are_redundant():
+    """1e6 + x and 1e6 + x + 1.1 differ by a constant and by ulps."""
+    X, y, _ = data()
+    far = X[:, :1] + 1e6
+    with pytest.warns(RedundantColumns):
+        model = likely.LinearRegression().fit(np.hstack([far, far + 1.1]), y)
+    assert model.rank_ == 1
+
+
+def test_large_whole_numbers_are_no_constants():
+    X, y, _ = data()
+    far = np.column_stack([1e15 + np.arange(60), X])
+    near = np.column_stack([np.arange(60), X])
+    model, other = likely.LinearRegression().fit(far, y), likely.LinearRegression().fit(near, y)
+    assert_allclose(model.coef_, other.coef_, rtol=1e-8)
+
+
+def test_many_rows_are_refined_in_doubles():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 60_000))
+    X = np.column_stack([x, x + 1e-3 * z])
+    model = likely.LinearRegression().fit(X, X @ [1.0, 2.0] + 3)
+    assert "normal" in model.solution_.solver and model.condition_ > 1000
+    assert_allclose(model.coef_, [1, 2], rtol=1e-11)
+    assert_allclose(model.intercept_, 3, rtol=1e-11)

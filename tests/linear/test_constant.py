@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 
 import likely
 from likely.errors import InvalidInput, OutsideLink, RedundantColumns, Separation
+from likely.likelihoods.gamma import Gamma
+from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.glm import constant_mean
 
@@ -85,7 +88,7 @@ def test_a_level_is_held_and_named_before_the_intercept():
 
 def test_a_covariance_that_is_unknown_is_refused_for_several_responses_too():
     X, y, _ = rates()
-    with pytest.raises(InvalidInput, match="There is no covariance 'bogus'"):
+    with pytest.raises(InvalidInput, match="There is no kind of standard errors 'bogus'"):
         likely.LinearRegression(covariance="bogus").fit(X, np.column_stack([y, y]))
 
 
@@ -107,7 +110,7 @@ def test_an_offset_is_taken_by_every_answer_of_a_regression():
 
 def test_groups_that_nothing_uses_are_refused():
     X, y, _ = rates()
-    with pytest.raises(InvalidInput, match="Set covariance='clustered'"):
+    with pytest.raises(InvalidInput, match="Ask for 'clustered'"):
         likely.GLM("poisson").fit(X, y, groups=np.arange(400) % 7)
 
 
@@ -153,3 +156,42 @@ def test_models_that_are_not_nested_are_not_tested_against_each_other():
     small, large = (likely.GLM("poisson").fit(frame[c], y) for c in (["c"], ["a", "b"]))
     with pytest.raises(InvalidInput, match="which the larger one lacks"):
         likely.likelihood_ratio_test(small, large)
+
+
+@pytest.mark.parametrize(
+    ("response", "draw"),
+    [
+        ("poisson", lambda rng, eta: rng.poisson(np.exp(eta)).astype(float)),
+        ("bernoulli", lambda rng, eta: (rng.random(len(eta)) < 0.5).astype(float)),
+        ("gaussian", lambda rng, eta: eta + rng.normal(size=len(eta))),
+    ],
+)
+def test_the_null_model_without_an_intercept_is_the_offset_alone(response, draw):
+    """As in R's glm: η = o, with nothing estimated."""
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(200, 2)), 0.3 * rng.normal(size=200)
+    y = draw(rng, X[:, 0] + offset)
+    model = likely.GLM(response, fit_intercept=False).fit(X, y, offset=offset)
+    likelihood = likelihood_of(response)
+    null = likelihood.response.deviance(y, likelihood.mean(offset)).sum()
+    assert_allclose(model.inference_.null_deviance, null, rtol=1e-9)
+    explained = 1 - model.deviance(X, y, offset=offset) / null
+    assert_allclose(model.score(X, y, offset=offset), explained, rtol=1e-9)
+    larger = likely.GLM(response).fit(X, y, offset=offset)
+    assert 0 < likely.likelihood_ratio_test(model, larger).p <= 1
+
+
+def test_the_null_model_without_an_intercept_has_a_dispersion_of_its_own():
+    """η = 0, so μ = 1: ψ₀ is χ²₀/n, and the α of a negative binomial is where it is likeliest."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 1))
+    mean, one = np.exp(0.5 * X[:, 0]), np.ones(300)
+    amounts, counts = rng.gamma(2.0, mean / 2), rng.poisson(rng.gamma(2.0, mean / 2))
+    found = likely.GLM("gamma", "log", fit_intercept=False).fit(X, amounts).inference_
+    expected = Gamma().log_prob(amounts, one, np.square(amounts - 1).sum() / 300).sum()
+    assert_allclose(found.null_log_likelihood, expected, rtol=1e-12)
+    found = likely.GLM("negative_binomial", fit_intercept=False).fit(X, counts).inference_
+    best = minimize_scalar(
+        lambda log_alpha: -NegativeBinomial(np.exp(log_alpha)).log_prob(counts, one).sum()
+    )
+    assert_allclose(found.null_log_likelihood, -best.fun, rtol=1e-9)

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods import likelihood_of
-from likely.linear.separation import diverging
+from likely.linear.divergence import diverging
 from likely.objectives.linear import LinearObjective
 from likely.penalties import NoPenalty
 from likely.solvers import Newton

@@ -16,7 +16,7 @@ from likely.linear.logistic import LogisticRegression
 from likely.linear.ordinal import OrdinalRegression
 from likely.linear.ordinal_fitting import with_falling_thresholds
 from likely.links import Probit
-from likely.solvers.choice import Found
+from likely.solvers.search_problem import Found
 
 LINKS = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 SIZES = ["small", "medium", "large"]

@@ -46,10 +46,12 @@ def test_the_gap_of_lbfgs_is_honest_where_scores_are_confident():
     X, y = X[:600, 20:44], y[:600]
     exact = SoftmaxRegression(solver="newton", tol=1e-12).fit(X, y)
     best = objective(exact, X, y, l2=1.0)
-    for tol in (1e-2, 1e-4, 1e-6):
+    share = np.bincount(y) / len(y)
+    null_deviance = -2 * len(y) * np.sum(share * np.log(share))
+    for tol in (1e-3, 1e-5, 1e-7):
         model = SoftmaxRegression(solver="lbfgs", tol=tol).fit(X, y)
         assert model.solution_.converged
-        assert objective(model, X, y, l2=1.0) - best <= 3 * tol * best
+        assert objective(model, X, y, l2=1.0) - best <= 3 * tol * null_deviance
 
 
 def test_auto_says_what_it_chose():
@@ -287,10 +289,10 @@ def test_strengths_are_given_by_name():
 
 def test_a_warm_start_begins_where_the_last_fit_ended():
     X, y = load_iris(return_X_y=True)
-    model = SoftmaxRegression(l1=1.0, l2=0.0, warm_start=True).fit(X, y)
+    model = SoftmaxRegression(l1=1.0, l2=0.0, tol=1e-11, warm_start=True).fit(X, y)
     steps, again = len(model.solution_.trace), model.fit(X, y)
     assert len(again.solution_.trace) < steps
-    cold = SoftmaxRegression(l1=1.0, l2=0.0).fit(X, y)
+    cold = SoftmaxRegression(l1=1.0, l2=0.0, tol=1e-11).fit(X, y)
     assert_allclose(again.coef_, cold.coef_, atol=1e-4)
 
 

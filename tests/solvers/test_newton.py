@@ -52,9 +52,51 @@ def test_the_trace_never_rises(start):
 
 
 def test_a_saddle_is_reported_not_hidden():
-    solution = minimise(Newton(), Quadratic(np.diag([1.0, -1.0]), np.ones(2)), np.ones(2))
+    """At the saddle itself nothing tells where to go; off it, f falls without end."""
+    saddle = Quadratic(np.diag([1.0, -1.0]), np.zeros(2))
+    solution = minimise(Newton(), saddle, np.zeros(2))
     assert not solution.converged
     assert "not positive definite" in solution.reason
+    falling = minimise(Newton(), saddle, np.array([1.0, 1e-3]), max_iter=30)
+    assert not falling.converged
+    assert falling.trace[-1] < falling.trace[0] - 1
+
+
+@dataclass(frozen=True)
+class Rosenbrock(SmoothObjective):
+    """100(y − x²)² + (1 − x)²: not convex above the valley; the minimum is (1, 1)."""
+
+    def second_order(self, theta):
+        x, y = theta
+        value = 100 * (y - x**2) ** 2 + (1 - x) ** 2
+        gradient = np.array([-400 * x * (y - x**2) - 2 * (1 - x), 200 * (y - x**2)])
+        hessian = np.array([[1200 * x**2 - 400 * y + 2, -400 * x], [-400 * x, 200.0]])
+        return SecondOrder(float(value), gradient, hessian)
+
+
+@given(x=st.floats(-2, 2), y=st.floats(-1, 5))
+def test_a_hessian_that_is_not_positive_definite_is_damped(x, y):
+    """OPT-14: from anywhere, also where the curvature is negative."""
+    start = np.array([x, y])
+    solution = minimise(Newton(), Rosenbrock(), start, tol=1e-14, max_iter=200)
+    assert solution.converged, solution.reason
+    assert_allclose(solution.theta, 1.0, atol=1e-5)
+    assert (np.diff(solution.trace) <= 1e-9).all()
+
+
+def test_no_search_ends_on_a_damped_step():
+    """cos has a maximum at 0, where the gradient is nearly 0 and the gap would look small."""
+
+    @dataclass(frozen=True)
+    class Cosine(SmoothObjective):
+        def second_order(self, theta):
+            return SecondOrder(
+                float(np.cos(theta[0])), -np.sin(theta), np.array([[-np.cos(theta[0])]])
+            )
+
+    solution = minimise(Newton(), Cosine(), np.array([1e-7]), tol=1e-10, max_iter=100)
+    assert solution.converged
+    assert_allclose(solution.trace[-1], -1.0, atol=1e-9)
 
 
 def test_a_step_into_a_flat_tail_is_halved():

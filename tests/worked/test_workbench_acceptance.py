@@ -88,7 +88,7 @@ def test_the_best_of_a_hundred_guesses_beats_chance_on_the_sealed_rows_and_not_o
     frame = coins(400)
     sealed = lk.seal(frame, "y", test=0.5, budget=100, folder=tmp_path)
     errors = [sealed.final(Guess(seed)).value for seed in range(100)]
-    assert sealed.looks == 100
+    assert sealed.evaluations == 100
     assert abs(np.mean(errors) - CHANCE) < 0.02
     assert min(errors) < CHANCE - 2 * 0.035
     fresh = coins(9_000, seed=1)
@@ -103,12 +103,12 @@ def test_the_look_after_the_last_needs_a_reason_which_is_kept(budget, tmp_path):
         sealed.final(Guess(seed))
     with pytest.raises(HonestyRefusal, match=f"allows {budget} evaluation"):
         sealed.final(Guess(budget))
-    assert sealed.looks == budget
+    assert sealed.evaluations == budget
     sealed.final(Guess(budget), again="the first scanner was broken")
-    assert sealed.looks == budget + 1
+    assert sealed.evaluations == budget + 1
     said = [(entry["event"], entry.get("reason")) for entry in sealed.ledger()]
     assert said[-3:-2] == [("again", "the first scanner was broken")]
-    assert ("refused", None) in said
+    assert ("refused", "budget") in said
 
 
 def stopped(model, steps, rows):
@@ -155,8 +155,8 @@ def test_a_fit_that_stops_after_k_steps_is_where_the_whole_fit_was_after_k(model
         nll = log_loss(frame["y"], cut.predict_proba(frame[["x"]]), normalize=False)
         classes = 2 if isinstance(model, lk.SoftmaxRegression) else 1  # ±β/2, each penalised
         value = nll + 0.5 * model.l2 * float(np.square(cut.model_.coef_).sum()) / classes
-        last = steps == len(trace) - 1
-        assert value <= trace[steps] if last else value == pytest.approx(trace[steps], rel=1e-12)
+        last, reached = steps == len(trace) - 1, pytest.approx(trace[steps], rel=1e-12)
+        assert value == reached or (last and value < trace[steps])
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
+from likely.distributions import DiagonalFamily
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
@@ -49,26 +50,32 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many components; ``"auto"`` tries 1, 2, … up to
+        Number of components; ``"auto"`` tries 1, 2, … up to
         ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
     event : str, Family or mapping, default="auto"
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
-        Pseudo-counts per value, for the event models of counts.
+        Pseudo-counts added for each value, in event models of counts.
     start : array or fitted mixture, default=None
         Where EM begins instead of random starts: labels (n,) or soft rows (n, K) of X, or
         another MixtureModel.
     n_init : int, default=5
-        Random starts.  Each has a short run of EM; the best that does not collapse goes on to
-        the end.
+        Number of random starts.  Each has a short run of EM; the best that does not collapse is
+        continued to the end.
     max_components : int, default=10
+        Largest number of components that ``n_components="auto"`` tries.
     regularisation : float, default=1e-6
-        The prior on variances, as a share of the rows that are imagined with the data's own
-        variance.
-    tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+        Strength of the prior on variances: pseudo-observations with the data's own variance, as a
+        fraction of the rows.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
+        of the weights does not matter.
+    max_iter : int, default=1000
+        Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
+        Seed for the random starts and for ``sample``.
 
     Attributes
     ----------
@@ -103,7 +110,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         n_init: int = 5,
         max_components: int = 10,
         regularisation: float = 1e-6,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
@@ -144,13 +151,16 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
-        return product_family(self.plan_, self.schema_.sizes, floor=0.0, sketch=sketch)
+        return product_family(
+            self.plan_, self.schema_.sizes, gaussian=DiagonalFamily(), sketch=sketch
+        )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them deserve a look."""
         check_is_fitted(self)
         log_mixing = self.components_.log_mixing
-        return columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        read = columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        return read.with_columns(feature_names(self), self.schema_.kinds)
 
     def _widened(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         """A later batch may bring categories; the earlier totals and components make room."""

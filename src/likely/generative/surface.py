@@ -18,17 +18,21 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
-from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
-from likely.inputs.estimators import feature_names, generator, naming_columns
+from likely.inputs.estimators import (
+    feature_names,
+    generator,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+)
 from likely.inputs.labels import codes_among
 from likely.objectives.components import (
     Components,
     block_log_joint,
     block_log_posterior,
-    block_log_score,
 )
 from likely.special import logsumexp
 
@@ -59,15 +63,19 @@ class FittedComponents(ABC):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        return log_posterior(self.components_, self.family_, design, self.executor)
+        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
+        return _mapped(term, design, self.executor)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), (n, n_components)."""
         return np.exp(self.predict_log_proba(X))
 
+    @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_components)."""
-        return self._log_joint(X)
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+        design = self._encode(X)
+        term = partial(block_log_joint, self.family_, self.components_)
+        return _mapped(term, design, self.executor)
 
     def n_parameters(self, naive: bool = True) -> int:
         """Free parameters, with the K − 1 of the prior or mixing proportions.
@@ -93,7 +101,7 @@ class FittedComponents(ABC):
         evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
         names = feature_names(self)
         out = {}
-        for label, row in zip(self._labels(), evidence, strict=True):
+        for label, row in zip(self.component_labels(), evidence, strict=True):
             order = np.argsort(-row, kind="stable")[:top]
             out[label] = {names[j]: float(row[j]) for j in order}
         return out
@@ -105,17 +113,22 @@ class FittedComponents(ABC):
             self.distribution_,
             self.components_.log_mixing,
             feature_names(self),
-            tuple(map(str, self._labels())),
+            tuple(map(str, self.component_labels())),
             self._value_labels(),
             self._linear_weights(),
         )
         return describe_components(
-            about, name=type(self).__name__, component=self._component, n_iter=self._n_steps()
+            about, name=type(self).__name__, component=self._component, n_iter=self.n_steps()
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How the columns were read, where each may have an event model of its own."""
-        return ColumnsRead()
+        return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
+
+    @property
+    def _temperature(self) -> float:
+        """What evidence is divided by."""
+        return 1.0
 
     @property
     def _component(self) -> tuple[str, str]:
@@ -123,7 +136,7 @@ class FittedComponents(ABC):
         return "component", "components"
 
     @abstractmethod
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         """Steps of EM; None where there was none."""
 
     def _value_labels(self) -> list[list[str]]:
@@ -137,12 +150,9 @@ class FittedComponents(ABC):
         """The weights of a posterior that is linear in x."""
         return None
 
-    def _labels(self) -> list[Any]:
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
         return list(range(len(self.components_.log_mixing)))
-
-    @naming_columns
-    def _log_joint(self, X: Any) -> Array:
-        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
 
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
@@ -169,7 +179,7 @@ class FittedClassifier(FittedComponents):
         """Steps of EM; a fit in closed form is one."""
         return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
 
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         return None if self.solution_ is None else self.n_iter_
 
     @property
@@ -180,7 +190,8 @@ class FittedClassifier(FittedComponents):
     def class_log_prior_(self) -> Array:
         return self.components_.log_mixing
 
-    def _labels(self) -> list[Any]:
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
         return list(self.classes_.tolist())
 
     def predict(self, X: Any) -> Array:
@@ -189,34 +200,49 @@ class FittedClassifier(FittedComponents):
         return self.classes_[log_proba.argmax(axis=1)]
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given."""
-        joint = self._log_joint(X)
+        """log p(x) of each row, or log p(x, y) when labels are given.
+
+        y holds labels (n,), or one-hot rows (n, n_classes) in the order of ``classes_``.
+        """
+        joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
+        rows = np.asarray(y)
+        if rows.ndim == 2 and rows.shape[1] > 1:
+            return joint[one_hot_rows(rows, joint.shape)]
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 
     def log_likelihood(self, X: Any, y: Any = None) -> float:
-        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
+        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels; y as in ``score_samples``."""
         return float(self.score_samples(X, y).sum())
-
-
-def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(k | x_i), (n, n_components)."""
-    return _mapped(partial(block_log_posterior, family, model), design, executor)
-
-
-def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
-    return _mapped(partial(block_log_score, family, model), design, executor)
-
-
-def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k), (n, n_components)."""
-    return _mapped(partial(block_log_joint, family, model), design, executor)
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
+    """Where one-hot rows are 1; refused, unless each row has one 1 and is 0 elsewhere."""
+    if rows.shape != shape:
+        raise InvalidInput(
+            f"y has shape {rows.shape}; expected {shape}, a column for each class in the order of "
+            "classes_. Give one-hot rows, or the labels themselves."
+        )
+    ones = rows == 1
+    bad = (ones.sum(axis=1) != 1) | ~(ones | (rows == 0)).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Row {row} of y is {rows[row].tolist()}; expected a single 1 and zeros. "
+            "Give one-hot rows, or the labels themselves."
+        )
+    return ones
+
+
+def check_search(tol: Any, max_iter: Any) -> None:
+    """Refuse what EM cannot stop by; ``max_iter=0`` leaves the start as it is."""
+    refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
+    refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")

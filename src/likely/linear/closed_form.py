@@ -4,7 +4,11 @@
     R β = Qᵀ√W y               QR, taken where columns nearly depend on one another
     β = X⁺ y                   of minimum norm, where they do
 
-All three are of centred columns: the intercept is eliminated first, and exactly.
+All three are of centred columns: the intercept is eliminated first, and exactly.  Where the columns
+are not far from orthogonal that is all.  Elsewhere one step of refinement follows, from the
+residuals of the data themselves:
+
+    β ← β + (XᵀWX + K)⁻¹ (XᵀW(y − Xβ) − Kβ)
 """
 
 from functools import partial
@@ -13,24 +17,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likely._typing import Array
+from likely.data.block import Blocks, CountedBlocks, redesigned
 from likely.errors import InvalidInput, RedundantColumns, warn_user
-from likely.formatting import quoted
+from likely.formatting import count, quoted
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import Coding, LinearRows, refuse_gaps
 from likely.linear.covariance import Bread, small_sample
-from likely.linear.fitting import in_session
-from likely.linear.framing import Framed, framed, mean_response
+from likely.linear.fitting import in_session, parts
+from likely.linear.framing import Framed, Framing, framed, mean_response
 from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
     block_gram,
+    block_residuals,
     without_intercept,
 )
 from likely.solvers.choice import CONDITION_FOR_QR
 from likely.solvers.least_squares import (
+    MACHINE,
     GramTotals,
     LeastSquares,
     LeastSquaresTotals,
@@ -39,6 +46,11 @@ from likely.solvers.least_squares import (
     solve_qr,
 )
 from likely.solvers.minimise import Solution
+
+A_FEW_ULP = 2 * MACHINE  # rounding leaves a third of one of each cell
+CONDITION_TO_REFINE = 30.0  # below, the normal equations keep 13 digits
+CONDITION_TO_WARN_OF = 1e-8 / MACHINE  # above, fewer than 8 digits are left
+MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is worth
 
 
 class ClosedForm(NamedTuple):
@@ -54,9 +66,43 @@ class ClosedForm(NamedTuple):
     ml_variance: Array | float
 
 
+class _Setting(NamedTuple):
+    """What is known before anything is solved."""
+
+    estimator: Any
+    rows: LinearRows
+    data: Framed
+    shift: Array  # of y, near its mean
+    gram: GramTotals  # of framed columns, with the intercept
+    centred: Eliminated
+    l2: Array
+
+    @property
+    def free(self) -> bool:
+        """Whether there is an intercept without a penalty, which is eliminated."""
+        return bool(self.estimator.fit_intercept and not self.estimator.penalise_intercept)
+
+    @property
+    def mean(self) -> Array:
+        """Of the columns as they came."""
+        centre, mean = self.data.framing.centre, np.array(self.centred.mean_x)
+        if centre is not None:
+            mean[: len(centre)] += centre
+        return mean
+
+    @property
+    def noise(self) -> Array:
+        """The length that rounding may leave of a centred column: a few ulp of its mean a row."""
+        return np.asarray(A_FEW_ULP * np.abs(self.mean) * np.sqrt(self.gram.weight))
+
+    def ridge(self, coef: Array) -> Array:
+        """Kβ."""
+        return (self.l2[: len(coef)] * coef.T).T
+
+
 @in_session
 def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
-    """From one pass, or two."""
+    """From one pass, or two or three."""
     free = estimator.fit_intercept and not estimator.penalise_intercept
     data = framed(
         rows.blocks,
@@ -81,11 +127,11 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
         l2=estimator.l2,
         intercept=estimator.penalise_intercept,
     ).l2
-    l2 = np.asarray(l2)
     centred = without_intercept(gram) if free else _as_they_are(gram)
-    solved = _solved(estimator.solver, centred, l2[: len(centred.totals.gram)], data, rows, shift)
+    setting = _Setting(estimator, rows, data, shift, gram, centred, np.asarray(l2))
+    solved = _solved(setting)
     _warn_of_redundant(estimator, solved, rows.coding)
-    return _assembled(estimator, solved, centred, gram, l2, data, rows, shift)
+    return _assembled(setting, solved)
 
 
 def _as_they_are(gram: GramTotals) -> Eliminated:
@@ -94,59 +140,70 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
     return Eliminated(gram, np.zeros(len(gram.gram)), np.zeros(responses))
 
 
-def _solved(
-    solver: str, centred: Eliminated, l2: Array, data: Framed, rows: LinearRows, shift: Array
-) -> LeastSquares:
+def _solved(setting: _Setting) -> LeastSquares:
     """The solution by the solver of that name; ``auto`` goes from the fastest to the most exact."""
+    solver, centred, noise = setting.estimator.solver, setting.centred, setting.noise
+    l2 = setting.l2[: len(centred.totals.gram)]
     if solver in ("auto", "normal-equations"):
-        solved = solve_normal_equations(centred.totals, l2)
+        solved = solve_normal_equations(centred.totals, l2, noise=noise)
         exact = solved.method == "normal equations" and solved.condition < CONDITION_FOR_QR
         if exact or solver != "auto":
             return solved
-    term = partial(block_factor, centred.mean_x, shift + centred.mean_y)
-    factor = rows.executor.sum(term, data.blocks)
+    term = partial(block_factor, centred.mean_x, setting.shift + centred.mean_y)
+    factor = setting.rows.executor.sum(term, setting.data.blocks)
     if l2.any():
         factor = factor + LeastSquaresTotals.ridge(l2, factor)
-    return solve_minimum_norm(factor) if solver == "minimum-norm" else solve_qr(factor)
+    if solver == "minimum-norm":
+        return solve_minimum_norm(factor, noise=noise)
+    return solve_qr(factor, noise=noise)
 
 
 def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> None:
-    if not solved.redundant or estimator.solver == "minimum-norm":
+    if estimator.solver == "minimum-norm":
         return
     names = coding.names()
     redundant = [names[j] for j in solved.redundant if j < len(names)]
-    if not redundant:
-        return
-    warn_user(
-        f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, or "
-        f"never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of minimum "
-        "norm was taken. Drop the column, or give a penalty (l2=1.0); solver='minimum-norm' asks "
-        "for this answer without a warning.",
-        RedundantColumns,
-    )
+    if redundant:
+        warn_user(
+            f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, "
+            f"or never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of "
+            "minimum norm was taken. Drop the column, or give a penalty (l2=1.0); "
+            "solver='minimum-norm' asks for this answer without a warning.",
+            RedundantColumns,
+        )
+    elif solved.condition > CONDITION_TO_WARN_OF:
+        lengths = solved.span.lengths[:, None]
+        nearest = int(np.linalg.norm(solved.span.root * lengths, axis=1).argmax())
+        digits = count(max(int(-np.log10(solved.condition * MACHINE)), 0), "digit")
+        warn_user(
+            f"{type(estimator).__name__}: {names[nearest]!r} can nearly be computed from other "
+            f"columns (condition {solved.condition:.1e}), so that rounding of the data leaves "
+            f"about {digits} of the coefficients. Drop a column, centre a column before "
+            "taking its powers, or give a penalty (l2=1.0).",
+            RedundantColumns,
+        )
 
 
-def _assembled(
-    estimator: Any,
-    solved: LeastSquares,
-    centred: Eliminated,
-    gram: GramTotals,
-    l2: Array,
-    data: Framed,
-    rows: LinearRows,
-    shift: Array,
-) -> ClosedForm:
-    theta = solved.theta
-    if data.framing.intercept and not estimator.penalise_intercept:
-        theta = np.concatenate([theta, (centred.intercept(theta) + shift)[None]])
-    squares = _residual_squares(gram, theta, shift, data)
-    penalty = 0.5 * np.sum((l2 * theta.T) * theta.T, axis=-1)
+def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:
+    estimator, data = setting.estimator, setting.data
+    user = data.framing.to_user(_with_intercept(setting, solved.theta).T).T
+    squares = None
+    if len(solved.theta) == solved.rank and solved.condition > CONDITION_TO_REFINE:
+        user, squares = _refined(setting, solved, user)
+    theta = data.framing.from_user(user.T).T
+    if squares is None:
+        squares = _residual_squares(setting, theta)
+    penalty = 0.5 * np.sum((setting.l2 * theta.T) * theta.T, axis=-1)
+    bread = _bread(setting, solved)
     inference = None
-    if gram.moment.ndim == 1 and estimator.covariance is not None:
-        inference = _inference(estimator, theta, gram, l2, data, rows)
-    user = data.framing.to_user(theta.T)
+    if setting.gram.moment.ndim == 1 and estimator.covariance is not None:
+        inference = _inference(setting, theta, bread, solved.held)
+        dispersion: Array | float = inference.dispersion
+    else:
+        df_residual = setting.gram.weight - bread.n_parameters
+        dispersion = _number(squares * small_sample(1.0, df_residual))
     solution = Solution(
-        theta=user,
+        theta=user.T,
         converged=True,
         reason="the answer is in closed form",
         trace=(float(np.sum(squares / 2 + penalty)),),
@@ -154,8 +211,7 @@ def _assembled(
         solver=solved.method,
         passes=float(sum(data.passes)),
     )
-    coef = user[..., :-1] if data.framing.intercept else user
-    intercept = user[..., -1] if data.framing.intercept else np.zeros(user.shape[:-1])
+    coef, intercept = parts(user.T, data.framing)
     return ClosedForm(
         coef=coef,
         intercept=_number(intercept),
@@ -163,47 +219,101 @@ def _assembled(
         inference=inference,
         rank=solved.rank,
         condition=solved.condition,
-        variance=_variance(squares, theta, gram, l2) if inference is None else inference.dispersion,
-        ml_variance=_number(squares / gram.weight)
+        variance=dispersion,
+        ml_variance=_number(squares / setting.gram.weight)
         if inference is None
         else inference.deviance / inference.n,
     )
 
 
-def _variance(squares: Array, theta: Array, gram: GramTotals, l2: Array) -> Array | float:
-    """σ² of each response, by Σ w (y − μ)² / (Σ w − p), p the effective number of coefficients."""
-    used = Bread.of(gram.gram, l2, np.arange(len(theta))).n_parameters
-    return _number(squares * small_sample(1.0, gram.weight - used))
+def _with_intercept(setting: _Setting, coef: Array) -> Array:
+    """θ of the framed columns."""
+    if not setting.free:
+        return coef
+    return np.concatenate([coef, (setting.centred.intercept(coef) + setting.shift)[None]])
 
 
-def _number(values: Array) -> Array | float:
+def _refined(setting: _Setting, solved: LeastSquares, user: Array) -> tuple[Array, Array]:
+    """θ of the data as they came after one step, and Σ w (y − xθ)² there.
+
+    Of small tables the residuals are taken in extended precision, of the columns as they came;
+    of others in doubles, of centred columns.
+    """
+    framing, rows = setting.data.framing, setting.rows
+    n_cells = (rows.blocks.n_rows or np.inf) * framing.n_parameters
+    if n_cells <= MOST_CELLS_TO_EXTEND:
+        plain = Framing(framing.n_coefficients, framing.intercept, None)
+        rows_as_they_came = CountedBlocks(rows.blocks, setting.data.passes)
+        blocks: Blocks = redesigned(rows_as_they_came, plain, framing.n_parameters)
+        theta, mean = user, setting.mean
+    else:
+        blocks, theta, mean = (
+            setting.data.blocks,
+            framing.from_user(user.T).T,
+            setting.centred.mean_x,
+        )
+    extended = n_cells <= MOST_CELLS_TO_EXTEND
+    left = rows.executor.sum(partial(block_residuals, theta, extended), blocks)
+    moment = left.moment
+    if setting.free:
+        moment = moment[:-1] - np.multiply.outer(mean, moment[-1])
+    root, coef = solved.span.root, theta[: len(moment)]
+    step = np.dot(root, np.dot(root.T, np.asarray(moment - setting.ridge(coef), dtype=float)))
+    fall = np.sum(step * np.asarray(moment, dtype=float), axis=0)
+    if setting.free:
+        last = left.moment[-1] / setting.gram.weight - np.dot(mean, step)
+        step = np.concatenate([step, np.asarray(last, dtype=float)[None]])
+    squares = np.maximum(np.asarray(left.squares, dtype=float) - fall, 0.0)
+    moved = theta + step
+    return moved if extended else framing.to_user(moved.T).T, squares
+
+
+def _number(values: Array | float) -> Array | float:
     """A float of one response, an array of several."""
     return values if np.ndim(values) else float(values)
 
 
-def _residual_squares(gram: GramTotals, theta: Array, shift: Array, data: Framed) -> Array:
+def _residual_squares(setting: _Setting, theta: Array) -> Array:
     """Σ w (y − xθ)² of each response, from the totals."""
-    moved = theta.copy()
-    if data.framing.intercept:
-        moved[-1] -= shift
+    gram, moved = setting.gram, theta.copy()
+    if setting.data.framing.intercept:
+        moved[-1] -= setting.shift
     fitted = np.dot(gram.gram, moved)
     return np.maximum(gram.squares + np.sum(moved * (fitted - 2 * gram.moment), axis=0), 0.0)
 
 
-def _inference(
-    estimator: Any, theta: Array, gram: GramTotals, l2: Array, data: Framed, rows: LinearRows
-) -> Inference:
+def _bread(setting: _Setting, solved: LeastSquares) -> Bread:
+    """From the factor that gave the estimates, the eliminated intercept put back.
+
+    About the means of columns the intercept is independent of β̂: b̄ = b + x̄ᵀβ.
+    """
+    span, mean, W = solved.span, setting.centred.mean_x, setting.gram.weight
+    root, null, lengths = span.root, span.null, span.lengths
+    held = np.isin(np.arange(len(root)), solved.held)
+    if setting.free:
+        beside = np.zeros((len(root), 1))
+        root = np.block([[root, beside], [-mean @ root, np.full((1, 1), W**-0.5)]])
+        null = np.vstack([null, -mean @ null])
+        held, lengths = np.append(held, False), np.append(lengths, np.sqrt(W))
+    middle = root.T @ setting.gram.gram @ root if setting.l2.any() else np.eye(root.shape[1])
+    return Bread(root, held, null, lengths, middle)
+
+
+def _inference(setting: _Setting, theta: Array, bread: Bread, held: tuple[int, ...]) -> Inference:
+    data, rows = setting.data, setting.rows
     names = rows.coding.names() + (("intercept",) if data.framing.intercept else ())
     return infer(
         likelihood_of(Gaussian()),
         theta,
-        gram.gram,
-        l2,
+        bread,
+        setting.l2,
         names,
         data.blocks,
         rows.executor,
-        covariance=estimator.covariance,
+        covariance=setting.estimator.covariance,
         distribution="t",
+        redundant=held,
         n_groups=rows.n_groups,
         jacobian=data.framing.jacobian(),
+        intercept=data.framing.intercept,
     )

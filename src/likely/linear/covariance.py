@@ -20,13 +20,13 @@ Zou, Hastie & Tibshirani (2007), On the degrees of freedom of the lasso, Annals 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import eigh
 
 from likely._typing import Array
-from likely.cholesky import inverse_root, unit_diagonal
+from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.objectives.inference import (
@@ -37,9 +37,10 @@ from likely.objectives.inference import (
 from likely.objectives.linear import LinearObjective
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
+EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 
-
+MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 MOST_TO_FACTORISE = 3000  # coefficients under a ridge: their curvature is a matrix of that size
 
 
@@ -50,18 +51,25 @@ class Bread:
 
     root: Array  # R, (p, rank); rows of zeros for coefficients that were held at 0
     held: Array  # (p,), Boolean: not free
-    lost: Array  # (p,), Boolean: free, but the data do not tell
+    null: Array  # (p, ·): directions of which the data do not tell, for columns of length 1
+    lengths: Array  # (p,): θ moves by null / lengths
     middle: Array  # RᵀHR, (rank, rank): the identity without a penalty
 
     @classmethod
     def of(cls, information: Array, curvature: Array, free: Array) -> "Bread":
-        """``free`` are the coefficients that were not held at 0: a mask or their indices."""
+        """``curvature`` is P, its diagonal or whole.
+
+        ``free`` are the coefficients that were not held at 0: a mask or their indices.
+        """
         p, H = len(information), information[np.ix_(free, free)]
-        inverse, estimable = _inverse_root(H + np.diag(curvature[free]))
-        root, held, lost = np.zeros((p, inverse.shape[1])), np.full(p, True), np.full(p, False)
-        root[free], held[free], lost[free] = inverse, False, ~estimable
-        middle = inverse.T @ H @ inverse if curvature.any() else np.eye(root.shape[1])
-        return cls(root, held, lost, middle)
+        P = np.diag(curvature) if curvature.ndim == 1 else curvature
+        inverse = _inverse_root(H + P[np.ix_(free, free)])
+        root, null = np.zeros((p, inverse.rank)), np.zeros((p, inverse.null.shape[1]))
+        held, lengths = np.full(p, True), np.ones(p)
+        root[free], null[free] = inverse.root, inverse.null
+        held[free], lengths[free] = False, inverse.scale
+        middle = root.T @ information @ root if curvature.any() else np.eye(inverse.rank)
+        return cls(root, held, null, lengths, middle)
 
     @property
     def n_parameters(self) -> float:
@@ -72,9 +80,15 @@ class Bread:
         """J R K Rᵀ Jᵀ, with nan for what was not estimated."""
         root = jacobian @ self.root
         found = root @ middle @ root.T
-        unknown = self.held | (jacobian[:, self.lost] != 0).any(axis=1)
+        unknown = self.held | self._is_lost(jacobian)
         found[unknown] = found[:, unknown] = np.nan
         return np.asarray((found + found.T) / 2)
+
+    def _is_lost(self, jacobian: Array) -> Array:
+        """Which entries of Jθ move in a direction of which the data do not tell."""
+        moved = np.abs(jacobian @ (self.null / self.lengths[:, None]))
+        units = np.max(np.abs(jacobian) / self.lengths, axis=1, keepdims=True, initial=0.0)
+        return np.asarray((moved > TOUCHED * units).any(axis=1))
 
     def covariance_root(self, middle: Array, jacobian: Array) -> Array:
         """S = J R √K, (p, rank): xᵀSSᵀx is the variance of xᵀθ̂ for every x that the data tell of.
@@ -84,6 +98,15 @@ class Bread:
         if not np.isfinite(middle).all():
             return np.full(self.root.shape, np.nan)
         return np.asarray(jacobian @ self.root @ square_root(middle))
+
+    def spread(self, kind: str, meat: Any, *, n: float, dispersion: float) -> Array:
+        """K of C = R K Rᵀ, by the kind of standard errors."""
+        if kind in ("model", "quasi"):
+            return self.model(dispersion)
+        if kind == "clustered":
+            return self.clustered(meat, n=n)
+        factor = small_sample(n, n - self.n_parameters) if kind == "HC1" else 1.0
+        return self.robust(meat.value, factor=factor)
 
     def model(self, dispersion: float) -> Array:
         """K of ψ BHB."""
@@ -98,8 +121,8 @@ class Bread:
         G = clusters.codes.size
         if G < 2:
             raise InvalidInput(
-                f"covariance='clustered' was asked for with {G} cluster; it needs two or more. "
-                "Choose covariance='HC3', or give groups that differ."
+                f"The kind 'clustered' of standard errors was asked for with {G} cluster; it "
+                "needs two or more. Choose 'HC3', or give groups that differ."
             )
         moved = clusters.scores @ self.root
         factor = G / (G - 1) * small_sample(n - 1, n - self.n_parameters)
@@ -111,12 +134,12 @@ def small_sample(n: float, df_residual: float) -> float:
     return n / df_residual if df_residual > 0 else float("nan")
 
 
-def _inverse_root(matrix: Array) -> tuple[Array, Array]:
-    """R with RRᵀ = matrix⁻¹, and which coefficients no direction without information moves."""
-    if not np.isfinite(matrix).all():
-        return np.full(matrix.shape, np.nan), np.zeros(len(matrix), dtype=bool)
-    found = inverse_root(matrix)
-    return found.root, np.all(np.abs(found.null) < TOUCHED, axis=1)
+def _inverse_root(matrix: Array) -> InverseRoot:
+    """R with RRᵀ = matrix⁻¹; nan where the matrix is not finite."""
+    if np.isfinite(matrix).all():
+        return inverse_root(matrix)
+    p = len(matrix)
+    return InverseRoot(np.full(matrix.shape, np.nan), np.nan, np.zeros((p, 0)), np.ones(p))
 
 
 def square_root(covariance: Array) -> Array:
@@ -126,14 +149,21 @@ def square_root(covariance: Array) -> Array:
     return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+def kind_of_errors(estimator: Any) -> str | None:
+    """The kind of standard errors that an estimator is to have; None for none."""
+    settings = vars(estimator)
+    kind: str | None = settings.get("standard_errors", settings.get("covariance"))
+    return kind
+
+
 def check_covariance(covariance: str, n_groups: int | None = None) -> None:
     """Refuse a name that is no kind of covariance, and clusters that are not there."""
     if covariance not in COVARIANCES:
-        raise UnknownName("covariance", covariance, COVARIANCES)
+        raise UnknownName("kind of standard errors", covariance, COVARIANCES)
     if covariance == "clustered" and n_groups is not None and n_groups < 2:
         raise InvalidInput(
-            f"covariance='clustered' needs two clusters or more; found {n_groups}. "
-            "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
+            f"The kind 'clustered' of standard errors needs two clusters or more; found {n_groups}."
+            " Pass the cluster of each example as groups to fit, or choose 'HC3'."
         )
 
 

@@ -40,9 +40,9 @@ from likely.likelihoods.base import Likelihood
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.linear import LinearObjective, block_eta, weighted_sum
 from likely.penalties import NoPenalty
-from likely.solvers.choice import Found
 from likely.solvers.minimise import Solution, minimise
 from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
 
 EVERYWHERE = Interval(-inf, inf)
 MARGINS = 10.0 ** -np.arange(1.0, 9.0)  # tried, as parts of the size of η
@@ -193,10 +193,10 @@ def optimum_at_edge(
     barrier = _Barrier(problem, likelihood, found, slack).follow(start, tol)
     if edge is None:
         return barrier
-    value = problem.objective.value
+    value, scale = problem.objective.value, problem.objective.scale
     here, there = value(found.theta), value(barrier.found.theta)
-    lower = here < there - 2 * tol * max(1.0, abs(there))  # of several optima, that of the search
-    inner = not barrier.n_rows and not there < here - 2 * tol * max(1.0, abs(here))
+    lower = here < there - 2 * tol * scale(there)  # of several optima, that of the search
+    inner = not barrier.n_rows and not there < here - 2 * tol * scale(here)
     return edge if lower else None if inner else barrier
 
 
@@ -211,7 +211,8 @@ class _Barrier(NamedTuple):
         theta, at = begin, self.slack(begin)
         nats = at.stiffness / at.weight
         value = self.problem.objective.value(theta)
-        last = min(LAST * nats, tol * max(1.0, abs(value)) / at.weight / 10)
+        scale = self.problem.objective.scale(value)
+        last = min(LAST * nats, tol * scale / at.weight / 10)
         tau, slacks, trace = FIRST * nats, list[float](), [value]
         touching = TOUCHING * _usual(self.likelihood, at)
         while tau > last / 2 and (len(slacks) < 3 or slacks[-1] > touching):
@@ -221,7 +222,7 @@ class _Barrier(NamedTuple):
             tau *= LESS
         shrunk = slacks[-1] < max(SHRINKING * slacks[-3], touching)
         near = self.slack(theta, max(2 * slacks[-3], touching) if shrunk else 0.0).near
-        gap = tau / LESS * at.weight * sum(map(isfinite, self.likelihood.etas)) / max(1, abs(value))
+        gap = tau / LESS * at.weight * sum(map(isfinite, self.likelihood.etas)) / scale
         solution = Solution(
             theta, True, self._reason(near, gap), tuple(trace), gap, "barrier", None
         )

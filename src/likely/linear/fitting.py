@@ -20,7 +20,21 @@ from likely.formatting import quoted
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.covariance import Dispersion, estimated_dispersion
+from likely.linear.covariance import (
+    MOST_FOR_INFERENCE,
+    Dispersion,
+    check_covariance,
+    estimated_dispersion,
+    kind_of_errors,
+)
+from likely.linear.divergence import (
+    Divergence,
+    deciding_columns,
+    diverging,
+    may_diverge,
+    recession,
+    wholly_separated,
+)
 from likely.linear.edge import (
     EVERYWHERE,
     optimum_at_edge,
@@ -29,15 +43,22 @@ from likely.linear.edge import (
     warn_of_edge,
 )
 from likely.linear.framing import Framed, Framing, framed, mean_response
-from likely.linear.inference import Inference, check_covariance, infer
+from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
-from likely.linear.separation import Divergence, diverging, wholly_separated
-from likely.objectives.inference import has_constant_variance
-from likely.solvers.choice import Found, hessian_at, solve
+from likely.objectives.inference import (
+    NullTotals,
+    block_null,
+    block_null_at,
+    has_constant_variance,
+)
+from likely.solvers.choice import finish, hessian_at, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
 
-MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
+MOST_TO_FACTORISE = 2000  # coefficients, to see whether curvature has faded
+USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
 
 
 class LinearFit(NamedTuple):
@@ -62,9 +83,9 @@ def in_session(fit: Fit) -> Fit:
 
     @wraps(fit)
     def wrapper(estimator: Any, rows: LinearRows, *args: Any, **named: Any) -> Any:
-        covariance = vars(estimator).get("covariance")
-        if covariance is not None:
-            check_covariance(covariance, rows.n_groups)
+        kind = kind_of_errors(estimator)
+        if kind is not None:
+            check_covariance(kind, rows.n_groups)
         with columns_named(estimator), rows.executor.session():
             return fit(estimator, rows, *args, **named)
 
@@ -80,6 +101,10 @@ def fit_linear(
     problem = problem_of(estimator, rows, likelihood)
     data = problem.data
     start = start_of(likelihood, data, rows)
+    problem = problem.measured(
+        null_of(likelihood, data, rows, start),
+        dispersion_is_known=likelihood.response.dispersion_is_known,
+    )
     last = last_fit(estimator, data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
         last = None  # other rows, which the last fit cannot speak of
@@ -95,6 +120,11 @@ def fit_linear(
     found = found if edge is None else edge.found
     refuse_if_not_finite(found, rows)
     infinite = divergence(problem, found, start) if edge is None else None
+    if edge is None and infinite is None and has_errors(estimator, data.framing):
+        n_iter = found.solution.n_iter
+        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
+        if found.solution.n_iter > n_iter + USUAL_STEPS:
+            infinite = divergence(problem, found, start)
     speak_up(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
     if edge is not None and edge.n_rows:
@@ -177,6 +207,19 @@ def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
     return valid_start(likelihood, start, float(np.asarray(eta)), data.blocks, rows.executor)
 
 
+def null_of(likelihood: Likelihood, data: Framed, rows: LinearRows, start: Array) -> NullTotals:
+    """The constant model on the rows to start from, or a valid one where that is not."""
+    if likelihood.etas != EVERYWHERE:
+        return rows.executor.sum(partial(block_null_at, likelihood, start), data.start)
+    eta = float(start[-1]) if data.framing.intercept else 0.0
+    return rows.executor.sum(partial(block_null, likelihood, eta), data.start)
+
+
+def has_errors(estimator: Any, framing: Framing) -> bool:
+    """Whether the estimates get errors: they are asked for, and no matrix is too large."""
+    return estimator.covariance is not None and framing.n_parameters <= MOST_FOR_INFERENCE
+
+
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
     """Where the last fit ended, if a search is to start there."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
@@ -209,24 +252,61 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
 
 def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     """A direction in which nothing is penalised and the likelihood never falls."""
-    if found.direction is None or found.hessian is None:
-        if problem.penalty.value(found.theta) > 0:
-            return None
-        rows, n = problem.data.rows.n_rows or 1, problem.data.framing.n_coefficients
-        return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=n)
-    free = problem.penalty.value(found.direction) == 0
-    if not free or not np.isfinite(found.direction).all():
+    free = problem.penalty.curvature(found.theta) + problem.objective.l1 == 0
+    if not free.any():
         return None
+    if found.theta.size > MOST_TO_FACTORISE:
+        return _divergence_of_many(problem, found)
+    found = with_direction(problem, found)
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
+    if not (np.diag(at_start) > 0).all():  # a column that none of the rows to start from have
+        at_start = problem.objective.second_order(start).hessian
+    on_free = np.ix_(free, free)
+    sure = found.solution.converged
+    if sure and not may_diverge(np.asarray(found.hessian)[on_free], at_start[on_free]):
+        return None
+    if isinstance(problem.loss, Likelihood):
+        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
+        return None if direction is None else Divergence.along(direction, at_start)
+    return _divergence_far_out(problem, found, at_start)
+
+
+def with_direction(problem: Problem, found: Found) -> Found:
+    """With the Hessian and the next Newton step: known, or from one more pass."""
+    if found.direction is not None and found.hessian is not None:
+        return found
+    state = Newton(problem.intercepts).init(problem.objective, found.theta)
+    return found._replace(hessian=state.hessian, direction=state.direction)
+
+
+def _divergence_far_out(problem: Problem, found: Found, at_start: Array) -> Divergence | None:
+    direction = np.asarray(found.direction)
+    if problem.penalty.value(direction) > 0 or not np.isfinite(direction).all():
+        return None
     n_rows = (problem.data.start.n_rows or 1) / problem.data.share
     return diverging(
         problem.objective.value,
         found.theta,
-        found.direction,
-        found.hessian,
+        direction,
+        np.asarray(found.hessian),
         at_start,
         per_row=at_start[-1, -1] / n_rows if problem.data.framing.intercept else 1.0,
     )
+
+
+def _divergence_of_many(problem: Problem, found: Found) -> Divergence | None:
+    """Without a Hessian: a column that decides its rows alone, or all rows on their sides."""
+    data, likelihood = problem.data, problem.loss
+    if problem.penalty.value(found.theta) > 0:
+        return None
+    if isinstance(likelihood, Likelihood):
+        deciding = deciding_columns(likelihood, data.rows, problem.executor)
+        if deciding.size:
+            direction = np.zeros(found.theta.size)
+            direction[deciding] = 1.0
+            return Divergence(direction, tuple(deciding.tolist()))
+    rows, n = data.rows.n_rows or 1, data.framing.n_coefficients
+    return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=n)
 
 
 def speak_up(
@@ -271,7 +351,7 @@ def errors_of(
 ) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
     framing = problem.data.framing
-    if framing.n_parameters > MOST_FOR_INFERENCE or estimator.covariance is None:
+    if not has_errors(estimator, framing):
         return None
     curvature = problem.penalty.curvature(found.theta)
     information = hessian_at(problem, found) - np.diag(curvature)
@@ -289,5 +369,6 @@ def errors_of(
         redundant=found.held,
         n_groups=rows.n_groups,
         jacobian=framing.jacobian(),
+        intercept=framing.intercept,
         l1=problem.objective.l1,
     )

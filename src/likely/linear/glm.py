@@ -15,9 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
-from likely.data.block import ArrayBlocks, redesigned
+from likely.compute.executor import Executor, Serial
+from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput
 from likely.inputs.estimators import generator
@@ -30,6 +29,7 @@ from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
 from likely.linear.overdispersion import fit_with_alpha
+from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
@@ -40,7 +40,7 @@ from likely.solvers.newton import Newton
 TOL = 1e-14  # one parameter: exact costs one more step
 
 
-class GLM(FittedLinear, RegressorMixin, BaseEstimator):
+class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     """A generalized linear model: any scalar response, any link whose range fits.
 
     Parameters
@@ -52,31 +52,37 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         parameter that is given: ``NegativeBinomial(0.5)`` or ``"negative_binomial(0.5)"``,
         ``Tweedie(1.7)`` or ``"tweedie(1.7)"``.
     link : str or Link, default=None
-        How the mean follows the linear predictor; None is the response's own link.
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood; one for
-        all, one per column, or by name.  scikit-learn's PoissonRegressor(alpha) is l2 = alpha·n.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+        Name of the link between the mean and the linear predictor; None is the response's default.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
+        columns, one per column, or a mapping by name.
+    l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
+        PoissonRegressor(alpha) is l2 = alpha·n.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
-        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
-        computes none.
+        Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
+        family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
+        ``groups``).  None computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
-        which it was.
+        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
+        says which one was used.
     tol : float, default=1e-8
-        The gap to the optimum, relative to max(1, |objective|), at which the search stops.
+        The gap to the optimum, as a share of the null deviance, at which the search stops.
+        Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -105,6 +111,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     >>> model.predict([[4.0]]).round(3)
     array([16.])
     """
+
+    path_takes = ("offset", "exposure")
 
     def __init__(
         self,
@@ -151,16 +159,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        check_exposure(likelihood_of(self.response, self.link).link.name, exposure)
-        rows = open_linear(
-            self,
-            X,
-            y,
-            RowExtras(sample_weight, offset, exposure, groups),
-            target="number",
-            penalties=(self.l1, self.l2),
-        )
-        return self.fit_opened(rows)
+        return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, exposure, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
@@ -175,6 +174,23 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.separated_, self.library_ = fit.separated, rows.library
         self.dispersion_, self.ml_dispersion_ = fit.variance, fit.ml_variance
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        return self._open(rows.X, rows.y, rows.extras)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The derivatives of the loss of each row."""
+        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+
+    def path_deviance(self, block: Block) -> Array:
+        """The response's deviance of each row."""
+        mean = mean_within(self.likelihood_, np.reshape(self.path_predictor(block), -1))
+        return np.asarray(self.likelihood_.response.deviance(block.target, mean))
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return self.likelihood_.link.name
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
@@ -209,14 +225,19 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms, at ``ml_dispersion_``."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, _ = self._responses(X, y, None, len(mean))
+        return self.likelihood_.response.log_prob(y, mean, self._largest_dispersion())
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at ``ml_dispersion_``."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
-        response = self.likelihood_.response
-        psi = 1.0 if response.dispersion_is_known else float(self.ml_dispersion_)
+        response, psi = self.likelihood_.response, self._largest_dispersion()
         return float(response.weighted_log_prob(y, mean, weight, psi).sum())
 
     def score(
@@ -224,13 +245,17 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     ) -> float:
         """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
 
-        The constant model has the same offsets.
+        The constant model has the same offsets; without an intercept it has nothing else.
         """
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
         y, weight = self._responses(X, y, sample_weight, None)
         beside = check_offset(offset, exposure, n_rows=len(y))
-        constant = constant_mean(self.likelihood_, y, weight, beside)
+        constant = (
+            constant_mean(self.likelihood_, y, weight, beside)
+            if self.fit_intercept
+            else self.likelihood_.mean(np.broadcast_to(beside, y.shape))
+        )
         null = float(np.dot(weight, self.likelihood_.response.deviance(y, constant)))
         return 1 - left / null if null > 0 else float("nan")
 
@@ -246,6 +271,16 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         """ψ of p(y | x): 1 where it is known, as quasi-likelihoods have no density of their own."""
         known = self.likelihood_.response.dispersion_is_known
         return 1.0 if known else float(self.dispersion_)
+
+    def _largest_dispersion(self) -> float:
+        """ψ where the likelihood of the training rows is largest, for the families that have it."""
+        known = self.likelihood_.response.dispersion_is_known
+        return 1.0 if known else float(self.ml_dispersion_)
+
+    def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
+        check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
+        penalties = (self.l1, self.l2)
+        return open_linear(self, X, y, extras, target="number", penalties=penalties)
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None
@@ -279,7 +314,8 @@ def constant_mean(
     offsets = np.broadcast_to(np.asarray(offset, dtype=float), y.shape)
     rows = ArrayBlocks(Dense(np.empty((len(y), 0))), y, weight, offsets)
     blocks = redesigned(rows, Intercept, 1)
-    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial())
+    unit = float(np.dot(weight, likelihood.response.deviance(y, np.full(len(y), mean)))) or None
+    objective = LinearObjective(likelihood, NoPenalty(), blocks, Serial(), unit)
     start = np.atleast_1d(likelihood.eta_of_mean(np.asarray(mean)) - offsets.mean())
     found = minimise(Newton(), objective, start, tol=TOL)
     return likelihood.mean(float(found.theta[0]) + offsets)

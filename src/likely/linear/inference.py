@@ -3,6 +3,7 @@
     H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
     C = ψ B H B                     "model": ψH⁻¹ without a penalty; "quasi": ψ is estimated
       = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
+    t and F with G − 1 degrees of freedom where errors are clustered in G groups
     ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
 
     se_j = √C_jj        z_j = θ̂_j/se_j        θ̂_j ± q se_j
@@ -37,12 +38,7 @@ from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
 from likely.linear.alpha import AlphaEstimate
-from likely.linear.covariance import (
-    Bread,
-    check_covariance,
-    small_sample,
-    square_root,
-)
+from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -60,8 +56,6 @@ from likely.objectives.inference import (
     null_dispersion,
     null_model,
 )
-
-EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 
 
 @final
@@ -94,11 +88,17 @@ class Inference:
     firth_ratios: Array | None = None  # (p,) T of each coefficient, by the penalised likelihood
     n_grouped: float = 0  # rows that are proportions of trials: df and χ² are those of groups
     n_at_edge: float = 0  # Σ w of rows whose mean is at the edge of what the response can have
+    n_clusters: int | None = None  # of clustered standard errors
 
     def without_errors(self, n_at_edge: float) -> "Inference":
         """The estimate without its covariance: an optimum at an edge has none."""
         unknown = np.full_like(self.covariance, np.nan)
         return replace(self, covariance=unknown, root=unknown, n_at_edge=n_at_edge)
+
+    @property
+    def df_tests(self) -> float:
+        """Degrees of freedom of t and F: n − p, or clusters − 1."""
+        return self.df_residual if self.n_clusters is None else self.n_clusters - 1.0
 
     @property
     def standard_errors(self) -> Array:
@@ -131,7 +131,7 @@ class Inference:
 
     @property
     def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response."""
+        """1 − D/D₀: R² for a Gaussian response, about 0 where there is no intercept."""
         return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
 
     def quantile(self, level: float) -> float:
@@ -142,7 +142,7 @@ class Inference:
                 "Use 0.95 for the usual one."
             )
         upper = (1 + level) / 2
-        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_residual, upper))
+        return float(ndtri(upper) if self.distribution == "z" else stdtrit(self.df_tests, upper))
 
     def interval(self, level: float = 0.95) -> Array:
         """θ̂ ± q se, (p, 2)."""
@@ -190,12 +190,12 @@ class Inference:
             return np.sort(link.inverse(ends), axis=1)
 
     def _cumulative(self, z: Array) -> Array:
-        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_residual, z))
+        return np.asarray(ndtr(z) if self.distribution == "z" else stdtr(self.df_tests, z))
 
     def _tested(self, statistic: float, q: int) -> HypothesisTest:
         if self.distribution == "z":
             return chi2_test(statistic, q)
-        return f_test(statistic / q, q, self.df_residual)
+        return f_test(statistic / q, q, self.df_tests)
 
     def _constraints(self, constraints: str | Sequence[str] | Array) -> Array:
         given = np.atleast_1d(np.asarray(constraints))
@@ -236,7 +236,7 @@ def inference_of(fitted: Inference | Inferred) -> Inference:
 def infer(
     likelihood: Likelihood,
     theta: Array,
-    information: Array,
+    information: Array | Bread,
     penalty_curvature: Array,
     names: Sequence[str],
     blocks: Blocks,
@@ -248,35 +248,42 @@ def infer(
     l1: Array | float = 0.0,
     n_groups: int | None = None,
     jacobian: Array | None = None,
+    intercept: bool = True,
 ) -> Inference:
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
-    ``information`` is H without the penalty.  ``redundant`` coefficients were held at 0, and
-    those that an ``l1`` strength set to 0 have no standard error either.  ``jacobian`` is that
-    of the user's θ by this one, where the blocks are centred.
+    ``information`` is H without the penalty, or what a factor of it has given.  ``redundant``
+    coefficients were held at 0, and those that an ``l1`` strength set to 0 have no standard error
+    either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
+    Without an ``intercept`` the null model is a predictor of 0.
     """
     check_covariance(covariance, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
     excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
-    bread = Bread.of(information, penalty_curvature, ~held & ~excluded)
-    read = _read(likelihood, theta, bread, covariance, blocks, executor)
+    bread = information
+    if not isinstance(bread, Bread):
+        bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
+    read = _read(likelihood, theta, bread, covariance, blocks, executor, intercept=intercept)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
-    middle = _middle(covariance, bread, read)
+    psi = read.dispersion
+    if covariance == "quasi":
+        psi = read.fit.pearson * small_sample(1.0, read.fit.n_judged - bread.n_parameters)
+    middle = bread.spread(covariance, read.meat, n=read.fit.n, dispersion=psi)
     found = bread.covariance(middle, to_user)
     whole = bool(np.isfinite(found).all())
     inference = replace(
         _inference(likelihood, to_user @ theta, found, names, bread, read),
         root=None if whole else bread.covariance_root(middle, to_user),
         covariance_kind=covariance,
-        distribution=distribution,
+        distribution="t" if covariance == "clustered" else distribution,
+        n_clusters=read.meat.codes.size if covariance == "clustered" else None,
         penalised=bool(np.any(penalty_curvature) or np.any(l1)),
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
     if covariance != "quasi":
         return inference
-    spread = read.fit.pearson * small_sample(1.0, inference.df_residual)
-    return replace(inference, dispersion=spread, dispersion_is_known=False)
+    return replace(inference, dispersion=psi, dispersion_is_known=False)
 
 
 class _Read(NamedTuple):
@@ -297,9 +304,11 @@ def _read(
     covariance: str,
     blocks: Blocks,
     executor: Executor,
+    *,
+    intercept: bool,
 ) -> _Read:
     fit = fit_statistics(likelihood, theta, blocks, executor)
-    null = null_model(likelihood, fit, blocks, executor)
+    null = null_model(likelihood, fit, blocks, executor, intercept=intercept)
     psi, log_likelihood, terms = 1.0, fit.log_likelihood, []
     at_null = log_likelihood - (null.nll - fit.nll)
     if not likelihood.response.dispersion_is_known:
@@ -328,20 +337,6 @@ def _meat_term(
     if covariance == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
     return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
-
-
-def _middle(covariance: str, bread: Bread, read: _Read) -> Array:
-    """K of C = R K Rᵀ."""
-    n = read.fit.n
-    if covariance == "model":
-        return bread.model(read.dispersion)
-    if covariance == "quasi":
-        judged = read.fit.n_judged - bread.n_parameters
-        return bread.model(read.fit.pearson * small_sample(1.0, judged))
-    if covariance == "clustered":
-        return bread.clustered(read.meat, n=n)
-    factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0
-    return bread.robust(read.meat.value, factor=factor)
 
 
 def _inference(

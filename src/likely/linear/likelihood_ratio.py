@@ -90,6 +90,8 @@ def _same_null(small: Inference, large: Inference) -> bool:
     """Whether the models without a column agree; a Poisson's and a negative binomial's do not."""
     if (small.alpha is None) != (large.alpha is None):
         return True
+    if ("intercept" in small.names) != ("intercept" in large.names):
+        return True  # of different null models: they say nothing of the data
     nulls = (small.null_deviance, large.null_deviance)
     if small.alpha is not None:  # their deviances are each at its own α
         nulls = (small.null_log_likelihood, large.null_log_likelihood)

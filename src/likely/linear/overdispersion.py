@@ -26,10 +26,12 @@ from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.linear.alpha import AlphaEstimate
 from likely.linear.coding import LinearRows
+from likely.linear.edge import EVERYWHERE
 from likely.linear.fitting import (
     LinearFit,
     fit_linear,
     in_session,
+    null_of,
     problem_of,
     refuse_if_not_finite,
     start_of,
@@ -84,20 +86,22 @@ def with_estimated_alpha(estimator: Any, rows: LinearRows, likelihood: Likelihoo
     rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
     poisson = Poisson().with_link(likelihood.link)
     problem = problem_of(estimator, rows, poisson)
-    return _Profile(estimator, rows, problem, poisson).maximum()
+    return _Profile.of(estimator, rows, problem, poisson).maximum()
 
 
 @in_session
 def null_log_likelihood(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> float:
-    """Of the intercept alone, with an α of its own."""
+    """Of the intercept alone, with an α of its own; without an intercept, of the offset alone."""
+    if not estimator.fit_intercept and likelihood.etas != EVERYWHERE:
+        return nan  # 0 may be no valid predictor
     poisson = Poisson().with_link(likelihood.link)
     if next(iter(rows.blocks)).offset is None:
         blocks: Blocks = rows.executor.sum(block_count_table, rows.blocks).blocks
     else:
         blocks = redesigned(rows.blocks, no_columns, n_features=0)
-    data = framed(blocks, rows.executor, names=tuple)
+    data = framed(blocks, rows.executor, names=tuple, intercept=estimator.fit_intercept)
     problem = linear_problem(poisson, NoPenalty(), data, rows.executor)
-    return _Profile(estimator, rows, problem, poisson).maximum().log_likelihood
+    return _Profile.of(estimator, rows, problem, poisson).maximum().log_likelihood
 
 
 class _Profile(NamedTuple):
@@ -107,6 +111,15 @@ class _Profile(NamedTuple):
     rows: LinearRows
     problem: Problem  # of the Poisson
     poisson: Likelihood
+
+    @classmethod
+    def of(
+        cls, estimator: Any, rows: LinearRows, problem: Problem, poisson: Likelihood
+    ) -> "_Profile":
+        """With gaps in units of the null deviance."""
+        start = start_of(poisson, problem.data, rows)
+        measured = problem.measured(null_of(poisson, problem.data, rows, start))
+        return cls(estimator, rows, measured, poisson)
 
     def maximum(self) -> WithAlpha:
         """α̂ and the log-likelihood there."""
@@ -131,8 +144,11 @@ class _Profile(NamedTuple):
     def coefficients(self, likelihood: Likelihood, last: Array | None) -> Array:
         """β̂ at one α."""
         of = self.problem
+        if not of.n_parameters:
+            return np.zeros(0)
+        problem = linear_problem(likelihood, of.penalty, of.data, of.executor)
         found = solve(
-            linear_problem(likelihood, of.penalty, of.data, of.executor),
+            replace(problem, unit=of.unit, nat=of.nat, n_rows=of.n_rows),
             start_of(likelihood, of.data, self.rows),
             last=last,
             solver=self.estimator.solver,

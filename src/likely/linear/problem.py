@@ -6,8 +6,9 @@ for one predictor alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, final
 
 import numpy as np
@@ -20,11 +21,14 @@ from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.linear.framing import Framed
 from likely.objectives.columns import Columns as ColumnsInMemory
+from likely.objectives.inference import NullTotals
 from likely.objectives.linear import LinearObjective, Loss
 from likely.objectives.rows import Rows
 from likely.penalties import ElasticNet, Penalty
-from likely.solvers.choice import SearchProblem, Shape
 from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
+from likely.solvers.search_problem import SearchProblem, Shape
+
+LEAST_DEVIANCE = 1e-8  # nats a row: all rows of one class have a null deviance of 0
 
 
 @final
@@ -39,18 +43,32 @@ class Problem(SearchProblem):
     start_executor: Executor | None = None  # for the rows to start from, where they are few
     loss: Loss | None = None  # of one predictor, whose columns and rows can be opened
     n_predictors: int = 1  # with parameters of their own
+    unit: float | None = None  # the null deviance, of which tol is a share
+    nat: float = 1.0  # in that unit, weights having mean 1
+    n_rows: float = 1.0
     first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
 
     @cached_property
     def objective(self) -> Any:
-        return self.on(self.data.blocks, 1.0, self.executor)
+        return replace(self.on(self.data.blocks, 1.0, self.executor), unit=self.unit)
 
     @cached_property
     def on_start_rows(self) -> Any:
         executor = self.executor if self.start_executor is None else self.start_executor
-        return self.on(self.data.start, self.share, executor)
+        unit = None if self.unit is None else self.share * self.unit
+        return replace(self.on(self.data.start, self.share, executor), unit=unit)
+
+    def measured(self, null: NullTotals, *, dispersion_is_known: bool = True) -> "Problem":
+        """The problem in units of its null deviance: ``null`` is of the rows to start from."""
+        if not isfinite(null.deviance) or not null.weight > 0:
+            return self
+        floor = LEAST_DEVIANCE * null.weight if dispersion_is_known else null.least
+        deviance = max(null.deviance, floor, np.finfo(float).tiny)
+        nat = null.weight if dispersion_is_known else deviance
+        unit, n_rows = deviance / self.share, null.n_rows
+        return replace(self, unit=unit, nat=nat / n_rows / unit, n_rows=n_rows / self.share)
 
     @property
     def share(self) -> float:
@@ -102,13 +120,14 @@ class Problem(SearchProblem):
         if not isinstance(self.penalty, ElasticNet):
             raise InvalidInput("Coordinate descent needs an elastic net; use solver='fista'.")
         n = self.data.framing.n_coefficients
-        return ColumnsInMemory.of(
+        found = ColumnsInMemory.of(
             self.loss,  # type: ignore[arg-type]  # estimators pass likelihoods
             self.data.rows,
             l1=np.asarray(self.penalty.l1)[:n],
             l2=np.asarray(self.penalty.l2)[:n],
             intercept=self.data.framing.intercept,
         )
+        return replace(found, unit=self.unit)
 
     def dual(self) -> Rows:
         if not self._is_ridge_logit():
@@ -118,7 +137,8 @@ class Problem(SearchProblem):
             )
         ridge = self._ridge()
         assert ridge is not None, "a ridge logit has one"
-        return Rows.of(self.data.rows, ridge=ridge, intercept=self.data.framing.intercept)
+        found = Rows.of(self.data.rows, ridge=ridge, intercept=self.data.framing.intercept)
+        return replace(found, unit=self.unit)
 
     def from_data(self, theta: Array) -> Array:
         return self.data.framing.from_user(theta)

@@ -1,4 +1,4 @@
-"""Separation: whether a plane separates two classes, and what a search that diverges shows of it.
+"""Separation: whether a plane separates two classes, and what proves it.
 
     complete         s_i (wᵀx_i + b) > 0 for all i
     quasi-complete   s_i (wᵀx_i + b) ≥ 0 for all i, and > 0 for some, but no plane is complete
@@ -20,14 +20,6 @@ Both answers come from linear programs, the planes as solutions and the weights 
 
 At the optimum 0 of the first, λ_i ∝ 1 + the multiplier of example i.
 
-A search shows separation too, for any response: its next Newton step d = −H⁻¹g is still about 1 in
-the linear predictor when the value has stopped falling, because the curvature along d has faded.
-
-    dᵀH(θ̂)d ≪ dᵀH(θ₀)d        f(θ̂ + s d) ≤ f(θ̂), s large
-
-f is convex, so an f that has not risen far out along d rises nowhere on the way, and the estimate
-lies at infinity.
-
 References
 ----------
 Albert & Anderson, On the existence of maximum likelihood estimates in logistic regression models,
@@ -35,7 +27,7 @@ Albert & Anderson, On the existence of maximum likelihood estimates in logistic 
 regression models, 2007, §4.1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, final
 
@@ -43,6 +35,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.formatting import short_number
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import finite_numbers
 
@@ -58,13 +51,6 @@ _HEADLINES = {
     "quasi-complete": "The classes touch: a plane has them on either side, some examples on it.",
     "overlapping": "The classes overlap: no plane separates them.",
 }
-FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
-MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
-FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
-RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
-MOST_NAMED = 5  # columns in a warning
-NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
-SHARE = 0.05  # of the strongest column: weaker ones are not named
 
 
 @final
@@ -133,9 +119,9 @@ class Separability:
             plane = " ".join(f"{w:+.4g}·x{j}" for j, w in enumerate(self.coef) if w != 0)
             lines.append(f"Plane: {plane} {self.intercept:+.4g} = 0; {self.classes[1]} where > 0.")
         if self.margin:
-            lines.append(f"The nearest example is {self.margin:.4g} away from it.")
+            lines.append(f"The nearest example is {short_number(self.margin)} away from it.")
         if self.weight is not None and self.meeting_point is not None:
-            place = ", ".join(f"{x:.4g}" for x in self.meeting_point)
+            place = ", ".join(map(short_number, self.meeting_point.tolist()))
             lines.append(f"Weighted means of both classes meet at ({place}):")
             lines += [self._combination(k) for k in (0, 1)]
         return "\n".join(lines)
@@ -143,9 +129,9 @@ class Separability:
     def _combination(self, k: int) -> str:
         weight = np.where(self.sign > 0, k == 1, k == 0) * np.asarray(self.weight)
         rows = np.argsort(-weight, kind="stable")[: np.count_nonzero(weight)]
-        shown = " + ".join(f"{weight[i]:.4g}·row {i}" for i in rows[:TERMS_SHOWN])
+        terms = " + ".join(f"{short_number(weight[i])}·row {i}" for i in rows[:TERMS_SHOWN])
         more = f" + {rows.size - TERMS_SHOWN} more" if rows.size > TERMS_SHOWN else ""
-        return f"  class {self.classes[k]}: {shown}{more}"
+        return f"  class {self.classes[k]}: {terms}{more}"
 
 
 def separability(X: Any, y: Any) -> Separability:
@@ -219,7 +205,7 @@ class _Units(NamedTuple):
 
 def _weakest_plane(A: Array) -> _Answer:
     """Any β ≠ 0 with Aβ ≥ 0 that is not 0 on all examples; else all-positive weights."""
-    found = _solve(-A.sum(axis=0), -A, np.zeros(len(A)), [(-1.0, 1.0)] * A.shape[1])
+    found = solve_program(-A.sum(axis=0), -A, np.zeros(len(A)), [(-1.0, 1.0)] * A.shape[1])
     beta = np.asarray(found.x)
     if np.dot(A, beta).max() > LEAST_MARGIN:
         return _Answer(beta, None)
@@ -230,14 +216,14 @@ def _widest_plane(A: Array) -> _Answer:
     """The β with the largest least margin δ in scaled columns; weights where δ is 0."""
     n, d = A.shape
     bounds: Bounds = [*[(-1.0, 1.0)] * (d - 1), (None, None), (0.0, None)]
-    found = _solve(-np.eye(d + 1)[d], np.column_stack([-A, np.ones(n)]), np.zeros(n), bounds)
+    found = solve_program(-np.eye(d + 1)[d], np.column_stack([-A, np.ones(n)]), np.zeros(n), bounds)
     beta, margin = np.asarray(found.x[:-1]), float(found.x[-1])
     if margin > LEAST_MARGIN:
         return _Answer(beta, None)
     return _Answer(beta, _normalised(A, -np.asarray(found.ineqlin.marginals)))
 
 
-def _solve(c: Array, A: Array, b: Array, bounds: Bounds) -> Any:
+def solve_program(c: Array, A: Array, b: Array, bounds: Bounds) -> Any:
     from scipy.optimize import linprog
 
     found = linprog(c, A_ub=A, b_ub=b, bounds=bounds, method="highs")
@@ -254,56 +240,3 @@ def _normalised(A: Array, weight: Array) -> Array:
     weight, positive = np.maximum(weight, 0.0), A[:, -1] > 0
     totals = np.where(positive, weight[positive].sum(), weight[~positive].sum())
     return np.asarray(weight / totals)
-
-
-class Divergence(NamedTuple):
-    """A direction along which the likelihood never falls."""
-
-    direction: Array
-    columns: tuple[int, ...]  # the entries that make it, the strongest first
-
-
-def diverging(
-    value: Callable[[Array], float],
-    theta: Array,
-    direction: Array,
-    hessian: Array,
-    at_start: Array,
-    *,
-    per_row: float = 1.0,
-) -> Divergence | None:
-    """The direction to infinity, if there is one; costs two or three values where it is suspected.
-
-    ``per_row`` is the curvature in η that an example has at the start.  Where everything is
-    separated no step may be left to compute; θ itself leads on then.
-    """
-    for d, far in ((direction, FAR), (theta, 1.0)):
-        before = float(d @ at_start @ d)
-        if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
-            continue
-        columns = _strongest(d, at_start)
-        # a fit that is very good ends with a tiny step: as far again as it has come is far
-        reach = max(far, abs(float(theta[columns[0]] / d[columns[0]])))
-        here = value(theta)
-        with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
-            there = value(theta + reach * d)
-        if there <= here + RISE * max(1.0, abs(here)):
-            return Divergence(d, columns)
-    return None
-
-
-def wholly_separated(
-    value: Callable[[Array], float], theta: Array, *, n_rows: int, n_columns: int
-) -> Divergence | None:
-    """Without a Hessian: twice θ fits far better where every row is on its side."""
-    here = value(theta)
-    if not theta.any() or not 0 <= here < NOTHING_LEFT * n_rows or value(2 * theta) > here / 2:
-        return None
-    order = np.argsort(-np.abs(theta[:n_columns]), kind="stable")
-    return Divergence(theta, tuple(int(j) for j in order[:MOST_NAMED]))
-
-
-def _strongest(direction: Array, at_start: Array) -> tuple[int, ...]:
-    strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
-    order = np.argsort(-strength, kind="stable")
-    return tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])

@@ -153,8 +153,8 @@ class Summary:
                 NamedColumn("se", "std err", "error"),
                 NamedColumn("z", ratio, "statistic"),
                 NamedColumn("p", f"P>|{ratio}|", "p"),
-                NamedColumn("low", f"[{tail:.4g}", "low"),
-                NamedColumn("high", f"{1 - tail:.4g}]", "high"),
+                NamedColumn("low", f"[{short_number(tail)}", "low"),
+                NamedColumn("high", f"{short_number(1 - tail)}]", "high"),
             ),
             tuple(zip(self.inference.names, *values, strict=True)),
             noun="term",
@@ -171,6 +171,8 @@ class Summary:
         yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
         yield Fact("covariance", "covariance", fit.covariance_kind, kind)
+        if fit.n_clusters is not None:
+            yield Fact("clusters", "clusters", fit.n_clusters, _amount(fit.n_clusters))
         for key, name in (
             ("log_likelihood", "log-likelihood"),
             ("null_log_likelihood", "null log-likelihood"),
@@ -197,22 +199,25 @@ class Summary:
             yield Fact("alpha_test", "test of alpha = 0", alpha.test.p, str(alpha.test))
 
 
-def summarise(model: Any, inference: Inference) -> Summary:
-    """The summary of a fitted estimator."""
+def summarise(
+    model: Any, inference: Inference, described: str, remarks: tuple[str, ...] = ()
+) -> Summary:
+    """The summary of a fitted estimator; ``described`` says what its response is."""
     fitted, solution = vars(model), model.solution_
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
-        title=f"{type(model).__name__}: {_described(fitted)}",
+        title=f"{type(model).__name__}: {described}",
         solver=", ".join(filter(None, (solution.solver, steps))),
         converged=solution.converged,
         separated=bool(fitted.get("separated_", False)),
         library=fitted.get("library_"),
+        remarks=remarks,
         n_iter=max(1, solution.n_iter),
     )
 
 
-def _described(fitted: dict[str, Any]) -> str:
+def response_described(fitted: dict[str, Any]) -> str:
     """The response and the link, and for two classes which of them has the probability."""
     likelihood: Any
     likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
@@ -273,4 +278,5 @@ def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> C
     """Numbers have one coefficient each, categories one for every value."""
     kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
     coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
-    return ColumnsRead(dict(kinds), remark_on_many_values(schema.sizes, coded, n_rows))
+    remarks = remark_on_many_values(schema.sizes, coded, n_rows)
+    return ColumnsRead(dict(kinds), remarks, complete=True).with_columns(names, schema.kinds)

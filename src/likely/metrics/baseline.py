@@ -25,7 +25,6 @@ from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.metrics.prediction import Prediction, Truth
 from likely.objectives.overdispersion import alpha_of_means
-from likely.special import LOG_FLOOR
 
 FAMILIES: dict[TargetKind, Response] = {"count": NegativeBinomial(), "positive": Gamma()}
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
@@ -56,25 +55,28 @@ class BestConstant:
     median: float | None = None  # of numbers that nothing moves
 
     @classmethod
-    def of(cls, training: Truth) -> "BestConstant":
-        """The best constant for rows whose weight is above 0."""
+    def of(cls, training: Truth, response: Response | None = None) -> "BestConstant":
+        """The best constant for rows whose weight is above 0.
+
+        ``response`` is the family of numbers, if not the usual one of their kind.
+        """
         if training.weight is not None:
             training = training.rows(training.weight > 0)
         y, weight = training.y, training.weights
         if training.classes:
             return cls(class_log_shares(y, weight, len(training.classes)))
         if training.offset is not None:  # a shifted amount or count is any number
-            return cls(level=best_level("real", y - training.offset, weight))
+            return cls(level=best_level("real", y - training.offset, weight, response))
         if training.exposure is not None:
-            return cls(level=best_rate(training.kind, y, weight, training.exposure))
-        level = best_level(training.kind, y, weight)
+            return cls(level=best_rate(training.kind, y, weight, training.exposure, response))
+        level = best_level(training.kind, y, weight, response)
         return cls(level=level, median=weighted_median(y, weight))
 
     def prediction(self, truth: Truth) -> Prediction:
         """The prediction for these rows; a class that was not seen has the least probability."""
         n = len(truth.y)
         if self.log_share is not None:
-            return Prediction.of_classes(np.tile(np.maximum(self.log_share, LOG_FLOOR), (n, 1)))
+            return Prediction.of_classes(np.tile(self.log_share, (n, 1)))
         assert self.level is not None, "classes or numbers"
         if truth.offset is not None:
             density = self.level.log_density(truth.y - truth.offset)

@@ -197,6 +197,7 @@ class Columns(ColumnObjective):
     l1: Array
     l2: Array
     intercept: bool
+    unit: float | None = None
 
     @classmethod
     def of(

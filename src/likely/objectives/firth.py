@@ -51,6 +51,7 @@ class Without(SmoothObjective):
     objective: SmoothObjective
     free: Array  # their positions
     size: int
+    unit: float | None = None
 
     def whole(self, theta: Array) -> Array:
         out = np.zeros(self.size)
@@ -71,6 +72,7 @@ class FirthObjective(SmoothObjective):
     likelihood: Likelihood
     blocks: Blocks
     executor: Executor
+    unit: float | None = None
 
     def second_order(self, theta: Array) -> SecondOrder:
         """With the information for a Hessian, as in scoring."""

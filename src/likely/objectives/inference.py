@@ -20,13 +20,14 @@ improved finite sample properties, J. Econometrics 29.  Liang & Zeger (1986), Bi
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, log, pi
+from math import inf, isnan, log, pi
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from scipy.special import xlogy
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
+from likely.additive import Additive, FieldwiseAdditive
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Design, Intercept
@@ -44,7 +45,9 @@ from likely.penalties import NoPenalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 
+ROUNDED = 1e-13  # relative, of a mean
 NULL_TOL = 1e-14  # of the search for the null model: one parameter, so exact costs one more step
+NULL_ENOUGH = 1e-10  # of that search, where rounding ends it before
 NEAR_END = 1e-6  # of a mean to 1: nearer, 1 − μ has lost digits that η has
 NOTHING_LEFT = 1e-10  # 1 − h below this is rounding: the example alone fixes its fitted value
 
@@ -98,6 +101,24 @@ class FitStatistics(Additive):
             n_rows=self.n_rows + other.n_rows,
             grouped=self.grouped or other.grouped,
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NullTotals(FieldwiseAdditive):
+    """The deviance of a constant model."""
+
+    deviance: float
+    least: float  # what rounding of the means alone may make
+    weight: float
+    n_rows: float  # with a weight
+
+    @classmethod
+    def of_counts(cls, count: Array, n_rows: float) -> "NullTotals":
+        """Of classes, by their weights; n_rows is nan where it is not known."""
+        total = float(count.sum())
+        deviance = -2 * float(xlogy(count, count / total).sum())
+        return cls(deviance, 0.0, total, total if isnan(n_rows) else n_rows)
 
 
 @final
@@ -160,6 +181,31 @@ def block_fit_statistics(likelihood: Likelihood, theta: Array, block: Block) -> 
     )
 
 
+def block_null(likelihood: Likelihood, eta: float, block: Block) -> NullTotals:
+    """At the constant predictor η; no column is read."""
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
+    return _null_totals(likelihood, eta + offset, block)
+
+
+def block_null_at(likelihood: Likelihood, theta: Array, block: Block) -> NullTotals:
+    """At θ, where no constant is valid for every row."""
+    return _null_totals(likelihood, block_eta(theta, block), block)
+
+
+def _null_totals(likelihood: Likelihood, eta: Array, block: Block) -> NullTotals:
+    y, mean = block.target, inner_mean(likelihood, eta)
+    lost = lost_at_ends(likelihood, y, mean, likelihood.nll(y, eta))
+    with np.errstate(over="ignore"):
+        least = (ROUNDED * mean) ** 2 / likelihood.response.variance(mean)
+    weight = weighted(block.weight, np.ones(block.n_rows))
+    return NullTotals(
+        deviance=float(np.dot(weight, likelihood.response.deviance(y, mean) + 2 * lost)),
+        least=float(np.dot(weight, least)),
+        weight=float(weight.sum()),
+        n_rows=float(np.count_nonzero(weight)),
+    )
+
+
 def block_log_likelihood(
     likelihood: Likelihood, theta: Array, dispersion: float, block: Block
 ) -> Total:
@@ -191,17 +237,21 @@ def block_meat(
 
 
 def block_cluster_scores(likelihood: Likelihood, theta: Array, block: Block) -> ClusterScores:
-    if block.group is None:
-        raise InvalidInput(
-            "covariance='clustered' needs the cluster of each example; none was given. "
-            "Pass groups to fit, or choose covariance='HC3'."
-        )
     slope = likelihood.derivatives(block.target, block_eta(theta, block))[1]
     rows = block.X.matmat(np.eye(block.X.n_features))  # any layout, as numbers
-    order = np.argsort(block.group, kind="stable")
-    codes, first = np.unique(block.group[order], return_index=True)
-    scores = (weighted(block.weight, slope)[:, None] * rows)[order]
-    return ClusterScores(codes, np.add.reduceat(scores, first, axis=0))
+    return cluster_scores(block.group, weighted(block.weight, slope)[:, None] * rows)
+
+
+def cluster_scores(group: Array | None, scores: Array) -> ClusterScores:
+    """The scores of some examples, (n, p), summed by cluster."""
+    if group is None:
+        raise InvalidInput(
+            "Clustered standard errors need the cluster of each example; none was given. "
+            "Pass groups to fit, or choose 'HC3'."
+        )
+    order = np.argsort(group, kind="stable")
+    codes, first = np.unique(group[order], return_index=True)
+    return ClusterScores(codes, np.add.reduceat(scores[order], first, axis=0))
 
 
 def square_within(likelihood: Likelihood, y: Array, mean: Array, curvature: Array) -> Array | float:
@@ -236,31 +286,47 @@ def intercept_only(design: Design) -> Intercept:
 
 
 class NullModel(NamedTuple):
-    """The intercept alone, with the same weights and offset."""
+    """The intercept alone, or nothing, with the same weights and offset."""
 
-    eta: float  # the intercept
+    eta: float  # the intercept, or 0
     nll: float  # Σ w nll; nan where it was not found
+    n_parameters: int = 1  # 0 without an intercept
+
+
+def block_offset_nll(likelihood: Likelihood, block: Block) -> Total:
+    """Σ w nll of the offset alone."""
+    offset = np.zeros(block.n_rows) if block.offset is None else block.offset
+    return Total(weighted_sum(block.weight, likelihood.nll(block.target, offset)))
 
 
 def null_model(
-    likelihood: Likelihood, fit: FitStatistics, blocks: Blocks, executor: Executor
+    likelihood: Likelihood,
+    fit: FitStatistics,
+    blocks: Blocks,
+    executor: Executor,
+    *,
+    intercept: bool = True,
 ) -> NullModel:
-    """The model without a column.
+    """The model without a column; without an intercept it has the offset alone.
 
     Without an offset its mean is ȳ, and no pass is needed: nll is linear in y but for a
     Gaussian, where it also has ½y².  With one it is a search, each step a pass over y and the
     offset alone.
     """
+    if not intercept:
+        total = executor.sum(partial(block_offset_nll, likelihood), blocks)
+        return NullModel(0.0, float(total.value), 0)
     start = np.asarray(likelihood.eta_of_mean(np.asarray(fit.mean)))
     if fit.largest_offset == 0.0:
         at_mean = float(likelihood.nll(np.asarray(fit.mean), start))
         about = fit.scatter / 2 if has_constant_variance(likelihood) else 0.0
         return NullModel(float(start), fit.n * at_mean + about)
     only = redesigned(blocks, intercept_only, n_features=1)
-    objective = LinearObjective(likelihood, NoPenalty(), only, executor)
+    unit = fit.deviance if fit.deviance > 0 else None
+    objective = LinearObjective(likelihood, NoPenalty(), only, executor, unit)
     near = np.atleast_1d(start - fit.offset / fit.n)
     solution = minimise(Newton(), objective, near, tol=NULL_TOL)
-    nll = solution.trace[-1] if solution.converged else float("nan")
+    nll = solution.trace[-1] if solution.gap <= NULL_ENOUGH else float("nan")
     return NullModel(float(solution.theta[0]), nll)
 
 
@@ -271,19 +337,20 @@ def null_dispersion(
     blocks: Blocks,
     executor: Executor,
 ) -> float:
-    """ψ of the intercept alone, χ²₀/(n − 1); a pass over y if there is an offset."""
-    if not (np.isfinite(null.nll) and fit.n > 1):
+    """ψ of the null model, χ²₀/(n − p₀); a pass over y unless its mean is ȳ."""
+    df = fit.n - null.n_parameters
+    if not (np.isfinite(null.nll) and df > 0):
         return float("nan")
-    if fit.largest_offset == 0.0:
-        return fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean))) / (fit.n - 1)
+    if fit.largest_offset == 0.0 and null.n_parameters:
+        return fit.scatter / float(likelihood.response.variance(np.asarray(fit.mean))) / df
     only = redesigned(blocks, intercept_only, n_features=1)
-    return fit_statistics(likelihood, np.array([null.eta]), only, executor).pearson / (fit.n - 1)
+    return fit_statistics(likelihood, np.array([null.eta]), only, executor).pearson / df
 
 
 def block_null_log_likelihood(
     likelihood: Likelihood, null: NullModel, dispersion: float, block: Block
 ) -> Total:
-    """Σ w log p(y | μ₀, ψ₀) of the intercept alone."""
+    """Σ w log p(y | μ₀, ψ₀) of the null model."""
     only = replace(block, X=intercept_only(block.X))
     return block_log_likelihood(likelihood, np.array([null.eta]), dispersion, only)
 

@@ -6,12 +6,13 @@ A free intercept, the last column, is eliminated exactly, so that a solution of 
 minimum norm in the coefficients alone.
 """
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array
+from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.objectives.linear import weighted
 from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
@@ -36,6 +37,28 @@ def block_factor(centre: Array, shift: Array, block: Block) -> LeastSquaresTotal
     """
     X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
     return LeastSquaresTotals.of(X, _response(shift, block), _weight(block))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResidualTotals(FieldwiseAdditive):
+    """XᵀW r and Σ w r² of r = y − Xθ."""
+
+    moment: Array
+    squares: Array | float
+
+
+def block_residuals(theta: Array, extended: bool, block: Block) -> ResidualTotals:
+    """What θ leaves; ``extended`` with the longest numbers there are, of rows written out."""
+    y, weight = _response(np.zeros(()), block), _weight(block)
+    if extended:
+        X = block.X.matmat(np.eye(block.X.n_features)).astype(np.longdouble)
+        left = y - np.dot(X, theta)
+        return ResidualTotals(np.dot(X.T, (weight * left.T).T), np.dot(weight, np.square(left)))
+    left = y - block.X.matmat(theta)
+    return ResidualTotals(
+        block.X.rmatmat((weight * left.T).T), np.asarray(np.dot(weight, np.square(left)))[()]
+    )
 
 
 class Eliminated(NamedTuple):

@@ -86,6 +86,7 @@ class LinearObjective(PenalisedSum):
     penalty_on: Penalty
     blocks: Blocks
     executor: Executor
+    unit: float | None = None
 
     @property
     def terms(self) -> Terms:

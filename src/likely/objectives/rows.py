@@ -40,6 +40,7 @@ class Rows(RowObjective):
     offset: Array
     ridge: float
     intercept: bool
+    unit: float | None = None
 
     @classmethod
     def of(cls, blocks: Blocks, *, ridge: float, intercept: bool = True) -> "Rows":

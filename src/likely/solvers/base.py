@@ -25,7 +25,25 @@ class SecondOrder(FieldwiseAdditive):
     hessian: Array
 
 
-class SmoothObjective(ABC):
+class Measured:
+    """A function whose gaps have a unit: that of ``tol``.
+
+    A model's is its null deviance, so that neither constants in y, nor the dispersion, nor the
+    unit of the weights matter.  Any other function has max(1, |f|).
+    """
+
+    unit: float | None = None
+
+    def scale(self, value: float) -> float:
+        """What a gap is divided by, where f has this value."""
+        return max(1.0, abs(value)) if self.unit is None else self.unit
+
+    def rounding(self, value: float) -> float:
+        """How far two evaluations of one sum may differ: a line search must allow for it."""
+        return ROUNDING * max(self.scale(value), abs(value))
+
+
+class SmoothObjective(Measured, ABC):
     """f(θ), to be minimised, already totalled."""
 
     @abstractmethod
@@ -41,7 +59,7 @@ class FirstOrder(FieldwiseAdditive):
     gradient: Array
 
 
-class FirstOrderObjective(ABC):
+class FirstOrderObjective(Measured, ABC):
     """f(θ), to be minimised, already totalled; for solvers that need no Hessian."""
 
     @abstractmethod
@@ -49,11 +67,6 @@ class FirstOrderObjective(ABC):
 
     @abstractmethod
     def first_order(self, theta: Array) -> FirstOrder: ...
-
-
-def rounding(value: float) -> float:
-    """How far two evaluations of the same sum may differ: a line search must allow for it."""
-    return ROUNDING * max(1.0, abs(value))
 
 
 def without_curvature(parameter: int) -> str:
@@ -67,7 +80,7 @@ class State:
 
     theta: Any  # the parameters: an array, or a fitted model
     value: float
-    gap: float  # distance from the optimum, in the solver's own measure
+    gap: float  # f(θ) − min f as the solver estimates it, in the unit of the objective
     stuck: str = ""  # why no further step is possible
 
 

@@ -14,10 +14,9 @@ quadratic, so two or three passes over all rows end it.
 To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; its tests read that.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -31,127 +30,22 @@ from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
 from likely.solvers.lbfgs import LBFGS
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE
 from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
-from likely.solvers.preconditioners import Preconditioner
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
+from likely.solvers.search_problem import Found, SearchProblem, Shape
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
 MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a few seconds
 CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
-MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
-MOST_OF_SEVERAL = 1500  # parameters of several predictors
-ALWAYS_NEWTON = 200  # parameters of several predictors
-WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
-ALWAYS_PAIRS = 20  # predictors
-WORK_OF_PAIRS = 2e7  # rows times pairs of predictors: beyond, L-BFGS is done before
-MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
+DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
+SAME_ERRORS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
 START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
-
-
-class Found(NamedTuple):
-    """Where a search ended, in the units of the objective."""
-
-    theta: Array
-    solution: Solution
-    hessian: Array | None  # of the smooth part there, if the solver knows it
-    held: tuple[int, ...] = ()  # columns that earlier ones explain
-    direction: Array | None = None  # the next Newton step, if the solver knows it
-
-
-class Shape(NamedTuple):
-    """What the rules of "auto" ask about an objective."""
-
-    n_parameters: int
-    n_rows: float = inf
-    n_predictors: int = 1  # with parameters of their own, as the classes of softmax regression
-    rough: bool = False  # whether the penalty is not smooth
-    corners: bool = False  # whether it has corners at 0, as l1 has
-    has_columns: bool = False  # whether columns of numbers are in memory
-    has_dual: bool = False  # whether it is logistic regression with one ridge on sparse rows
-
-    @property
-    def hessian_is_affordable(self) -> bool:
-        """Of several predictors it has a block for each two, and costs more than a gradient."""
-        n, k = self.n_parameters, self.n_predictors
-        if k == 1:
-            return n <= MOST_FOR_NEWTON
-        if k > ALWAYS_PAIRS and self.n_rows * k**2 > WORK_OF_PAIRS:
-            return False
-        return n <= ALWAYS_NEWTON or (n <= MOST_OF_SEVERAL and self.n_rows * n**2 <= WORK_OF_NEWTON)
-
-    @property
-    def has_working_sets(self) -> bool:
-        """Whether proximal Newton can hold a Hessian on the columns that matter."""
-        return self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
-
-
-class SearchProblem(ABC):
-    """An objective with what the choice of a solver asks about it.
-
-    ``columns`` and ``dual`` open the data beyond totals (decision 7); a problem that cannot
-    raises ``UnsupportedAccess`` there, and its shape says so.
-    """
-
-    @property
-    @abstractmethod
-    def objective(self) -> Any:
-        """f on all rows, as ``PenalisedSum`` has it."""
-
-    @property
-    @abstractmethod
-    def on_start_rows(self) -> Any:
-        """f on the rows to start from, with the penalty that is their share."""
-
-    @property
-    @abstractmethod
-    def share(self) -> float:
-        """The share of the rows to start from; 1 where a search starts on all."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> Shape: ...
-
-    @property
-    @abstractmethod
-    def intercepts(self) -> int:
-        """How many of the last parameters are held last, being intercepts."""
-
-    @abstractmethod
-    def columns(self) -> Any:
-        """The column door: the objective on data in memory, column by column."""
-
-    @abstractmethod
-    def dual(self) -> Any:
-        """The row door: logistic regression with one ridge, on rows in memory."""
-
-    @abstractmethod
-    def from_data(self, theta: Array) -> Array:
-        """Parameters of the objective from those of the data as they are."""
-
-    @abstractmethod
-    def to_data(self, theta: Array) -> Array: ...
-
-    @abstractmethod
-    def count_passes(self, passes: float) -> None:
-        """Passes of a solver that reads the data itself."""
-
-    @abstractmethod
-    def near(self, start: Array) -> Array:
-        """A better start for a solver that sees only gradients; ``start`` where there is none."""
-
-    @abstractmethod
-    def units(self, theta: Array) -> Preconditioner | None:
-        """Units in which the Hessian near θ is about the identity."""
-
-    @property
-    @abstractmethod
-    def steps_between_units(self) -> int | None:
-        """After how many steps the units are measured again; None is never."""
 
 
 Search = Callable[[SearchProblem, Array, float, int], Found]
@@ -188,6 +82,59 @@ def solve(
         if begin is not start and stuck:
             found = entry.run(problem, start, tol, max_iter)
     return found._replace(held=held_from_the_start(problem, start, found.held))
+
+
+class LastDigits(NamedTuple):
+    """The gaps at which the errors of estimates are taken."""
+
+    aim: float
+    enough: float
+    tol: float  # will do where the other digits are lost in rounding
+
+    @classmethod
+    def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
+        enough = min(tol, DECREMENT * problem.nat)
+        same_errors = SAME_ERRORS * problem.nat * problem.n_rows / problem.shape.n_parameters
+        return cls(min(enough, same_errors), enough, tol)
+
+    def settled(self, solution: Solution) -> Solution:
+        """Converged, too, where the search could go no further than it must."""
+        rounded = solution.reason in (NO_FURTHER_DIGITS, NO_LOWER_VALUE)
+        if solution.converged or not solution.gap <= (self.tol if rounded else self.enough):
+            return solution
+        return replace(solution, converged=True, reason=f"the gap is {solution.gap:.1e}")
+
+
+def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -> Found:
+    """To a Newton decrement of 1e-10 nats or less, weights having mean 1, and the Hessian there.
+
+    From where a search has converged that is one step of Newton's method, or two.
+    """
+    shape, wanted = problem.shape, LastDigits.of(problem, tol)
+    if not found.solution.converged or (
+        shape.rough and not (shape.corners and shape.has_working_sets)
+    ):
+        return found
+    left = max_iter - found.solution.n_iter
+    if found.hessian is not None and (left < 1 or found.solution.gap <= wanted.aim):
+        return found._replace(theta=found.solution.theta)  # where the Hessian is
+    run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton
+    with np.errstate(over="ignore", invalid="ignore"):
+        there = run(problem, found.theta, wanted.aim, max(left - 1, 0))
+        before, first = found.solution.trace[-1], there.solution.trace[0]
+        if not first <= before + problem.objective.rounding(before):  # the step taken unseen
+            there = run(problem, found.solution.theta, wanted.aim, max(left - 1, 0))
+    end = wanted.settled(there.solution)
+    reason = end.reason
+    if end.converged:
+        reason = f"the gap {end.gap:.1e} is within tol={tol:g}"
+    elif reason.startswith("max_iter="):
+        reason = f"max_iter={max_iter} was reached with a gap of {end.gap:.1e}"
+    trace = found.solution.trace + end.trace
+    solution = replace(end, reason=reason, trace=trace, solver=found.solution.solver)
+    return found._replace(
+        theta=there.theta, solution=solution, hessian=there.hessian, direction=there.direction
+    )
 
 
 def choose(shape: Shape) -> str:
@@ -249,6 +196,7 @@ class Pulled(SmoothObjective):
     objective: Any
     start: Array
     strength: Array
+    unit: float | None = None
 
     def second_order(self, theta: Array) -> SecondOrder:
         here, move = self.objective.second_order(theta), theta - self.start
@@ -268,13 +216,21 @@ def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
     curvature = np.diag(some.second_order(start).hessian)
     if not np.isfinite(curvature).all():
         return start
-    pulled = Pulled(some, start, START_PULL * curvature)
+    pulled = Pulled(some, start, START_PULL * curvature, some.unit)
     solution, state = search(Newton(), pulled, start, tol=START_TOL / 10, max_iter=START_STEPS)
     usable = solution.converged and isfinite(state.value) and np.isfinite(state.theta).all()
     return state.theta if usable else start
 
 
 def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+    found = _evaluated_newton(problem, start, tol, max_iter)
+    if found.direction is None or not found.solution.converged:
+        return found
+    # the step from the point that converged is known already, and as good as free
+    return found._replace(theta=found.theta + found.direction)
+
+
+def _evaluated_newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
     n = problem.shape.n_parameters
     if n > MOST_AT_ALL:
         raise InvalidInput(
@@ -283,9 +239,7 @@ def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> 
         )
     solver = Newton(problem.intercepts)
     solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
-    # the step from the point that converged is known already, and as good as free
-    theta = state.theta + state.direction if solution.converged else state.theta
-    return Found(theta, solution, state.hessian, state.held, state.direction)
+    return Found(state.theta, solution, state.hessian, state.held, state.direction)
 
 
 def _lbfgs(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:

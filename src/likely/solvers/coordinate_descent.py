@@ -16,9 +16,9 @@ brings every |s(x_jᵀr + κ_jβ_j)| with λ_j > 0 within λ_j, and
 
     D = −Σ_i f_i*(s r_i) − Σ_j max(|s x_jᵀr| − λ_j, 0)² / 2κ_j        gap = F − D ≥ F − min F
 
-relative to max(1, |F|).  Where f* is not known, or a column besides the intercept is free of both
-penalties, the gap is the fall that the model promises: an estimate, as in proximal Newton.  It is
-infinite where a free column with a pull cannot move for want of curvature.
+Where f* is not known, or a column besides the intercept is free of both penalties, the gap is the
+fall that the model promises: an estimate, as in proximal Newton.  It is infinite where a free
+column with a pull cannot move for want of curvature.
 
 References
 ----------
@@ -36,7 +36,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
+from likely.solvers.base import UNDERFLOW, Measured, Solver, State, without_curvature
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
 from likely.solvers.proximal_newton import working_set
 
@@ -60,7 +60,7 @@ class Slopes(NamedTuple):
     curvature: Array
 
 
-class ColumnObjective(ABC):
+class ColumnObjective(Measured, ABC):
     """F, with the columns of X at hand.  θ = [β; b], or β without an intercept."""
 
     l1: Array  # λ
@@ -149,6 +149,7 @@ class CoordinateDescent(Solver[ColumnObjective, ColumnState]):
             lambda t: _at(objective, start.theta + t * way.d, start.eta + t * way.d_eta),
             state.value,
             way.decrease,
+            slack=objective.rounding(state.value),
         )
         there = next((trial for trial in trials if not _too_far(start.slopes, trial.slopes)), None)
         if there is None:
@@ -199,7 +200,7 @@ def _with_best_intercept(objective: ColumnObjective, here: _ColumnPoint) -> _Col
 def _complete(objective: ColumnObjective, here: _ColumnPoint, limit: int) -> ColumnState:
     pulls = objective.pulls(here.slopes.slope)
     dual = dual_value(objective, here.theta, here.slopes.slope, pulls)
-    scale = max(1.0, abs(here.value))
+    scale = objective.scale(here.value)
     gap = inf if dual is None else max(here.value - dual, 0.0) / scale
     state = ColumnState(
         theta=here.theta,

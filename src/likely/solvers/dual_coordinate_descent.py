@@ -14,7 +14,7 @@ afresh, b minimises F exactly, and
 
     F − D = Σ_i w_i [S(η_i) − S(z_i) − p_i(η_i − z_i)]
 
-The gap is F − D relative to max(1, |F|): it bounds F(θ) − min F.
+The gap is F − D: it bounds F(θ) − min F.
 
 References
 ----------
@@ -31,7 +31,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array
-from likely.solvers.base import Solver, State
+from likely.solvers.base import Measured, Solver, State
 from likely.special import exp, log1p
 
 FALL = 0.1  # of the gap met in a sweep, before a point is certified: that costs another sweep
@@ -46,7 +46,7 @@ SHORTEST = 1e-4
 FULL_LENGTH = 1e-3  # a slope of D this small, relative to its terms, is that of the optimum
 
 
-class RowObjective(ABC):
+class RowObjective(Measured, ABC):
     """L2-penalised logistic regression, with the rows of X at hand."""
 
     y: Array  # in [0, 1]
@@ -103,7 +103,7 @@ class DualCoordinateDescent(Solver[RowObjective, DualState]):
         b, s2 = (
             (float(state.theta[-1]), COLUMN_OF_B * objective.mean_square) if free else (0.0, 0.0)
         )
-        enough = FALL * state.gap * max(1.0, abs(state.value))
+        enough = FALL * state.gap * objective.scale(state.value)
         for sweep in range(state.sweeps, state.sweeps + MOST_SWEEPS):  # read below
             order = np.random.default_rng([self.seed, sweep]).permutation(len(logit))
             b, met = objective.sweep(order, logit, beta, b, s2)
@@ -127,7 +127,7 @@ def certify(objective: RowObjective, logit: Array, *, sweeps: int) -> DualState:
     value = float(np.dot(objective.weight, softplus - objective.y * eta))
     value += 0.5 * objective.ridge * float(np.dot(beta, beta))
     terms = softplus - _softplus(logit) - p * (eta - logit)
-    gap = max(float(np.dot(objective.weight, terms)), 0.0) / max(1.0, abs(value))
+    gap = max(float(np.dot(objective.weight, terms)), 0.0) / objective.scale(value)
     stuck = "" if isfinite(value) else "the value is not finite"
     return DualState(theta=theta, value=value, gap=gap, stuck=stuck, logit=logit, sweeps=sweeps)
 

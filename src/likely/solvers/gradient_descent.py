@@ -4,7 +4,7 @@
 
 Climbing the log-likelihood ℓ is the same procedure: θ + t ∇ℓ = θ − t ∇(−ℓ).
 
-The gap is ‖∇f‖² / (2 m̂), relative to max(1, |f|).  With m the least curvature of f this bounds
+The gap is ‖∇f‖² / (2 m̂).  With m the least curvature of f this bounds
 f(θ) − min f (Polyak, Łojasiewicz); m̂ is the least curvature sᵀy / sᵀs met of late.  A single step
 zigzags across the valley, but several together lead along its flattest direction, so s is also
 taken over some steps at once.  On a narrow valley the gap is an estimate, a few times too small.
@@ -55,11 +55,12 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
     def step(self, objective: FirstOrderObjective, state: DescentState) -> DescentState:
         at = along(objective, state.theta, -state.gradient)
         slope = -float(np.dot(state.gradient, state.gradient))
-        start = Point(0.0, state.theta, state.value, state.gradient, slope)
+        slack = objective.rounding(state.value)
+        start = Point(0.0, state.theta, state.value, state.gradient, slope, slack)
         point = armijo_with_slope(at, start, first=2 * state.t, share=SHARE)
         if point is None:
             return replace(state, stuck=NO_LOWER_VALUE)
-        return _moved(state, point, t=point.t)
+        return _moved(objective, state, point, t=point.t)
 
 
 @final
@@ -81,7 +82,7 @@ class FixedStep(Solver[FirstOrderObjective, DescentState]):
         point = along(objective, state.theta, -state.gradient)(self.t)
         if not isfinite(point.value):
             return replace(state, stuck=f"the value is not finite: the step {self.t:g} is too long")
-        return _moved(state, point, t=self.t)
+        return _moved(objective, state, point, t=self.t)
 
 
 def least_curvature(
@@ -92,17 +93,17 @@ def least_curvature(
     return (*seen, product / squares)[-memory:] if product > 0 and squares > 0 else seen
 
 
-def gap_by_curvature(gradient: Array, value: float, curvatures: tuple[float, ...]) -> float:
-    """‖g‖² / (2 m̂ max(1, |f|)); 0 for a zero gradient, infinite for an unknown m̂."""
+def gap_by_curvature(gradient: Array, curvatures: tuple[float, ...], scale: float) -> float:
+    """‖g‖² / 2m̂ in units of ``scale``; 0 for a zero gradient, infinite for an unknown m̂."""
     squares = float(np.dot(gradient, gradient))
     if squares == 0.0:
         return 0.0
-    return squares / (2 * min(curvatures)) / max(1.0, abs(value)) if curvatures else inf
+    return squares / (2 * min(curvatures)) / scale if curvatures else inf
 
 
 def _begin(objective: FirstOrderObjective, theta: Array, t: float) -> DescentState:
     here = objective.first_order(theta)
-    gap = gap_by_curvature(here.gradient, here.value, ())
+    gap = gap_by_curvature(here.gradient, (), objective.scale(here.value))
     stuck = "" if isfinite(here.value) else "the value at the start is not finite"
     return DescentState(
         theta=theta,
@@ -115,7 +116,9 @@ def _begin(objective: FirstOrderObjective, theta: Array, t: float) -> DescentSta
     )
 
 
-def _moved(state: DescentState, point: Point, t: float) -> DescentState:
+def _moved(
+    objective: FirstOrderObjective, state: DescentState, point: Point, t: float
+) -> DescentState:
     curvatures = least_curvature(
         state.curvatures, point.theta - state.theta, point.gradient - state.gradient
     )
@@ -126,7 +129,7 @@ def _moved(state: DescentState, point: Point, t: float) -> DescentState:
     return DescentState(
         theta=point.theta,
         value=point.value,
-        gap=gap_by_curvature(point.gradient, point.value, curvatures),
+        gap=gap_by_curvature(point.gradient, curvatures, objective.scale(point.value)),
         gradient=point.gradient,
         t=t,
         curvatures=curvatures,

@@ -7,9 +7,10 @@ model is wrong, however small the fall: a search may stall far from the optimum 
 from abc import ABC, abstractmethod
 
 from likely._typing import Array
+from likely.solvers.base import Measured
 
 
-class Kinked(ABC):
+class Kinked(Measured, ABC):
     """f(θ) with kinks."""
 
     @abstractmethod

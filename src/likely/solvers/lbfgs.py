@@ -5,7 +5,7 @@
 A preconditioner is, or holds, the lower Cholesky factor L of a matrix near the Hessian.  The method
 then works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns cost nothing.
 
-The gap is the quasi-Newton decrement gᵀBg / 2, relative to max(1, |f|), with B started from the
+The gap is the quasi-Newton decrement gᵀBg / 2, with B started from the
 least curvature remembered, so that directions the memory misses count in full.  It is infinite
 before the first step, unless the preconditioner stands for the Hessian; one that stands for parts
 of it must be corrected by a few pairs first.
@@ -59,7 +59,7 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         return LBFGSState(
             theta=theta,
             value=here.value,
-            gap=self._gap(here.gradient, here.value, ()),
+            gap=self._gap(here.gradient, ()) / objective.scale(here.value),
             stuck=stuck,
             gradient=here.gradient,
         )
@@ -70,10 +70,10 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
             state = replace(state, pairs=())
             point = self._search(objective, state)
         if point is None:
-            gap = self._estimate(state.gradient, state.value, state.pairs)
+            gap = self._estimate(state.gradient, state.pairs) / objective.scale(state.value)
             return replace(state, gap=gap, stuck=NO_LOWER_VALUE)
         pairs = self._remember(state, point)
-        gap = self._gap(point.gradient, point.value, pairs)
+        gap = self._gap(point.gradient, pairs) / objective.scale(point.value)
         return LBFGSState(
             theta=point.theta, value=point.value, gap=gap, gradient=point.gradient, pairs=pairs
         )
@@ -82,7 +82,8 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
         g = self._whiten(state.gradient)
         direction = self._back(-two_loops(g, state.pairs, self._usual_scale(state.pairs)))
         slope = float(np.dot(state.gradient, direction))
-        start = Point(0.0, state.theta, state.value, state.gradient, slope)
+        slack = objective.rounding(state.value)
+        start = Point(0.0, state.theta, state.value, state.gradient, slope, slack)
         if state.pairs or self.preconditioner is not None:
             first = 1.0
         else:
@@ -99,18 +100,18 @@ class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
             return state.pairs
         return (*state.pairs, Pair(step, change))[-self.memory :]
 
-    def _gap(self, gradient: Array, value: float, pairs: tuple[Pair, ...]) -> float:
+    def _gap(self, gradient: Array, pairs: tuple[Pair, ...]) -> float:
         if not gradient.any():
             return 0.0
         needed = 1 if self._units is None else self._units.fewest_pairs
-        return inf if len(pairs) < needed else self._estimate(gradient, value, pairs)
+        return inf if len(pairs) < needed else self._estimate(gradient, pairs)
 
-    def _estimate(self, gradient: Array, value: float, pairs: tuple[Pair, ...]) -> float:
+    def _estimate(self, gradient: Array, pairs: tuple[Pair, ...]) -> float:
         if not pairs and self._units is None:
             return inf
         g = self._whiten(gradient)
         scale = max((float(np.dot(s, s) / np.dot(s, y)) for s, y in pairs), default=1.0)
-        return float(np.dot(g, two_loops(g, pairs, scale))) / 2 / max(1.0, abs(value))
+        return float(np.dot(g, two_loops(g, pairs, scale))) / 2
 
     def _usual_scale(self, pairs: tuple[Pair, ...]) -> float:
         """sᵀy / yᵀy of the newest pair: steps of about length 1."""

@@ -7,7 +7,10 @@
 
 The ridge penalty is one more block, with rows √κ_j e_j and response 0.  Where columns depend on one
 another, the answer is the θ of least norm, and the columns that earlier ones explain are named.
-Rank is judged after scaling the columns to length 1, so that their units do not matter.
+Rank is judged after scaling the columns to length 1, so that their units do not matter; what is no
+longer than the rounding of the columns as they came is 0.
+
+The errors of θ come from the factor that gave it: (XᵀWX)⁻¹ = R⁻¹R⁻ᵀ.
 
 References
 ----------
@@ -93,65 +96,121 @@ class LeastSquaresTotals(Additive):
 
 @final
 @dataclass(frozen=True, eq=False)
+class Span:
+    """What the columns tell of: S with SSᵀ = (XᵀWX + K)⁻¹ on its range, and what is beside it."""
+
+    root: Array  # S, (d, rank)
+    null: Array  # (d, ·): directions that no column shows, for columns of length 1
+    lengths: Array  # (d,), of the columns; θ moves by null / lengths
+
+    @classmethod
+    def whole(cls, root: Array, lengths: Array) -> Self:
+        return cls(root, np.zeros((len(root), 0)), lengths)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class LeastSquares:
     """The minimiser, and what the columns allow."""
 
     theta: Array
     rank: int
     redundant: tuple[int, ...]  # columns that earlier ones explain
+    held: tuple[int, ...]  # those of them that are 0 but for rounding
     condition: float  # of the columns scaled to length 1
     residual_squares: Array | float  # Σ w (y − xθ)², with the penalty's rows counted as rows
+    span: Span
     method: str
 
 
-def solve_normal_equations(totals: GramTotals, l2: Array | float = 0.0) -> LeastSquares:
+def solve_normal_equations(
+    totals: GramTotals, l2: Array | float = 0.0, *, noise: Array | float = 0.0
+) -> LeastSquares:
     """By Cholesky on the Gram matrix scaled to a unit diagonal; the fastest, and the least exact.
 
     Columns that depend on one another within √ε send it to the solution of minimum norm.
+    ``noise`` is the length that rounding may have left of each column.
     """
     gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
     condition = _condition_of_gram(unit_diagonal(gram)[1])
-    if condition * np.sqrt(MACHINE) > 1:
-        return _from_gram(gram, totals)
-    theta = factorise(gram).solve(totals.moment)
+    constant = np.diag(gram) <= np.square(noise)
+    if condition * np.sqrt(MACHINE) > 1 or constant.any():
+        return _from_gram(gram, totals, noise)
+    factor = factorise(gram)
+    theta = factor.solve(totals.moment)
     explained = np.sum(theta * totals.moment, axis=0)
     rest = np.maximum(totals.squares - explained, 0.0)  # cancels when the fit is close
-    return LeastSquares(theta, len(gram), (), condition, rest, "normal equations")
+    span = Span.whole(factor.inverse_root(), 1.0 / factor.scale)
+    return LeastSquares(theta, len(gram), (), (), condition, rest, span, "normal equations")
 
 
-def solve_qr(totals: LeastSquaresTotals) -> LeastSquares:
+def solve_qr(totals: LeastSquaresTotals, *, noise: Array | float = 0.0) -> LeastSquares:
     """By back substitution in R; of minimum norm where R is singular."""
     d = totals.R.shape[1]
     scale = _inverse_lengths(np.linalg.norm(totals.R, axis=0))
-    singular = np.linalg.svd(totals.R * scale, compute_uv=False)
-    if len(singular) < max(d, 1) or singular[-1] <= _rank_tolerance(d) * singular[0]:
-        return solve_minimum_norm(totals)
-    theta = (scale * solve_triangular(totals.R * scale, totals.Qty).T).T
+    unit = totals.R * scale
+    singular = np.linalg.svd(unit, compute_uv=False)
+    limit = _rank_tolerance(d) * singular.max(initial=0.0) + np.max(noise * scale, initial=0.0)
+    if len(singular) < max(d, 1) or singular[-1] <= limit:
+        return solve_minimum_norm(totals, noise=noise)
+    theta = (scale * solve_triangular(unit, totals.Qty).T).T
     condition = float(singular[0] / singular[-1])
-    return LeastSquares(theta, d, (), condition, totals.unexplained, "QR")
+    span = Span.whole(scale[:, None] * solve_triangular(unit, np.eye(d)), 1.0 / scale)
+    return LeastSquares(theta, d, (), (), condition, totals.unexplained, span, "QR")
 
 
 def solve_minimum_norm(
-    totals: LeastSquaresTotals, *, tolerance: float | None = None
+    totals: LeastSquaresTotals,
+    *,
+    tolerance: float | None = None,
+    noise: Array | float = 0.0,
 ) -> LeastSquares:
     """R⁺Qᵀy by the singular value decomposition of the scaled R.
 
-    ``tolerance`` is the least singular value, relative to the largest, that counts in the rank.
+    ``tolerance`` is the least singular value, relative to the largest, that counts in the rank; a
+    direction that is no longer than the ``noise`` of its columns does not count either.
     """
-    k, d = totals.R.shape
-    scale = _inverse_lengths(np.linalg.norm(totals.R, axis=0))
-    U, singular, Vt = np.linalg.svd(totals.R * scale, full_matrices=True)
+    d = totals.R.shape[1]
+    lengths, noise = np.linalg.norm(totals.R, axis=0), np.broadcast_to(noise, (d,))
+    kept = np.flatnonzero(lengths > noise)
+    scale = _inverse_lengths(lengths[kept])
+    unit = totals.R[:, kept] * scale
+    U, singular, Vt = np.linalg.svd(unit, full_matrices=True)
     tolerance = _rank_tolerance(d) if tolerance is None else tolerance
-    rank = int(np.sum(singular > tolerance * singular.max(initial=0.0)))
+    blurred = np.linalg.norm(Vt[: len(singular)] * (noise[kept] * scale), axis=1)
+    rank = int(np.sum(singular > tolerance * singular.max(initial=0.0) + blurred))
     projected = U[:, :rank].T @ totals.Qty
     particular = (scale * (Vt[:rank].T @ (projected.T / singular[:rank]).T).T).T
     # unit columns have another null space: go back to the user's units, then project it out
     null = np.linalg.qr(scale[:, None] * Vt[rank:].T)[0]
-    theta = particular - null @ (null.T @ particular)
-    rest = totals.unexplained + np.square(U[:, rank:k].T @ totals.Qty).sum(axis=0)
-    condition = float(singular[0] / singular[rank - 1]) if rank else 1.0
-    redundant = redundant_columns(totals.R * scale, tolerance) if rank < d else ()
-    return LeastSquares(theta, rank, redundant, condition, rest, "minimum norm")
+    rest = totals.unexplained + np.square(U[:, rank:].T @ totals.Qty).sum(axis=0)
+    held = np.setdiff1d(np.arange(d), kept)
+    redundant: Array = held
+    if rank < len(kept):
+        least = max(tolerance, float(blurred.max(initial=0.0)))
+        later = redundant_columns(unit, least) or np.abs(Vt[rank:]).argmax(axis=1)
+        redundant = np.union1d(held, kept[np.asarray(later)])
+    return LeastSquares(
+        _spread(particular - null @ (null.T @ particular), kept, d),
+        rank,
+        tuple(redundant.tolist()),
+        tuple(held.tolist()),
+        float(singular[0] / singular[rank - 1]) if rank else 1.0,
+        rest,
+        Span(
+            _spread(scale[:, None] * Vt[:rank].T / singular[:rank], kept, d),
+            _spread(Vt[rank:].T, kept, d),
+            _inverse_lengths(_spread(scale, kept, d)),
+        ),
+        "minimum norm",
+    )
+
+
+def _spread(values: Array, kept: Array, d: int) -> Array:
+    """Rows of the columns that are kept, among rows of 0 for the others."""
+    out = np.zeros((d, *values.shape[1:]))
+    out[kept] = values
+    return out
 
 
 def redundant_columns(R: Array, tolerance: float) -> tuple[int, ...]:
@@ -169,16 +228,17 @@ def redundant_columns(R: Array, tolerance: float) -> tuple[int, ...]:
     return tuple(redundant)
 
 
-def _from_gram(gram: Array, totals: GramTotals) -> LeastSquares:
+def _from_gram(gram: Array, totals: GramTotals, noise: Array | float) -> LeastSquares:
     """A symmetric root of the scaled Gram matrix serves for R; half the digits are gone."""
-    scale = _inverse_lengths(np.sqrt(np.diag(gram)))
+    scale = _inverse_lengths(np.sqrt(np.maximum(np.diag(gram), 0.0)))
     values, V = np.linalg.eigh(scale[:, None] * gram * scale)
     root = np.sqrt(np.maximum(values, 0.0))
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=values > MACHINE * values.max())
     Qty = (inverse * (V.T @ (scale * totals.moment.T).T).T).T
     rest = np.maximum(totals.squares - np.square(Qty).sum(axis=0), 0.0)
     factor = LeastSquaresTotals((root * V).T / scale, Qty, rest, totals.weight)
-    return solve_minimum_norm(factor, tolerance=float(np.sqrt(len(gram) * MACHINE)))
+    tolerance = float(np.sqrt(len(gram) * MACHINE))
+    return solve_minimum_norm(factor, tolerance=tolerance, noise=noise)
 
 
 def _condition_of_gram(correlation: Array) -> float:

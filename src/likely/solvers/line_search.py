@@ -5,8 +5,8 @@
     strong Wolfe    Armijo, and |φ′(t)| ≤ c₂ |φ′(0)|
 
 Near the optimum the promised decrease is less than the rounding of f.  Both searches allow for
-that: a rise within ``rounding(f)`` passes for no rise.  The slope still tells the truth there,
-so the Wolfe search goes by it.
+that: a rise within the objective's ``rounding`` passes for no rise.  The slope still tells the
+truth there, so the Wolfe search goes by it.
 
 A Newton step s that Armijo accepts may still be too long, for values in a flat tail are low and
 curvature is gone there.  The next step s⁺ shows it: it would lead back past where s began, measured
@@ -28,7 +28,7 @@ from typing import Protocol, TypeVar, final
 import numpy as np
 
 from likely._typing import Array
-from likely.solvers.base import FirstOrderObjective, rounding
+from likely.solvers.base import FirstOrderObjective
 
 ARMIJO = 1e-4  # c₁: the part of the promised decrease that a step must deliver
 CURVATURE = 0.9  # c₂: the part of the slope that may be left
@@ -37,6 +37,7 @@ MOST_TRIALS = 40  # each is a pass over the data
 EDGE = 0.1  # an interpolated step keeps this part of the bracket from either end
 
 NO_LOWER_VALUE = "the line search found no lower value"
+NO_FURTHER_DIGITS = "rounding leaves no further digits"
 
 
 class HasValue(Protocol):
@@ -59,6 +60,7 @@ class Point:
     value: float
     gradient: Array
     slope: float  # φ′(t) = ∇f(θ + t d)ᵀd
+    slack: float = 0.0  # what rounding may change of φ(t)
 
 
 def along(
@@ -70,22 +72,29 @@ def along(
         there = theta + t * direction
         here = objective.first_order(there)
         slope = float(np.dot(here.gradient, direction))
-        return Point(t, there, here.value, here.gradient, slope)
+        slack = objective.rounding(here.value)
+        return Point(t, there, here.value, here.gradient, slope, slack)
 
     return at
 
 
 def armijo_trials(
-    at: Callable[[float], T], value: float, decrease: float, *, first: float = 1.0
+    at: Callable[[float], T],
+    value: float,
+    decrease: float,
+    *,
+    first: float = 1.0,
+    slack: float = 0.0,
 ) -> Iterator[T]:
     """The steps ``first``, ½ first, … that deliver enough decrease, each computed when needed.
 
-    ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.
+    ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.  ``slack`` is what
+    rounding may change of the value.
     """
     t = first
     while t >= first * SHORTEST_STEP:
         trial = at(t)
-        if trial.value <= value - ARMIJO * t * decrease + rounding(value):
+        if trial.value <= value - ARMIJO * t * decrease + slack:
             yield trial
         t /= 2
 
@@ -154,12 +163,12 @@ def _between(low: Point, high: Point) -> float:
 
 
 def _too_high(trial: Point, start: Point, share: float = ARMIJO) -> bool:
-    allowed = start.value + share * trial.t * start.slope + rounding(start.value)
+    allowed = start.value + share * trial.t * start.slope + start.slack
     return not trial.value <= allowed
 
 
 def _higher(trial: Point, low: Point) -> bool:
-    return trial.value >= low.value + 2 * rounding(low.value)
+    return trial.value >= low.value + 2 * low.slack
 
 
 def _lower_or_none(low: Point, start: Point) -> Point | None:

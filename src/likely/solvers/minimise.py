@@ -102,5 +102,5 @@ def _certified(objective: Any, state: S) -> S:
     """The state, with the gap that an objective with kinks vouches for."""
     if not isinstance(objective, Kinked):
         return state
-    gap = objective.gap(state.theta) / max(1.0, abs(state.value))
+    gap = objective.gap(state.theta) / objective.scale(state.value)
     return replace(state, gap=gap)

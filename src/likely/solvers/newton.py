@@ -3,9 +3,12 @@
     d = −H⁻¹g        θ ← θ + t d        t ∈ {1, ½, ¼, …}
 
 With the expected information for H, this is iteratively reweighted least squares.  The gap is half
-the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f, relative to max(1, |f|).
-The units of the columns do not matter, and columns that earlier ones explain are held where they
-start.
+the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f.  The units of the columns do
+not matter, and columns that earlier ones explain are held where they start.
+
+Where H is not positive definite, as between the valleys of a function that is not convex, it is
+damped: its eigenvalues are taken without their signs, and none too small.  Such a step descends,
+and no search ends on it.
 
 A step can lower f and still end in a flat tail, where curvature has all but vanished: the next step
 would lead back past where this one began, or a column is held that could move before.  Such a
@@ -26,17 +29,18 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from likely._typing import Array
-from likely.cholesky import LEAST_PIVOT, factorise
+from likely.cholesky import LEAST_PIVOT, ScaledCholesky, factorise
 from likely.solvers.base import (
     SecondOrder,
     SmoothObjective,
     Solver,
     State,
-    rounding,
     without_curvature,
 )
-from likely.solvers.line_search import NO_LOWER_VALUE, overshoots
+from likely.solvers.line_search import NO_FURTHER_DIGITS, NO_LOWER_VALUE, overshoots
 
+NOT_DEFINITE = "the Hessian is not positive definite"
+LEAST_CURVATURE = 1e-8  # relative, of a Hessian that is damped
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30
 FADED = 1e-6  # of the least pivot before the step; for the logit a move of 14 in η does it
@@ -47,7 +51,7 @@ FADED = 1e-6  # of the least pivot before the step; for the logit a move of 14 i
 class NewtonState(State):
     direction: Array  # d, from the current θ
     decrease: float  # gᵀH⁻¹g, promised by a whole step
-    hessian: Array  # H, at the current θ
+    hessian: Array  # H at the current θ, damped where it must be
     held: tuple[int, ...] = ()  # the columns that earlier ones explain
     least_pivot: float  # of the columns that are not held
 
@@ -66,28 +70,44 @@ class Newton(Solver[SmoothObjective, NewtonState]):
 
     def init(self, objective: SmoothObjective, theta: Array) -> NewtonState:
         here = objective.second_order(theta)
-        held: tuple[int, ...] = ()
-        least_pivot = 0.0
-        try:
-            factor = factorise(here.hessian, first=self.intercepts)
-            direction, held = -factor.solve(here.gradient), factor.held
-            decrease, least_pivot = -float(np.dot(here.gradient, direction)), factor.least_pivot
-            unexplained = _unexplained(here, direction, held)
-            stuck = "" if unexplained is None else without_curvature(unexplained)
-        except LinAlgError:
-            direction, decrease = -here.gradient, inf
-            stuck = "the Hessian is not positive definite"
+        found = self._factor(here)
+        if found is None:
+            return _lost(theta, here)
+        factor, hessian = found
+        direction = -factor.solve(here.gradient)
+        decrease = -float(np.dot(here.gradient, direction))
+        unexplained = _unexplained(here, direction, factor.held, objective.scale(here.value))
+        stuck = "" if unexplained is None else without_curvature(unexplained)
+        damped = hessian is not here.hessian
+        if damped and not decrease > 0:
+            stuck = NOT_DEFINITE
+        usable = not stuck and not damped and isfinite(here.value)
         return NewtonState(
             theta=theta,
             value=here.value,
-            gap=inf if stuck or not isfinite(here.value) else decrease / 2 / _size(here),
+            gap=decrease / 2 / objective.scale(here.value) if usable else inf,
             stuck=stuck,
             direction=direction,
             decrease=decrease,
-            hessian=here.hessian,
-            held=held,
-            least_pivot=least_pivot,
+            hessian=hessian,
+            held=factor.held,
+            least_pivot=factor.least_pivot,
         )
+
+    def _factor(self, here: SecondOrder) -> tuple[ScaledCholesky, Array] | None:
+        """The factor of H, or of H damped, with what it is of; None where H is not finite."""
+        if not np.isfinite(here.hessian).all() or not np.isfinite(here.gradient).all():
+            return None
+        try:
+            return factorise(here.hessian, first=self.intercepts), here.hessian
+        except LinAlgError:
+            values, vectors = np.linalg.eigh(here.hessian)
+            sizes = np.abs(values)
+            sizes = np.maximum(sizes, LEAST_CURVATURE * float(sizes.max()))
+            if not sizes.min() > 0:
+                return None
+            damped = np.dot(vectors * sizes, vectors.T)
+            return factorise(damped, hold=False), damped
 
     def step(self, objective: SmoothObjective, state: NewtonState) -> NewtonState:
         t, stuck = 1.0, NO_LOWER_VALUE
@@ -95,13 +115,27 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
             # only a whole step may hide in rounding: shorter ones would creep on for ever
-            slack = rounding(state.value) if t == 1.0 else 0.0
+            slack = objective.rounding(state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 if not trial.stuck and not _too_far(state, trial):
-                    return trial
+                    return _noted(state, trial, slack)
                 stuck = trial.stuck or stuck
             t /= 2
         return replace(state, stuck=stuck)
+
+
+def _lost(theta: Array, here: SecondOrder) -> NewtonState:
+    """Where nothing can be factorised."""
+    return NewtonState(
+        theta=theta,
+        value=here.value,
+        gap=inf,
+        stuck=NOT_DEFINITE,
+        direction=-here.gradient,
+        decrease=inf,
+        hessian=here.hessian,
+        least_pivot=0.0,
+    )
 
 
 def _too_far(state: NewtonState, trial: NewtonState) -> bool:
@@ -113,21 +147,27 @@ def _too_far(state: NewtonState, trial: NewtonState) -> bool:
     return overshoots(state.hessian, trial.theta - state.theta, trial.direction)
 
 
-def _size(here: SecondOrder) -> float:
-    return max(1.0, abs(here.value))
+def _noted(state: NewtonState, trial: NewtonState, slack: float) -> NewtonState:
+    """The trial, stuck where steps have become rounding: they no longer shorten."""
+    certified = isfinite(state.gap) and isfinite(trial.gap)
+    if certified and state.decrease <= slack and trial.decrease >= state.decrease > 0:
+        return replace(trial, stuck=NO_FURTHER_DIGITS)
+    return trial
 
 
-def _unexplained(here: SecondOrder, direction: Array, held: tuple[int, ...]) -> int | None:
+def _unexplained(
+    here: SecondOrder, direction: Array, held: tuple[int, ...], scale: float
+) -> int | None:
     """A held column with a gradient that the kept ones do not explain, if there is one.
 
     (g + Hd)_j is what a whole step leaves of it.  A column that earlier ones explain, be it to six
     digits, could lower f by (g + Hd)_j² / 2εH_jj at most, where ε, its pivot, is at most the least
-    that counts.  More than |f| cannot be gained, so a larger gradient tells that it is not
+    that counts.  More than ``scale`` cannot be gained, so a larger gradient tells that it is not
     explained: its curvature has vanished here.
     """
     if not held:
         return None
     columns = np.array(held)
     left = (here.gradient + np.dot(here.hessian, direction))[columns]
-    beyond = left**2 > LEAST_PIVOT * np.diag(here.hessian)[columns] * _size(here)
+    beyond = left**2 > LEAST_PIVOT * np.diag(here.hessian)[columns] * scale
     return int(columns[beyond][0]) if beyond.any() else None

@@ -7,7 +7,7 @@
 A step that would raise F is taken again without momentum, which starts again from there: the trace
 never rises.
 
-The gap is ‖G‖² / (2 m̂), relative to max(1, |F|): G = (z − x′)/t is the prox-gradient mapping, and
+The gap is ‖G‖² / (2 m̂): G = (z − x′)/t is the prox-gradient mapping, and
 m̂ the least curvature of f met along recent steps.  With the true least curvature m this bounds
 F(x′) − min F, because F(y) ≥ F(x′) + Gᵀ(y − z) + ½ m ‖y − z‖² for every y.
 
@@ -25,7 +25,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.solvers.base import FirstOrder, FirstOrderObjective, Solver, State, rounding
+from likely.solvers.base import FirstOrder, FirstOrderObjective, Solver, State
 from likely.solvers.gradient_descent import gap_by_curvature, least_curvature
 
 SHORTEST_STEP = 1e-40
@@ -79,7 +79,7 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
         return FISTAState(
             theta=theta,
             value=value,
-            gap=gap_by_curvature(mapping, value, ()),
+            gap=gap_by_curvature(mapping, (), objective.scale(value)),
             stuck="" if isfinite(value) else "the value at the start is not finite",
             point=theta,
             momentum=1.0,
@@ -93,7 +93,7 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
         if moved is not None and moved.value > state.value and state.momentum > 1.0:
             state = replace(state, point=state.theta, momentum=1.0, t=2 * state.t)
             moved = _proximal_step(objective, state.theta, state.t)
-        if moved is None or moved.value > state.value + rounding(state.value):
+        if moved is None or moved.value > state.value + objective.rounding(state.value):
             return replace(state, stuck="no step along the gradient found a lower value")
         curvatures = least_curvature(
             state.curvatures,
@@ -101,10 +101,11 @@ class FISTA(Solver[CompositeObjective, FISTAState]):
             moved.here.gradient - state.last_gradient,
         )
         point, momentum = _accelerated(state, moved.theta)
+        mapping = (state.point - moved.theta) / moved.t
         return FISTAState(
             theta=moved.theta,
             value=moved.value,
-            gap=gap_by_curvature((state.point - moved.theta) / moved.t, moved.value, curvatures),
+            gap=gap_by_curvature(mapping, curvatures, objective.scale(moved.value)),
             point=point,
             momentum=momentum,
             t=moved.t,
@@ -127,7 +128,7 @@ def _proximal_step(objective: CompositeObjective, z: Array, t: float) -> Move | 
         theta = objective.prox(z - t * here.gradient, t)
         step, smooth = theta - z, objective.value(theta)
         bound = here.value + float(np.dot(here.gradient, step)) + float(np.dot(step, step)) / 2 / t
-        if smooth <= bound + rounding(here.value):
+        if smooth <= bound + objective.rounding(here.value):
             return Move(theta, smooth + objective.penalty(theta), t, here)
         t /= 2
     return None

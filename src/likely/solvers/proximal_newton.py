@@ -10,7 +10,7 @@
 The free coefficients of step 3 are eliminated first, because an intercept next to columns far
 from 0 would take coordinate descent thousands of sweeps.
 
-The gap is the fall of F that the quadratic model promises, relative to max(1, |F|): with all λ = 0
+The gap is the fall of F that the quadratic model promises: with all λ = 0
 it is half the squared Newton decrement.  It is infinite while a coefficient that wants to move is
 outside W, and when coordinate descent did not end.
 
@@ -39,7 +39,7 @@ NEARLY_THERE = 1e-4  # a relative fall below which the set grows until it certif
 AT_REST = 1e-12  # a pull below this part of its terms is rounding
 SWEEPS = 100  # of coordinate descent, before the signs are taken as found
 ROUNDS = 50
-MODEL_TOL = 1e-18  # the last fall of the model in a sweep, relative to max(1, |F|)
+MODEL_TOL = 1e-18  # the last fall of the model in a sweep, in the unit of the objective
 JITTER = 1e-13  # relative to each diagonal entry: keeps dependent columns factorisable
 
 
@@ -70,7 +70,7 @@ class ProximalNewtonState(State):
     decrease: float  # −(gᵀd + change of the penalty), promised by a whole step
     columns: Array  # W
     hessian: Array  # of f, on W
-    fall: float  # of the model on W, relative to max(1, |F|)
+    fall: float  # of the model on W, in the unit of the objective
 
 
 class WorkingSetStep(NamedTuple):
@@ -103,6 +103,7 @@ class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
             lambda t: _evaluate(objective, state.theta + t * state.direction),
             state.value,
             state.decrease,
+            slack=objective.rounding(state.value),
         ):
             limit = max(SMALLEST_SET, 2 * int(np.count_nonzero(there.theta)), grown)
             trial = _complete(objective, there, limit=limit)
@@ -201,9 +202,10 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
         hessian = objective.hessian_on(here.theta, columns)
         flat = columns[(np.diag(hessian) == 0) & (np.abs(here.gradient[columns]) > UNDERFLOW)]
         try:
-            found = _direction(hessian, here, objective.l1[columns], columns)
+            tol = MODEL_TOL * objective.scale(here.value)
+            found = _direction(hessian, here, objective.l1[columns], columns, tol)
             direction[columns], decrease = found.d, found.decrease
-            fall = found.fall / max(1.0, abs(here.value))
+            fall = found.fall / objective.scale(here.value)
             gap = fall if whole and found.ended and not flat.size else inf
             stuck = without_curvature(int(flat[0])) if flat.size else ""
         except LinAlgError:
@@ -222,9 +224,10 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
     )
 
 
-def _direction(hessian: Array, here: _Evaluated, l1: Array, columns: Array) -> WorkingSetStep:
+def _direction(
+    hessian: Array, here: _Evaluated, l1: Array, columns: Array, tol: float
+) -> WorkingSetStep:
     theta, g = here.theta[columns], here.gradient[columns]
-    tol = MODEL_TOL * max(1.0, abs(here.value))
     target, ended = minimise_model(hessian, hessian @ theta - g, l1, theta, tol)
     if not np.isfinite(target).all():  # coordinate descent runs away where Q is indefinite
         raise LinAlgError("the model has no minimum")

@@ -23,7 +23,7 @@ import numpy as np
 class Progress(NamedTuple):
     """How far a search has come."""
 
-    gap: float  # relative: gap / max(1, |f|)
+    gap: float  # in the unit of the objective
     trace: Sequence[float]  # the objective, from the start to now
     seconds: float = 0.0
     last_step: tuple[Any, Any] | None = None  # θ before the last step, and after it

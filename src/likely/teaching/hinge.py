@@ -75,6 +75,9 @@ class KinkedObjective(FirstOrderObjective, SmoothObjective, Kinked):
 
     of: LinearObjective
 
+    def scale(self, value: float) -> float:
+        return self.of.scale(value)
+
     def value(self, theta: Array) -> float:
         return self.of.value(theta)
 
@@ -142,5 +145,5 @@ class Smoothing(Solver[KinkedObjective, SmoothingState]):
         return self._at(objective, theta, width)
 
     def _at(self, objective: KinkedObjective, theta: Array, width: float) -> SmoothingState:
-        gap = objective.gap(theta) / max(1.0, abs(value := objective.value(theta)))
+        gap = objective.gap(theta) / objective.scale(value := objective.value(theta))
         return SmoothingState(theta=theta, value=value, gap=gap, width=width)

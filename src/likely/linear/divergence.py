@@ -1,0 +1,287 @@
+"""Whether a maximum of the likelihood exists: what a search that diverges shows.
+
+A direction d leads to infinity if no example loses by it and some gain for ever:
+
+    y at the lower end of the means, or at the upper       s_i x_iᵀd ≥ 0, and > 0 for some i
+    y between them                                         x_iᵀd = 0
+
+where s_i is the side on which the predictor of example i would like to be: classes 1 and 0, counts
+of 0 under a log link.  A search shows it: along d curvature has faded from the start θ₀ to the end.
+
+    dᵀH(θ̂)d ≪ dᵀH(θ₀)d
+
+That may also be a very good fit.  A linear program over the examples decides; where they are too
+many, or the model has more than one predictor, the value far out along d does.
+
+    f(θ̂ + s d) ≤ f(θ̂), s large
+
+f is convex, so an f that has not risen far out rises nowhere on the way.
+
+References
+----------
+Albert & Anderson, On the existence of maximum likelihood estimates in logistic regression models,
+1984.  Correia, Guimarães & Zylkin, Verifying the existence of maximum likelihood estimates for
+generalized linear models, 2019.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh
+
+from likely._typing import Array
+from likely.additive import Additive
+from likely.cholesky import unit_diagonal
+from likely.compute.executor import Executor
+from likely.data.block import Block, Blocks
+from likely.likelihoods.base import Likelihood
+from likely.linear.separation import LEAST_MARGIN, solve_program
+from likely.objectives.penalised import Total
+
+SUSPECT = 0.05  # of the curvature at the start, in some direction
+FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
+MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
+FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
+RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
+MOST_NAMED = 5  # columns in a warning
+NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
+SHARE = 0.05  # of the strongest column: weaker ones are not named
+MOST_CELLS = 200_000  # of a linear program to begin with
+MOST_ADDED = 100  # rows of a block that one round adds to it
+ROUNDS = 30
+NO_LENGTH = 1e-12  # a squared length, relative to the largest
+JITTER = 1e-10  # of a unit diagonal: what both curvatures say nothing of has not faded
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sides(Additive):
+    """Rows with the side that each would like its predictor on."""
+
+    rows: Array  # (n, p)
+    side: Array  # (n,): −1, 0 or 1
+
+    def __add__(self, other: "Sides") -> "Sides":
+        return Sides(
+            np.concatenate([self.rows, other.rows]), np.concatenate([self.side, other.side])
+        )
+
+    def at(self, chosen: Array | slice) -> "Sides":
+        return Sides(self.rows[chosen], self.side[chosen])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SideTotals(Additive):
+    """What the linear program needs of all rows, and some of them to begin with."""
+
+    wish: Array  # Σ s_i x_i
+    bound: Array  # Σ x_i x_iᵀ of the rows that may not move
+    largest: Array  # |x_ij|, one per column
+    ends: tuple[float, float]  # the least and the largest s_i
+    some: Sides
+
+    def __add__(self, other: "SideTotals") -> "SideTotals":
+        return SideTotals(
+            self.wish + other.wish,
+            self.bound + other.bound,
+            np.maximum(self.largest, other.largest),
+            (min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1])),
+            self.some + other.some,
+        )
+
+
+def block_side_rows(likelihood: Likelihood, free: Array, block: Block) -> Sides:
+    """The examples that count, on the columns that no penalty holds."""
+    seen = Sides(
+        block.X.matmat(np.eye(block.X.n_features)[:, free]), sides(likelihood, block.target)
+    )
+    return seen if block.weight is None else seen.at(block.weight > 0)
+
+
+def block_sides(likelihood: Likelihood, free: Array, every: int, block: Block) -> SideTotals:
+    seen = block_side_rows(likelihood, free, block)
+    fixed = seen.rows[seen.side == 0]
+    return SideTotals(
+        np.dot(seen.side, seen.rows),
+        np.dot(fixed.T, fixed),
+        np.abs(seen.rows).max(axis=0, initial=0.0),
+        (float(seen.side.min(initial=1.0)), float(seen.side.max(initial=-1.0))),
+        seen.at(seen.side != 0).at(slice(None, None, every)),
+    )
+
+
+def block_losers(likelihood: Likelihood, free: Array, direction: Array, block: Block) -> Sides:
+    """The rows that lose most by a direction, and the one that gains most."""
+    seen = block_side_rows(likelihood, free, block)
+    gained = seen.side * np.dot(seen.rows, direction)
+    order = np.argsort(gained, kind="stable")
+    worst = order[: min(MOST_ADDED, int(np.sum(gained < -LEAST_MARGIN)))]
+    return seen.at(np.append(worst, order[-1:]))
+
+
+def sides(likelihood: Likelihood, y: Array) -> Array:
+    """Where an infinite predictor would suit y: the sign of it, or 0 where none would."""
+    ends = np.asarray(likelihood.response.means, dtype=float)
+    inside = np.clip(ends, *likelihood.link.means)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        eta = np.asarray(likelihood.link.link(inside), dtype=float)
+    wanted = np.where(np.isinf(eta) & np.isfinite(ends), np.sign(eta), 0.0)
+    return np.asarray(np.where(y == ends[0], wanted[0], np.where(y == ends[1], wanted[1], 0.0)))
+
+
+def may_diverge(hessian: Array, at_start: Array) -> bool:
+    """Whether curvature has faded in some direction from the start to the end."""
+    scale, unit = unit_diagonal(at_start)
+    jitter = JITTER * np.eye(len(unit))
+    try:
+        end = hessian / scale[:, None] / scale + jitter
+        least = eigh(end, unit + jitter, eigvals_only=True, subset_by_index=[0, 0])
+    except (LinAlgError, ValueError):
+        return True
+    return bool(least[0] < SUSPECT)
+
+
+def recession(
+    likelihood: Likelihood, free: Array, blocks: Blocks, executor: Executor
+) -> Array | None:
+    """A direction in which no example loses and some gain for ever, if there is one.
+
+    The linear program has some of the rows; those that its answer would have lose are added.
+    """
+    cells = (blocks.n_rows or MOST_CELLS) * int(free.sum())
+    term = partial(block_sides, likelihood, free, -(-cells // MOST_CELLS))
+    seen = executor.sum(term, blocks)
+    direction = np.zeros(free.size)
+    if seen.ends[0] == seen.ends[1] != 0 and np.ptp(seen.some.rows[:, -1]) == 0:
+        direction[np.flatnonzero(free)[-1]] = seen.ends[0]  # all y at one end: the intercept alone
+        return direction
+    scale = np.where(seen.largest > 0, seen.largest, 1.0)
+    basis = _null_space(seen.bound / scale[:, None] / scale)
+    if not basis.shape[1] or not seen.wish.any():
+        return None
+    wish = np.dot(seen.wish / scale, basis)
+    wish, some = wish / max(float(np.abs(wish).max()), 1e-300), seen.some
+    for _ in range(ROUNDS):
+        S = np.unique(some.side[:, None] * some.rows / scale, axis=0) @ basis
+        found = solve_program(-wish, -S, np.zeros(len(S)), [(-1.0, 1.0)] * S.shape[1])
+        direction[free] = np.dot(basis, found.x) / scale
+        met = executor.sum(partial(block_losers, likelihood, free, direction[free]), blocks)
+        gained = met.side * np.dot(met.rows, direction[free])
+        if not gained.max(initial=0.0) > LEAST_MARGIN:
+            return None
+        if gained.min() >= -LEAST_MARGIN:
+            return direction
+        some = some + met.at(gained < -LEAST_MARGIN)
+    return None
+
+
+def _null_space(gram: Array) -> Array:
+    """The directions that rows with this Gram matrix do not show."""
+    values, vectors = np.linalg.eigh(gram)
+    return np.asarray(vectors[:, values <= NO_LENGTH * max(float(values[-1]), 0.0)])
+
+
+class Divergence(NamedTuple):
+    """A direction along which the likelihood never falls."""
+
+    direction: Array
+    columns: tuple[int, ...]  # the entries that make it, the strongest first
+
+    @classmethod
+    def along(cls, direction: Array, at_start: Array) -> "Divergence":
+        return cls(direction, strongest(direction, at_start))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reach(Additive):
+    """How far the examples lie on their sides along some directions: the ends of s_i x_iᵀd."""
+
+    low: Array
+    high: Array
+
+    def __add__(self, other: "Reach") -> "Reach":
+        return Reach(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def block_reach(likelihood: Likelihood, directions: Array, block: Block) -> Reach:
+    """An example between the ends would lose either way: what it moves by counts against d."""
+    moved = block.X.matmat(directions)
+    if block.weight is not None:
+        moved = moved * (block.weight > 0)[:, None]
+    side = sides(likelihood, block.target)[:, None]
+    gained = np.where(side == 0, -np.abs(moved), side * moved)
+    return Reach(gained.min(axis=0, initial=0.0), gained.max(axis=0, initial=0.0))
+
+
+def block_side_totals(likelihood: Likelihood, block: Block) -> Total:
+    """Σx and Σsx of each column."""
+    counts = np.ones(block.n_rows) if block.weight is None else (block.weight > 0).astype(float)
+    side = counts * sides(likelihood, block.target)
+    return Total(block.X.rmatmat(np.column_stack([counts, side])))
+
+
+def deciding_columns(likelihood: Likelihood, blocks: Blocks, executor: Executor) -> Array:
+    """Columns whose rows are all on one side, as those of a rare category may be; a few of them.
+
+    Of cells of 0 and above Σx and |Σsx| are the same then; a second pass makes sure of it.
+    """
+    totals = np.asarray(executor.sum(partial(block_side_totals, likelihood), blocks).value)
+    total, on_side = totals.T
+    suspects = np.flatnonzero((total != 0) & (np.abs(on_side) == np.abs(total)))[:MOST_NAMED]
+    if not suspects.size:
+        return suspects
+    directions = np.zeros((blocks.n_features, suspects.size))
+    directions[suspects, np.arange(suspects.size)] = np.sign(on_side[suspects])
+    reach = executor.sum(partial(block_reach, likelihood, directions), blocks)
+    return suspects[(reach.low == 0) & (reach.high > 0)]
+
+
+def diverging(
+    value: Callable[[Array], float],
+    theta: Array,
+    direction: Array,
+    hessian: Array,
+    at_start: Array,
+    *,
+    per_row: float = 1.0,
+) -> Divergence | None:
+    """The direction to infinity, if there is one; costs two or three values where it is suspected.
+
+    ``per_row`` is the curvature in η that an example has at the start.  Where everything is
+    separated no step may be left to compute; θ itself leads on then.
+    """
+    for d, far in ((direction, FAR), (theta, 1.0)):
+        before = float(d @ at_start @ d)
+        if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
+            continue
+        columns = strongest(d, at_start)
+        # a fit that is very good ends with a tiny step: as far again as it has come is far
+        reach = max(far, abs(float(theta[columns[0]] / d[columns[0]])))
+        here = value(theta)
+        with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
+            there = value(theta + reach * d)
+        if there <= here + RISE * max(1.0, abs(here)):
+            return Divergence(d, columns)
+    return None
+
+
+def wholly_separated(
+    value: Callable[[Array], float], theta: Array, *, n_rows: int, n_columns: int
+) -> Divergence | None:
+    """Without a Hessian: twice θ fits far better where every row is on its side."""
+    here = value(theta)
+    if not theta.any() or not 0 <= here < NOTHING_LEFT * n_rows or value(2 * theta) > here / 2:
+        return None
+    order = np.argsort(-np.abs(theta[:n_columns]), kind="stable")
+    return Divergence(theta, tuple(int(j) for j in order[:MOST_NAMED]))
+
+
+def strongest(direction: Array, at_start: Array) -> tuple[int, ...]:
+    strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
+    order = np.argsort(-strength, kind="stable")
+    return tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])

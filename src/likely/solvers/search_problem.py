@@ -1,0 +1,131 @@
+"""What the choice of a solver asks about an objective, and what a search answers.
+
+A model builds one ``SearchProblem``; every solver of ``SOLVERS`` can then be run on it.
+"""
+
+from abc import ABC, abstractmethod
+from math import inf
+from typing import Any, NamedTuple
+
+from likely._typing import Array
+from likely.solvers.minimise import Solution
+from likely.solvers.preconditioners import Preconditioner
+
+MOST_FOR_NEWTON = 2000  # parameters: a factorisation of that size costs as much as a pass
+MOST_OF_SEVERAL = 1500  # parameters of several predictors
+ALWAYS_NEWTON = 200  # parameters of several predictors
+WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done before
+ALWAYS_PAIRS = 20  # predictors
+WORK_OF_PAIRS = 2e7  # rows times pairs of predictors: beyond, L-BFGS is done before
+MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
+
+
+class Found(NamedTuple):
+    """Where a search ended, in the units of the objective."""
+
+    theta: Array
+    solution: Solution
+    hessian: Array | None  # of the smooth part there, if the solver knows it
+    held: tuple[int, ...] = ()  # columns that earlier ones explain
+    direction: Array | None = None  # the next Newton step, if the solver knows it
+
+
+class Shape(NamedTuple):
+    """What the rules of "auto" ask about an objective."""
+
+    n_parameters: int
+    n_rows: float = inf
+    n_predictors: int = 1  # with parameters of their own, as the classes of softmax regression
+    rough: bool = False  # whether the penalty is not smooth
+    corners: bool = False  # whether it has corners at 0, as l1 has
+    has_columns: bool = False  # whether columns of numbers are in memory
+    has_dual: bool = False  # whether it is logistic regression with one ridge on sparse rows
+
+    @property
+    def hessian_is_affordable(self) -> bool:
+        """Of several predictors it has a block for each two, and costs more than a gradient."""
+        n, k = self.n_parameters, self.n_predictors
+        if k == 1:
+            return n <= MOST_FOR_NEWTON
+        if k > ALWAYS_PAIRS and self.n_rows * k**2 > WORK_OF_PAIRS:
+            return False
+        return n <= ALWAYS_NEWTON or (n <= MOST_OF_SEVERAL and self.n_rows * n**2 <= WORK_OF_NEWTON)
+
+    @property
+    def has_working_sets(self) -> bool:
+        """Whether proximal Newton can hold a Hessian on the columns that matter."""
+        return self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
+
+
+class SearchProblem(ABC):
+    """An objective with what the choice of a solver asks about it.
+
+    ``columns`` and ``dual`` open the data beyond totals (decision 7); a problem that cannot
+    raises ``UnsupportedAccess`` there, and its shape says so.
+    """
+
+    @property
+    @abstractmethod
+    def objective(self) -> Any:
+        """f on all rows, as ``PenalisedSum`` has it."""
+
+    @property
+    @abstractmethod
+    def on_start_rows(self) -> Any:
+        """f on the rows to start from, with the penalty that is their share."""
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The share of the rows to start from; 1 where a search starts on all."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape: ...
+
+    @property
+    @abstractmethod
+    def nat(self) -> float:
+        """One nat, weights having mean 1, in the unit of the objective."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> float:
+        """How many rows there are, or about how many."""
+
+    @property
+    @abstractmethod
+    def intercepts(self) -> int:
+        """How many of the last parameters are held last, being intercepts."""
+
+    @abstractmethod
+    def columns(self) -> Any:
+        """The column door: the objective on data in memory, column by column."""
+
+    @abstractmethod
+    def dual(self) -> Any:
+        """The row door: logistic regression with one ridge, on rows in memory."""
+
+    @abstractmethod
+    def from_data(self, theta: Array) -> Array:
+        """Parameters of the objective from those of the data as they are."""
+
+    @abstractmethod
+    def to_data(self, theta: Array) -> Array: ...
+
+    @abstractmethod
+    def count_passes(self, passes: float) -> None:
+        """Passes of a solver that reads the data itself."""
+
+    @abstractmethod
+    def near(self, start: Array) -> Array:
+        """A better start for a solver that sees only gradients; ``start`` where there is none."""
+
+    @abstractmethod
+    def units(self, theta: Array) -> Preconditioner | None:
+        """Units in which the Hessian near θ is about the identity."""
+
+    @property
+    @abstractmethod
+    def steps_between_units(self) -> int | None:
+        """After how many steps the units are measured again; None is never."""
