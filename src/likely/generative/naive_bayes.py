@@ -211,8 +211,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
-        ``classes`` names all classes that will ever come, in the first call.  New categories
-        may appear at any time.
+        ``classes``, in the first call, names all classes that will come; categories may be new.
         """
         refuse_partial(self.unlabelled, self.calibrate, self.discretize)
         advice = "Call fit, which streams it, or pass its batches one by one."
