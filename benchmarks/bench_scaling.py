@@ -15,7 +15,7 @@ from benchmarks.objectives import Array, GaussianMix
 from benchmarks.problems import Clustered, Labelled, categorical_classes, clusters, gaussian_classes
 from benchmarks.report import Report, Row
 from benchmarks.workbench import Timed, Work, best_of
-from likely.compute.threads import usable_cores
+from likely.compute.executor import usable_cores
 
 ROWS, FEATURES, CLASSES = 2_000_000, 50, 2
 ITERATIONS = 5

@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from likely import __version__
-from likely.compute.threads import usable_cores
+from likely.compute.executor import usable_cores
 
 PACKAGES = (
     "numpy",

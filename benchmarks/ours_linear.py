@@ -45,13 +45,17 @@ def binary(problem: Binary, tolerance: float, *, covariance: str | None = None) 
 
 @without_warnings
 def softmax(problem: Classes, tolerance: float) -> Fit:
-    model = likely.SoftmaxRegression(l2=problem.l2, tol=tolerance).fit(problem.X, problem.y)
+    model = likely.SoftmaxRegression(l2=problem.l2, standard_errors=None, tol=tolerance).fit(
+        problem.X, problem.y
+    )
     return Fit(lambda: Linear(model.coef_, model.intercept_), passes(model))
 
 
 @without_warnings
 def ordinal(problem: Ordered, tolerance: float) -> Fit:
-    model = likely.OrdinalRegression(l2=0.0, tol=tolerance).fit(problem.X, problem.y)
+    model = likely.OrdinalRegression(l2=0.0, standard_errors=None, tol=tolerance).fit(
+        problem.X, problem.y
+    )
     return Fit(lambda: _cumulative(model), passes(model))
 
 

@@ -1,4 +1,4 @@
-"""Scores as probabilities: three calibrations of a classifier that is too sure of itself."""
+"""Scores as probabilities: three calibrations of an overconfident classifier."""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
@@ -10,7 +10,7 @@ split = train_test_split(*load_breast_cancer(return_X_y=True), test_size=0.5, ra
 X, held, y, held_y = split
 bayes = lk.NaiveBayes()
 models = {
-    "as it is": bayes,
+    "not calibrated": bayes,
     "Platt": lk.PlattScaling(bayes),
     "temperature": lk.TemperatureScaling(bayes),
     "isotonic": lk.IsotonicScaling(bayes),

@@ -1,4 +1,4 @@
-"""A Gaussian mixture: how many groups there are, and how sure each assignment is."""
+"""A Gaussian mixture: the number of components, and the probability of each assignment."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Claim frequencies: Poisson counts with exposure and categories, and errors one can believe."""
+"""Claim frequencies: Poisson counts with exposure and categories, clustered errors."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import likely as lk
 
 rng = np.random.default_rng(0)
 n, n_fleets = 20_000, 300
-fleets = pd.DataFrame(  # policies of one fleet share its region, its power and its luck
+fleets = pd.DataFrame(  # policies of one fleet share its region, its power and a random effect
     {
         "region": rng.choice(["city", "coast", "country"], n_fleets, p=[0.5, 0.2, 0.3]),
         "power": rng.choice(["low", "high"], n_fleets),
@@ -30,14 +30,14 @@ print(model.summary())
 
 plain = lk.GLM("poisson").fit(X, y, exposure=years)
 wider = model.inference_.standard_errors / plain.inference_.standard_errors
-print("errors by cluster, over those of independent rows:")
+print("ratio of clustered to ordinary standard errors:")
 print(dict(zip(model.terms_, wider.round(1).tolist(), strict=False)))
 
 without = lk.GLM("poisson").fit(table[["age", "region"]], y, exposure=years)
 test = lk.likelihood_ratio_test(without, plain)
-print("does power matter, if rows were independent?", test)
-print("and as they are?", model.wald_test("power[low]"))
+print("test of power, if rows are treated as independent:", test)
+print("test of power, with clustered standard errors:", model.wald_test("power[low]"))
 
 new = pd.DataFrame({"age": [20.0, 60.0], "region": ["city", "country"], "power": ["low", "low"]})
-print("claims per year, with the interval of the mean:")
+print("claims per year, with the interval for the mean:")
 print(np.column_stack([model.predict(new), model.predict_interval(new)]).round(3))

@@ -1,4 +1,4 @@
-"""A CSV file that need not fit into memory: read in chunks, in the fit and in prediction."""
+"""A CSV file that may be larger than memory: read in chunks, for the fit and the prediction."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import likely as lk
 
-N_ROWS = 50_000  # as many as you like; memory stays the same
+N_ROWS = 50_000  # may be any number; memory use stays the same
 
 
 def write_rows(path: Path) -> None:
@@ -30,8 +30,8 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{int(model.class_count_.sum()):,} rows, classes {', '.join(model.classes_)}")
 
     right = 0
-    for batch in lk.read(path):  # Arrow batches of some thousand rows
+    for batch in lk.read(path):  # Arrow batches of a few thousand rows
         rows = pa.Table.from_batches([batch])
         predicted = model.predict(rows.select(["length", "colour"]))
         right += int((predicted == rows.column("kind").to_numpy()).sum())
-    print(f"accuracy on the rows it was fitted on: {right / N_ROWS:.3f}")
+    print(f"accuracy on the training rows: {right / N_ROWS:.3f}")

@@ -18,7 +18,7 @@ table = pa.table(
 )
 label = np.where(ill, "ill", "well")
 
-# Types choose the event models; only the counts need a word.
+# The types of the columns determine the event models; only the counts must be declared.
 model = lk.NaiveBayes(event={"visits": "poisson"}).fit(table[:800], label[:800])
 
 probability = model.predict_proba(table[800:])
@@ -28,5 +28,5 @@ share = model.class_count_ / model.class_count_.sum()
 constant = -(truth @ np.log(share)).mean()
 print(f"log loss {log_loss:.3f}, baseline {constant:.3f}, on 200 held-out rows")
 
-# Each column's part of the log-odds; the parts add up.
+# The contribution of each column to the log-odds; the contributions add up.
 print(model.explain(table[800:801], against="well"))

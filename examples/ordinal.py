@@ -1,4 +1,4 @@
-"""Grades have an order: one predictor and four thresholds, against models of more freedom."""
+"""Ordered grades: one predictor and four thresholds, compared with more flexible models."""
 
 import numpy as np
 import pandas as pd
@@ -37,5 +37,5 @@ student = pd.DataFrame({"hours": [4.0, 12.0], "attended": [0.5, 0.9], "course": 
 print(
     "grades:", ordinal.predict(student), "expected ranks:", ordinal.expected_rank(student).round(2)
 )
-print("P(above each grade but the last):")
+print("P(above each grade except the last):")
 print(ordinal.survival(student).round(2))

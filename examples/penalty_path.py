@@ -1,4 +1,4 @@
-"""The lasso along its penalties: how strong, by cross-validation, and which columns stay."""
+"""The lasso for a sequence of penalties: choice by cross-validation, and the columns kept."""
 
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -8,7 +8,7 @@ import likely as lk
 data, y = load_diabetes(return_X_y=True, as_frame=True)
 rng = np.random.default_rng(0)
 noise = {f"noise {j}": rng.normal(scale=0.05, size=len(data)) for j in range(20)}
-X = data.assign(**noise)  # ten measurements, and twenty columns that say nothing
+X = data.assign(**noise)  # ten measurements, and twenty uninformative columns
 
 path = lk.PenaltyPath(lk.LinearRegression(), n_penalties=60).fit(X, y)
 print("     l1   columns   held-out squared error")

@@ -1,4 +1,4 @@
-"""Linear and logistic regression by one update; climbing a likelihood and descending an error."""
+"""Linear and logistic regression by one update; maximising a likelihood, minimising a loss."""
 
 import numpy as np
 
@@ -33,4 +33,4 @@ for search, objective, seen in [
 ]:
     search(FixedStep(0.005), objective, np.zeros(2), tol=0.0, max_iter=50, watch=seen.append)
 same = all(np.array_equal(a.theta, b.theta) for a, b in zip(up, down, strict=True))
-print(f"{len(up) - 1} steps up and {len(down) - 1} steps down, bit for bit the same: {same}")
+print(f"{len(up) - 1} steps up and {len(down) - 1} steps down, exactly the same: {same}")

@@ -1,4 +1,4 @@
-"""From a table with gaps to one honest number: look, seal, compare, tune, evaluate once."""
+"""From a table with missing cells to one test score: look, seal, compare, tune, evaluate."""
 
 from tempfile import TemporaryDirectory
 
@@ -19,7 +19,7 @@ churn = pd.DataFrame(
 )
 log_odds = 0.5 * churn["calls"] - 0.06 * churn["months"] - (churn["plan"] == "family")
 churn["churned"] = np.where(rng.random(n) < 1 / (1 + np.exp(-log_odds)), "yes", "no")
-churn.loc[rng.random(n) < 0.15, "months"] = np.nan  # some cells were lost
+churn.loc[rng.random(n) < 0.15, "months"] = np.nan  # some cells are missing
 
 for finding in lk.look(churn, "churned").findings:  # before anything is trained
     print(finding)
@@ -28,13 +28,13 @@ with TemporaryDirectory() as folder:
     sealed = lk.seal(churn.drop(columns="customer"), "churned", name="churn", folder=folder)
     print(f"\n{sealed}\n")
 
-    found = lk.compare(sealed)  # cross-validation on the training rows; the seal stays shut
+    found = lk.compare(sealed)  # cross-validation on the training rows only
     print(found, "\n")
 
     study = lk.tune(sealed, model=found.best.name, trials=8, nested=3)
     print(f"settings {study.best_parameters_}: log loss {study.best_score_:.3f},")
-    print(f"of the whole search on rows that took no part in it {study.nested_score_:.3f}\n")
+    print(f"nested cross-validation estimate {study.nested_score_:.3f}\n")
 
     print(sealed.final(study))
-    print(f"{sealed.looks} of {sealed.budget} evaluations used")
+    print(f"{sealed.evaluations} of {sealed.budget} evaluations used")
     print(f"the ledger is sound: {sealed.verify().sound}")

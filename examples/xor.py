@@ -1,4 +1,4 @@
-"""XOR: a proof that no line separates it, and two feature maps after which one does."""
+"""XOR: a proof that no line separates the classes, and two feature maps that help."""
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
@@ -13,10 +13,10 @@ certificate = lk.separability(X, y)
 print(certificate)
 print("verified:", certificate.verify(X, y))
 
-# The best a line can do: say ½ of everything, at ln 2 nats an example.
+# The best linear model predicts ½ everywhere, with a loss of ln 2 nats per example.
 model = lk.LogisticRegression(l2=0.0).fit(X, y)
 nats = -np.log(model.predict_proba(X)[range(4), y]).mean()
-print(f"logistic regression: weights {model.coef_[0].round(6)}, {nats:.6f} nats each")
+print(f"logistic regression: weights {model.coef_[0].round(6)}, {nats:.6f} nats per example")
 
 distances = lk.BasisFunctions("distance", centres=[[0, 0], [1, 1]])
 maps = {
@@ -28,4 +28,4 @@ for name, features in maps.items():
     print(f"\n{name}:")
     print(lk.separability(features.fit_transform(X), y))
     model = make_pipeline(features, lk.LogisticRegression(l2=0.01)).fit(X, y)
-    print("logistic regression says", model.predict_proba(X)[:, 1].round(3).tolist())
+    print("logistic regression predicts", model.predict_proba(X)[:, 1].round(3).tolist())

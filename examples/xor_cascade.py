@@ -1,4 +1,4 @@
-"""XOR by a cascade of logistic units: given, trained one by one, and trained together."""
+"""XOR by a cascade of logistic units: given weights, trained one by one, and jointly."""
 
 import numpy as np
 
@@ -16,22 +16,22 @@ def show(name: str, cascade: Cascade) -> None:
 
 
 def unit(features: np.ndarray, target: list[int]) -> np.ndarray:
-    """A logistic regression of its own, (coef, intercept)."""
+    """The coefficients and the intercept of a separate logistic regression."""
     model = lk.LogisticRegression(l2=1e-3).fit(features, target)
     return np.append(model.coef_[0], model.intercept_)
 
 
 show("given", Cascade([[20, 20], [-20, -20]], [-10, 30], coef=[20, 20], intercept=-30))
 
-# One unit learns "or", one "not both"; the last learns XOR from what they say.
+# One unit learns "or", one "not both"; the last unit learns XOR from their outputs.
 either, not_both = unit(X, [0, 1, 1, 1]), unit(X, [1, 1, 1, 0])
 first = np.array([either, not_both])
 hidden = Cascade(first[:, :2], first[:, 2], coef=np.zeros(2), intercept=0.0).hidden(X)
 last = unit(hidden, y.tolist())
 show("one by one", Cascade(first[:, :2], first[:, 2], coef=last[:2], intercept=last[2]))
 
-# Together the units get no targets of their own, and some starts end in poor solutions.
+# Trained jointly, the hidden units have no targets of their own, and some end in poor optima.
 fits = [Cascade.fit_jointly(X, y, seed=seed) for seed in range(10)]
 losses = [fit.nll(X, y) for fit in fits]
-print("together, ten starts:", np.round(losses, 2).tolist())
+print("trained jointly, ten starts:", np.round(losses, 2).tolist())
 show("the best of them", fits[int(np.argmin(losses))])

@@ -67,7 +67,7 @@ def test_files_that_are_not_what_their_names_say(table, tmp_path):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("size,label\n")
     for name, message in {
-        "a.parquet": r"no whole Parquet file.*format='csv'",
+        "a.parquet": r"not a complete Parquet file.*format='csv'",
         "b.csv": r"is a Parquet file.*format='parquet'",
         "c.jsonl": r"line 1: the line is no JSON",
         "empty.csv": r"the file is empty",

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from likely.formatting import (
+    all_listed,
     capitalised,
     cell,
     count,
@@ -212,3 +213,22 @@ def test_an_html_table_escapes_its_cells():
     assert drawn.count("<tr") == 2
     assert drawn.startswith("<div")
     assert "<thead" not in html_table((), [["a", "b"]])
+
+
+def test_a_share_is_written_as_none_or_all_only_where_it_is():
+    shares = (0.0, 1e-9, 0.0005, 0.9994, 0.9995, 1 - 1e-12, 1.0)
+    assert [percent(share) for share in shares] == [
+        "0.0 %", "under 0.1 %", "0.1 %", "99.9 %", "over 99.9 %", "over 99.9 %", "100.0 %"
+    ]  # fmt: skip
+
+
+def test_a_table_without_a_head_is_aligned_all_the_same():
+    assert text_table((), [("a", "1.5"), ("long", "12")], indent=0) == ["a      1.5", "long  12"]
+    assert text_table((), []) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "text"), [([], ""), ([1], "1"), (["a", "b"], "a and b"), ("abc", "a, b and c")]
+)
+def test_a_whole_list_has_a_word_before_its_last_name(names, text):
+    assert all_listed(names) == text

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from likely.moments import Moments
+from likely.intervals import Moments
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50, 150])

@@ -24,7 +24,7 @@ from likely.spaces import (
     Space,
     space_from,
 )
-from likely.workbench.held_out import with_settings
+from likely.workbench.cross_validation import with_settings
 from likely.workbench.models import BASELINE, MODELS, space_of
 from likely.workbench.predictions import predict_for
 from likely.workbench.search.study import tune
@@ -155,7 +155,7 @@ def test_settings_outside_the_space_have_no_place() -> None:
         (lambda: Real(2.0, 1.0), "expected finite numbers with low ≤ high"),
         (lambda: Real(0.0, float("inf")), "expected finite numbers"),
         (lambda: Integer(0, 9, log=True), "expected finite numbers with 0 < low"),
-        (lambda: Real(1.0, 2.0, zero=1.0), "no share of the draws"),
+        (lambda: Real(1.0, 2.0, zero=1.0), "not a share of the draws"),
         (lambda: Choice(()), "no values"),
         (lambda: Space({"d": Conditional(Real(0, 1), "k", ("p",))}), "Declare 'k' first"),
         (lambda: Space({"a": Real(0, 1)}).grid(0), "give 1 or more"),
@@ -251,7 +251,7 @@ def test_one_declared_space_drives_the_three_searches_of_a_model(search: str) ->
 
 
 def test_a_model_without_settings_says_so_and_a_stranger_is_named() -> None:
-    with pytest.raises(InvalidInput, match="constant has no usual space of settings"):
+    with pytest.raises(InvalidInput, match="constant has no default search space"):
         space_of(BASELINE)
     with pytest.raises(UnknownName, match="Did you mean 'logistic'"):
         space_of("logistc")

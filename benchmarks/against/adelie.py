@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.linear_problems import LassoPath
 from benchmarks.race import Fit, needs
 from benchmarks.workbench import without_warnings
-from likely.compute.threads import usable_cores
+from likely.compute.executor import usable_cores
 
 ADVICE = "its wheel asks for NumPy 1: `pip install --no-deps adelie` and `pip install ipython`"
 

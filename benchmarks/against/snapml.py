@@ -6,7 +6,7 @@ from benchmarks.linear_problems import Binary
 from benchmarks.objectives import Linear
 from benchmarks.race import Fit, needs
 from benchmarks.workbench import without_warnings
-from likely.compute.threads import usable_cores
+from likely.compute.executor import usable_cores
 
 MANY = 10_000  # iterations: the tolerance stops the fit
 SEED = 0

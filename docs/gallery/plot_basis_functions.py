@@ -1,9 +1,9 @@
 """
-Basis functions, and what a straight line makes of them
-=======================================================
+Basis functions, and linear regression on them
+==============================================
 
-Above: functions of one column, of four kinds, each drawn to its maximum; centres and knots are
-quantiles.  Below: least squares on them, which is a line in the functions and a curve in x.
+Above: four kinds of functions of one column, each scaled to a maximum of 1; centres and knots
+are quantiles. Below: the least-squares fit, which is linear in the functions and a curve in x.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,11 @@
 Naive Bayes, calibrated by a temperature
 ========================================
 
-Thirty measurements of a cell nucleus repeat one another; naive Bayes multiplies them as if
-they did not, and is far too sure.  ``calibrate="temperature"`` divides the log-odds by one
-number, chosen on out-of-fold scores.  Here every row is scored by a model that has not seen
-it; bars are 90 % intervals, and bins with fewer than five rows are left out.
+Thirty measurements of a cell nucleus are strongly correlated. Naive Bayes multiplies their
+likelihoods as if they were independent, and is very overconfident.  ``calibrate="temperature"``
+divides the log-odds by one number, chosen on out-of-fold scores.  Here every row is scored by a
+model that was fitted without it; bars are 90 % intervals, and bins with fewer than five rows are
+left out.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,7 @@ X, y = load_breast_cancer(return_X_y=True)
 edges = np.array([0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0])
 
 figure, axis = plt.subplots(figsize=(6, 5), layout="constrained")
-axis.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, label="honest")
+axis.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, label="perfect calibration")
 for calibrate, name in [(None, "naive Bayes"), ("temperature", 'calibrate="temperature"')]:
     model = lk.NaiveBayes(calibrate=calibrate)
     said = cross_val_predict(model, X, y, cv=10, method="predict_proba")
@@ -37,8 +38,8 @@ for calibrate, name in [(None, "naive Bayes"), ("temperature", 'calibrate="tempe
     bars = np.maximum(0, [share - low, high - share])
     label = f"{name}: log loss {log_loss(y, said):.2f}"
     axis.errorbar(total / rows, share, bars, fmt="o-", capsize=3, label=label)
-axis.set_xlabel("p(benign), as the model says")
-axis.set_ylabel("share that is benign")
+axis.set_xlabel("predicted p(benign)")
+axis.set_ylabel("observed share of benign")
 axis.legend(loc="lower right")
 
 plt.show()

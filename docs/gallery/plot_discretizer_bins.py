@@ -1,9 +1,9 @@
 """
-Three ways to cut a column
-==========================
+Three ways to cut a column into bins
+====================================
 
-Petal length of the irises, cut into bins of equal width, of equal frequency, and where
-a cut says most about the species (entropy, stopped by the MDL rule).
+Petal length in the iris data, cut into bins of equal width, into bins of equal frequency, and at
+the cuts that are most informative about the species (entropy, stopped by the MDL rule).
 """
 
 import matplotlib.pyplot as plt

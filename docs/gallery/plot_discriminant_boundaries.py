@@ -2,8 +2,8 @@
 Boundaries of discriminant analysis
 ===================================
 
-Three Gaussian classes.  One covariance for all makes the boundaries straight; one
-covariance for each bends them into conics.
+Three Gaussian classes. With one covariance for all classes the boundaries are straight lines;
+with one covariance per class they are conics.
 """
 
 import matplotlib.pyplot as plt

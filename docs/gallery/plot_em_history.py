@@ -1,9 +1,10 @@
 """
-EM climbs, and some starts are on lower slopes
-==============================================
+EM from several starts
+======================
 
-The penalised log-likelihood of eight random starts of a mixture of six Gaussians, step by
-step: no trace ever falls, and the best goes on to the end.
+The penalised log-likelihood of eight random starts of a mixture of six Gaussians, step by step.
+It never decreases. Some starts approach a worse optimum; only the best one is continued to
+convergence.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-Three cuts, four grades
-=======================
+Four ordered grades from three binary classifiers
+=================================================
 
-Frank and Hall's reduction on ordered grades of one column.  Above: P(grade > j | x) by one binary
-classifier for each cut.  Below: their differences, the probabilities of the grades.  Logistic
-regressions do not cross here, though nothing keeps them from it; trees cross in several places
-(grey), and the differences that would be negative are set to 0.
+Frank and Hall's reduction for ordered grades, with one column. Above: P(grade > j | x),
+estimated by one binary classifier for each j. Below: their differences, the probabilities of the
+grades. The logistic regressions do not cross here, although nothing prevents it. The trees cross
+in several places (grey), and the differences that would be negative are set to 0.
 """
 
 import matplotlib.pyplot as plt

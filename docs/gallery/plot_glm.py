@@ -1,11 +1,11 @@
 """
-Counts per year of exposure, and the link between mean and predictor
-====================================================================
+Counts with exposure, and the link between mean and predictor
+=============================================================
 
-Left, claims of policies that were observed for a month up to two years.  The rate falls with the
-driver's age; a Poisson model with ``exposure`` finds it with its interval, whatever the length of
-observation.  Dots are claims per year in bands of age.  Right, the links of the unit interval: how
-the probability follows the predictor.
+Left: claims of policies that were observed for one month to two years. The rate decreases with
+the age of the driver. A Poisson model with ``exposure`` estimates the rate and its interval from
+policies observed for different times. Dots are claims per year in bands of age. Right: the links
+for probabilities, which map the linear predictor to the unit interval.
 """
 
 from itertools import pairwise
@@ -47,7 +47,7 @@ eta = np.linspace(-4, 4, 400)
 for name in ("logit", "probit", "cloglog", "loglog", "cauchit"):
     right.plot(eta, LINKS[name].inverse(eta), label=name)
 right.axhline(0.5, color="grey", linewidth=0.5)
-right.set(xlabel="η = b + xᵀβ", ylabel="μ", title="means of a yes or no")
+right.set(xlabel="η = b + xᵀβ", ylabel="μ", title="mean of a binary response")
 right.legend(frameon=False)
 
 plt.show()

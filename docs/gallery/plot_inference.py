@@ -1,11 +1,12 @@
 """
-Which errors to believe
-=======================
+Standard errors for rows in groups
+==================================
 
-Rows of one group that share their luck.  Left, one data set: 95% intervals of three covariances; x
-varies within groups and z from group to group, both have the coefficient ½.  Right, a hundred
-such data sets: how often the interval holds the truth.  Where rows of a group are not independent,
-only the clustered errors keep their word on z.
+The rows of a group share a random effect. Left: 95% intervals by three covariances, for one data
+set; x varies within groups and z only between groups, and both have the coefficient ½. Right:
+the share of intervals that cover the true value, in a hundred such data sets. Because the rows
+of a group are not independent, only the clustered standard errors have the nominal coverage for
+z.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ TRUTH = np.array([0.5, 0.5])
 
 
 def draw(rng, n_groups=80, n_each=6):
-    """Counts with a luck that the rows of a group share."""
+    """Counts with a random effect that the rows of a group share."""
     groups = np.repeat(np.arange(n_groups), n_each)
     X = np.column_stack(
         [rng.uniform(-1.7, 1.7, groups.size), rng.uniform(-1.7, 1.7, n_groups)[groups]]
@@ -51,7 +52,7 @@ left.axvline(0.5, color="grey", linestyle=":")
 left.set(yticks=[1, 0], yticklabels=["x", "z"], xlabel="coefficient", ylim=(-0.45, 1.6))
 left.legend(ncols=3, loc="upper center", frameon=False)
 right.axvline(0.95, color="grey", linestyle=":")
-right.set(yticks=[1, 0], yticklabels=["x", "z"], xlabel="share of intervals that hold the truth")
+right.set(yticks=[1, 0], yticklabels=["x", "z"], xlabel="coverage of the intervals")
 right.set(xlim=(0, 1), ylim=(-0.45, 1.6))
 
 plt.show()

@@ -3,9 +3,10 @@ More rows, or a stronger penalty?
 =================================
 
 Thirty measurements of 569 cell nuclei, benign or not; bands are 95 % intervals of the mean over
-five folds.  Left: the two curves of naive Bayes have met, so more rows will not help it, but
-another model does.  Right: the penalty of logistic regression.  With too little the training rows
-are learned by heart, with too much nothing is learned; the best lies between.
+five folds.  Left: the training and validation curves of naive Bayes have converged, so more rows
+will not improve it, but another model does. Right: the penalty of logistic regression. With too
+small a penalty the model overfits, with too large a penalty it underfits; the best value lies in
+between.
 """
 
 import matplotlib.pyplot as plt
@@ -36,10 +37,10 @@ left.set_xscale("log")
 right.set_xscale("log")
 for colour, (name, curve) in zip(("C0", "C1"), curves.items(), strict=True):
     draw(left, curve, colour, name)
-left.plot([], [], "--", color="0.4", linewidth=1, label="on the rows learned from")
+left.plot([], [], "--", color="0.4", linewidth=1, label="on the training rows")
 left.set_xticks(ticks := [25, 50, 100, 200, 400], [str(tick) for tick in ticks])
 left.minorticks_off()
-left.set_xlabel("rows learned from")
+left.set_xlabel("number of training rows")
 left.set_ylabel("log loss")
 left.legend()
 draw(right, by_penalty, "C0")

@@ -1,11 +1,11 @@
 """
-A line, how well it is known, and what a penalty does to it
-===========================================================
+A regression line, its intervals, and the effect of a penalty
+=============================================================
 
-How diabetes progressed within a year.  Left, against body mass alone: the mean is known well where
-there are many patients, while a single patient may end up anywhere in the wide band.  Right, all
-ten measurements (s1 and s5 are of the blood): a strong ridge shrinks every coefficient towards 0, a
-strong lasso sets most of them to exactly 0.
+The progression of diabetes within a year. Left: against body mass alone. The mean is estimated
+precisely where there are many patients, while a single patient may lie anywhere in the wide
+band. Right: all ten measurements (s1 and s5 are blood values). A strong ridge penalty shrinks
+every coefficient towards 0; a strong lasso penalty sets most of them to exactly 0.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ left.set(xlabel="body mass index", ylabel="progression", xlim=(17, 43))
 left.legend(loc="upper left", frameon=False)
 
 X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-top = np.abs(X.T @ (y - y.mean())).max()  # from here on the lasso keeps no coefficient
+top = np.abs(X.T @ (y - y.mean())).max()  # from here on all coefficients of the lasso are 0
 names = np.array(data.feature_names)
 for axis, penalty, strengths in (
     (ridge, "l2", np.logspace(4, -1, 40)),

@@ -1,11 +1,11 @@
 """
-A boundary, the probabilities about it, and other links
-=======================================================
+A linear boundary, the probabilities, and other links
+=====================================================
 
-Two measurements of 569 tumours.  Left, the boundary is a straight line, and the probability rises
-across it.  Right, one of the measurements alone: the logit and the probit nearly agree, the
-complementary log-log reaches 1 sooner than it leaves 0, and the cauchit is never sure.  Dots are
-shares in bins of equal counts; the interval is the logit's.
+Two measurements of 569 tumours. Left: the boundary is a straight line, and the probability
+increases across it. Right: one of the measurements alone. The logit and the probit nearly agree,
+the complementary log-log approaches 1 faster than it leaves 0, and the cauchit stays away from 0
+and 1. Dots are observed shares in bins with equal counts; the interval is that of the logit.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,12 @@
 """
-Surrogates for counting errors
-==============================
+Surrogates for the zero-one loss
+================================
 
-The zero-one loss has no slope to follow, so something else is minimised: a function of the margin
-that lies above it.  The logistic loss does so only after division by ln 2; as it stands (dotted) it
-is below 1 for margins between −0.54 and 0, which are errors (shaded).  The square of the sigmoid's
-error, as it stands, is nowhere a bound, and it is flat where the margin is worst.
+The derivative of the zero-one loss is 0 almost everywhere, so an upper bound of it, as a
+function of the margin, is minimised instead. The logistic loss is an upper bound only after
+division by ln 2; without it (dotted) it is below 1 for margins between −0.54 and 0, which are
+errors (shaded). The squared error of the sigmoid is not an upper bound, and it is flat where the
+margin is worst.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +31,7 @@ for k, (name, label) in enumerate(labels.items()):
     value, slope = loss.value(m) / scale, loss.slope(m) / scale
     left.plot(m, value, color=color, linewidth=width, label=label)
     if name != "zero_one":
-        slope[np.append(np.abs(np.diff(slope)) > 0.5, False)] = np.nan  # a kink is no line
+        slope[np.append(np.abs(np.diff(slope)) > 0.5, False)] = np.nan  # no line across a jump
         right.plot(m, slope, color=color)
 logistic = MARGIN_LOSSES["logistic"].value(m)
 left.plot(m, logistic, ":", color="C0", label="logistic, in nats")

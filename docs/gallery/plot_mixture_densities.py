@@ -3,7 +3,7 @@ A mixture of two Gaussians
 ==========================
 
 The data as a histogram, the two component densities π_k N(x; μ_k, σ_k²), and their sum,
-the density that EM fitted without seeing a label.
+the density that EM fitted without labels.
 """
 
 import matplotlib.pyplot as plt

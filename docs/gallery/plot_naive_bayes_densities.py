@@ -2,8 +2,8 @@
 Class densities of naive Bayes
 ==============================
 
-The joint density π_k p(x | k) of each iris species over petal length.  The posterior
-probability of a species is its curve's share of the sum of the three.
+The joint density π_k p(x | k) of each iris species over petal length.  The posterior probability
+of a species is the share of its curve in the sum of the three.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 One predictor, several thresholds
 =================================
 
-How diabetes progressed within a year, in four stages, against body mass.  The chances of being
-above each stage are one curve, shifted by the thresholds; their differences are the chances of the
-stages.
+The progression of diabetes within a year, in four stages, against body mass. The probabilities
+of being above each stage are one curve, shifted by the thresholds; their differences are the
+probabilities of the stages.
 """
 
 import matplotlib.pyplot as plt
@@ -36,7 +36,7 @@ left.legend(loc="upper left", frameon=False)
 right.stackplot(grid, proba.T, colors=shades, edgecolor="white", linewidth=0.5)
 edges = np.cumsum(np.insert(proba, 0, 0.0, axis=1), axis=1)
 for k, stage in enumerate(stages):
-    widest = np.argmax(proba[15:-15, k]) + 15  # the label stands where its band is widest
+    widest = np.argmax(proba[15:-15, k]) + 15  # put the label where its band is widest
     middle = edges[widest, k : k + 2].mean()
     colour = "black" if k < 2 else "white"
     place = "left" if k == 0 else "right" if k == 3 else "center"

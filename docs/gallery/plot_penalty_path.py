@@ -1,11 +1,12 @@
 """
-A path of penalties, and two choices on it
-==========================================
+A lasso path, and two rules to choose the penalty
+=================================================
 
-Ten measurements of 442 patients, each scaled to variance 1, and how far their diabetes had gone a
-year later.  Left: the lasso's coefficients as the penalty falls; columns enter one after another.
-Right: the squared error on held-out rows, its mean over ten folds with a band of one standard
-error.  The least error has nine columns; by the rule of one standard error five are enough.
+Ten measurements of 442 patients, each scaled to variance 1, and the progression of their
+diabetes a year later. Left: the coefficients of the lasso as the penalty decreases; columns
+enter one after another. Right: the squared error on held-out rows, averaged over ten folds, with
+a band of one standard error. The model with the smallest error has nine columns; by the
+one-standard-error rule, five are enough.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +41,7 @@ right.plot(path.penalties_, mean)
 right.axhline(mean[path.best_index_] + error[path.best_index_], color="0.6", linewidth=0.8)
 right.set_ylabel("squared error of held-out rows")
 
-choices = {"least": path.best_index_, "one standard error": path.index_}
+choices = {"minimum": path.best_index_, "one standard error": path.index_}
 for style, (name, index) in zip(("--", "-"), choices.items(), strict=True):
     label = f"{name}: {path.n_nonzero_[index]} columns"
     for axis in (left, right):

@@ -1,12 +1,12 @@
 """
-Three curves from score to probability
-======================================
+Three maps from score to probability
+====================================
 
-Ten columns repeat what two others say, and naive Bayes counts them all.  Each model learns from
-2,000 rows, and the calibrations from out-of-fold scores of the same rows.  Left: 20,000 other
-rows in fifteen groups, by the probability they are given; a point is the mean probability of a
-group and the share that came true.  Right: the maps from the log-odds of naive Bayes to a
-probability.
+Ten columns are combinations of two others, and naive Bayes counts the evidence of all of them.
+Each model is trained on 2,000 rows; the calibrations use out-of-fold scores of the same rows.
+Left: 20,000 other rows in fifteen groups, sorted by their predicted probability; a point is the
+mean prediction of a group and its observed share. Right: the maps from the log-odds of naive
+Bayes to a probability.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ models = {
 }
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
-left.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, label="honest")
+left.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, label="perfect calibration")
 for name, model in models.items():
     model.fit(X[train], y[train])
     said = model.predict_proba(X[~train])[:, 1]
@@ -38,8 +38,8 @@ for name, model in models.items():
     mean = [said[rows].mean() for rows in parts]
     share = [y[~train][rows].mean() for rows in parts]
     left.plot(mean, share, "o-", markersize=4, label=f"{name}: log loss {loss:.2f}")
-left.set_xlabel("probability, as the model says")
-left.set_ylabel("share of rows that are of the class")
+left.set_xlabel("predicted probability")
+left.set_ylabel("observed share of the class")
 left.legend(loc="lower right")
 
 log_odds = np.linspace(-25, 25, 500)

@@ -2,8 +2,9 @@
 Linear and logistic regression, side by side
 ============================================
 
-One routine, θ ← θ + t Σ (y − f) x, trains both; what differs is the mean function that makes f of
-xᵀθ, and with it the loss that falls.  Above are the fits after some updates, below the losses.
+The same update, θ ← θ + t Σ (y − f) x, trains both models. They differ in the mean function that
+maps xᵀθ to f, and therefore in the loss that decreases. Above: the fits after some updates.
+Below: the losses.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-Softmax regression, and what features add
-=========================================
+Softmax regression, without and with squared features
+=====================================================
 
-Four classes in the plane, one of them inside another.  Linear scores cut the plane into convex
-pieces with straight sides; with squares and products of the coordinates among the features the
-sides are conics.  The shading is the probability of the most probable class: it fades where
-classes meet.
+Four classes in the plane, one of them inside another.  Linear scores divide the plane into
+convex regions with straight boundaries. With squares and products of the coordinates among the
+features, the boundaries are conics. The shading is the probability of the most probable class:
+it is lighter near the boundaries.
 """
 
 import matplotlib.pyplot as plt

@@ -1,12 +1,13 @@
 """
-Square error forgives what is entirely wrong
-============================================
+Square error does not correct confident mistakes
+================================================
 
-Two losses of the same logistic model.  On the left their slopes at one example of class 1: where
-the model is certain of the wrong class, square error has none.  In the middle and on the right the
-two losses as surfaces over weight and bias, for forty examples, with the path of two hundred equal
-steps of gradient descent from the same start.  Cross-entropy is convex and leads to its minimum;
-square error has a plateau there, and two hundred steps do not leave it.
+Two losses for the same logistic model. Left: their derivatives for one example of class 1. Where
+the model is certain of the wrong class, the derivative of the square error is close to 0. Middle
+and right: the two losses as surfaces over weight and bias, for forty examples, with the path of
+two hundred gradient steps of equal size from the same start. The cross-entropy is convex, and
+the path leads to its minimum; the square error has a plateau at the start, and two hundred steps
+do not leave it.
 """
 
 import matplotlib.pyplot as plt

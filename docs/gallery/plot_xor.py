@@ -1,13 +1,14 @@
 """
-XOR: no line, and three ways round
-==================================
+XOR: three models that separate what no line can
+================================================
 
-Points with the same two coordinates are one class, points with different ones the other.  The
-hulls of the classes cross in the middle, which proves that no line separates them: the best
-logistic regression says ½ everywhere.  Above is what each model says of every x, below are the
-same four points as its last, linear unit sees them.  Distances to (0, 0) and (1, 1), the product
-x₁x₂ beside x₁ and x₂, or two logistic units in front of a third make them separable; of two points
-at one place only one is seen.
+Points with two equal coordinates are one class, points with different coordinates the other. The
+convex hulls of the classes cross in the middle, which proves that no line separates them: the
+best logistic regression predicts ½ everywhere. Above: the prediction of each model for every x.
+Below: the same four points in the features that the last, linear unit uses. They become
+separable with the distances to (0, 0) and (1, 1), with the product x₁x₂ in addition to x₁ and
+x₂, or with two logistic units in front of a third. Where two points coincide, only one is
+visible.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +34,7 @@ def fitted(*features):
 
 
 def sum_and_product(x):
-    """The symmetric fit weighs x₁ and x₂ alike, so their sum is all it sees."""
+    """The fit gives x₁ and x₂ the same weight, so it depends only on their sum."""
     return np.column_stack([x.sum(axis=1), x[:, 0] * x[:, 1]])
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from likely.workbench.folds import Folds
     from likely.workbench.look.look import Look, look
     from likely.workbench.preparation.prepared import Prepared
-    from likely.workbench.seals import open_seal, seal
+    from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study, tune
 
 __version__ = "0.1.0"
@@ -170,10 +170,10 @@ _HOME = {  # public name: the module that defines it
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",
     "look": "likely.workbench.look.look",
-    "open_seal": "likely.workbench.seals",
+    "open_seal": "likely.workbench.seal",
     "read": "likely.data.formats.registry",
     "save": "likely.persist",
-    "seal": "likely.workbench.seals",
+    "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",

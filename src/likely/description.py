@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, final, runtime_checkable
 
 from likely.formatting import coefficient_cells, listed, number, p_value, quoted, signed, statistic
+from likely.kinds import ColumnKind
 
 Form = Literal["word", "number", "signed", "estimate", "error", "low", "high", "statistic", "p"]
 ENDS: tuple[Form, ...] = ("estimate", "error", "low", "high")  # written alike, and drawn
@@ -186,6 +187,16 @@ class ColumnsRead:
 
     kinds: Mapping[str, int] = field(default_factory=dict)  # how many columns of each
     remarks: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()  # columns that held numbers in the fit
+    categories: tuple[str, ...] = ()  # columns that held text
+    complete: bool = False  # whether every cell needs a value
+
+    def with_columns(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> "ColumnsRead":
+        """The same, with the columns of numbers and of text by name."""
+        pairs = list(zip(names, kinds, strict=True))
+        numbers = tuple(name for name, kind in pairs if kind == "number")
+        categories = tuple(name for name, kind in pairs if kind == "category")
+        return replace(self, numbers=numbers, categories=categories)
 
     def __str__(self) -> str:
         """``3 gaussian, 1 categorical``."""

@@ -12,6 +12,7 @@ from likely.description import Description, Fact, NamedTable
 from likely.formatting import (
     WIDEST,
     count,
+    fixed,
     html_block,
     html_paragraph,
     html_table,
@@ -121,7 +122,7 @@ def _between_rules(description: Description, table: list[str]) -> list[str]:
 
 def _shares(description: Description) -> str:
     pairs = zip(description.groups, description.shares, strict=True)
-    return f"Shares: {', '.join(f'{group} {share:.2f}' for group, share in pairs)}."
+    return f"Shares: {', '.join(f'{group} {fixed(share, 2)}' for group, share in pairs)}."
 
 
 def _lines(table: NamedTable, top: int, width: int, more: str) -> list[str]:

@@ -10,7 +10,7 @@ LikelyError
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
 │   └── InUse          another process writes there now
 ├── SealedData         a sealed test set was used as data
-├── HonestyRefusal     it could be done, and the score would not be honest
+├── HonestyRefusal     the result would not be an honest score, so it is refused
 ├── BrokenLedger       a seal is not as it was written
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
@@ -143,8 +143,8 @@ class InUse(CannotWrite):
     """A folder that another process, or thread, writes to now."""
 
     def __init__(self, path: object, who: str) -> None:
-        said = f"{who or 'another process'} is writing to it"
-        super().__init__(path, BlockingIOError(errno.EAGAIN, said))
+        text = f"{who or 'another process'} is writing to it"
+        super().__init__(path, BlockingIOError(errno.EAGAIN, text))
 
 
 class SealedData(LikelyError):

@@ -145,18 +145,21 @@ def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
 
 
 def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str:
-    """A value with its interval in a sentence; ``level`` is written where it is given.
+    """A value with its interval in a sentence; ``level`` is written where it is given."""
+    return estimate_beside(value, low, high, level=level)[0]
 
-    >>> estimate(0.41234, 0.38888, 0.43612)
-    '0.412 (0.389 to 0.436)'
-    >>> estimate(0.41234, 0.38888, 0.43612, level=0.95)
-    '0.412 (95 % interval 0.389 to 0.436)'
+
+def estimate_beside(
+    value: Any, low: Any, high: Any, *beside: Any, level: float | None = None
+) -> list[str]:
+    """A value with its interval in a sentence, then what is compared with it: with one last digit.
+
+    >>> estimate_beside(0.41234, 0.38888, 0.43612, 0.5623, level=0.95)
+    ['0.412 (95 % interval 0.389 to 0.436)', '0.562']
     """
-    written, ends = estimate_cells(value, low, high)
-    if ends == DASH:
-        return written
+    written, ends, *others = estimate_cells(value, low, high, *beside)
     name = "" if level is None else f"{percent_level(level)} interval "
-    return f"{written} ({name}{ends})"
+    return [written if ends == DASH else f"{written} ({name}{ends})", *others]
 
 
 def p_value(p: float | None) -> str:
@@ -179,22 +182,16 @@ def p_phrase(p: float | None) -> str:
 
 
 def statistic(value: float | None) -> str:
-    """The ratio z or t of an estimate to its standard error: three decimals.
-
-    >>> statistic(-2.0), statistic(1.5e7)
-    ('-2.000', '1.500e+07')
-    """
+    """The ratio z or t of an estimate to its standard error: three decimals, ``-2.000``."""
     if value is None:
         return DASH
     return f"{value:.3e}" if isfinite(value) and abs(value) >= 1e6 else fixed(value, 3)
 
 
 def percent(share: float) -> str:
-    """``12.3 %``; a small share that is not 0 is not written as 0.
-
-    >>> percent(0.123), percent(0.0), percent(0.0001)
-    ('12.3 %', '0.0 %', 'under 0.1 %')
-    """
+    """``12.3 %``; only none is written as 0, and only all as 100."""
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
     return "under 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
 
 
@@ -216,6 +213,12 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(str, names[:most])) + more
+
+
+def all_listed(names: Sequence[Any], last: str = "and") -> str:
+    """Every name, with a word before the last: ``a, b and c``."""
+    words = [str(name) for name in names]
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def quoted(names: Sequence[Any], most: int = 5) -> str:
@@ -275,14 +278,16 @@ def text_table(
     indent: int = 2,
     width: int | None = None,
 ) -> list[str]:
-    """The lines of a table: a head, and a row each.
+    """The lines of a table: a head, and a row each; without a head if that is empty.
 
     Columns in ``words`` are flush left; the others are numbers, with their decimal points below
     each other.  Lines longer than ``width`` are cut.
     """
     body = [[printable(one_line(each)) for each in row] for row in rows]
+    table = [[printable(name) for name in head], *body] if head else body
     columns = [
-        _column(name, [row[j] for row in body], words=j in words) for j, name in enumerate(head)
+        _column([row[j] for row in table], head=bool(head), words=j in words)
+        for j in range(len(table[0]) if table else 0)
     ]
     lines = [(" " * indent + "  ".join(row)).rstrip() for row in zip(*columns, strict=True)]
     return lines if width is None else [_cut(line, width) for line in lines]
@@ -362,13 +367,13 @@ def _escaped(found: re.Match[str]) -> str:
     return " " if found[0] == "\t" else found[0].encode("unicode_escape").decode()
 
 
-def _column(name: str, cells: list[str], *, words: bool) -> list[str]:
-    """The head and the cells of one column, all of the same width."""
+def _column(cells: list[str], *, head: bool, words: bool) -> list[str]:
+    """The cells of one column, the first of which may be a head, all of the same width."""
     if not words:
-        cells = _aligned(cells)
-    width = max(map(_width, (name, *cells)))
-    gaps = [" " * (width - _width(text)) for text in (name, *cells)]
-    pairs = zip((name, *cells), gaps, strict=True)
+        cells = [*cells[:head], *_aligned(cells[head:])]
+    width = max(map(_width, cells))
+    gaps = [" " * (width - _width(text)) for text in cells]
+    pairs = zip(cells, gaps, strict=True)
     return [text + gap if words else gap + text for text, gap in pairs]
 
 

@@ -1,4 +1,4 @@
-"""Intervals: of a proportion, of a mean, of a sum of independent estimates, of rows in groups.
+"""Estimates and intervals: of a proportion, of a mean, of a sum of estimates, of rows in groups.
 
     Wilson    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     mean      x̄ ± t_{n−1} s/√n
@@ -10,6 +10,12 @@ Rows of one group (a patient, a shop) are not independent, and G groups tell les
     mean      x̄ ± t_{G−1} SE,   SE² = G/(G−1) Σ_g (Σ_{i∈g} w_i (x_i − x̄))² / n²,   n = Σ w
     D         SE² / (s²/n), the design effect, taken as 1 at least
     worth     n/D · (t_{n−1}/t_{G−1})² independent rows, for an interval that counts rows
+
+The mean m and scatter S of rows add (``Moments``), centred where they are:
+
+    n = n_A + n_B        m = m_A + (n_B/n) δ        S = S_A + S_B + (n_A n_B/n) δδᵀ,   δ = m_B − m_A
+
+An infinite value makes its mean infinite and says nothing of the spread.
 
 References
 ----------
@@ -23,16 +29,48 @@ eq. 11 and §VI.D (t of G − 1 degrees of freedom).
 Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive
 counts estimated from survey data, Survey Methodology 24 (the effective number of rows).
 Kish, Survey Sampling (1965), §8.2 (the design effect).
+Chan, Golub & LeVeque (1983), Algorithms for computing the sample variance, Am. Statistician 37.
 """
 
-from math import inf, isfinite, sqrt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite, nan, sqrt
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.additive import Additive
 
 Ends = tuple[float, float]
-IMAGINED = np.array([1.0, -1.0, 0.0, 0.0])  # differences of matched pairs, half a row each
+
+
+class Estimate(NamedTuple):
+    """A value, its interval, and the baseline: the value of the best constant on the same rows."""
+
+    value: float
+    low: float
+    high: float
+    baseline: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "interval": [self.low, self.high],
+            "baseline": self.baseline,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Estimate":
+        """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
+        low, high = record["interval"]
+        value, constant = record["value"], record["baseline"]
+        return cls(
+            nan if value is None else value,
+            -inf if low is None else low,
+            inf if high is None else high,
+            nan if constant is None else constant,
+        )
 
 
 def normal_quantile(level: float) -> float:
@@ -100,48 +138,16 @@ def clustered_scatter(deviations: Array, groups: Codes, n: float) -> Array:
     return np.asarray((len(totals) / n) ** 2 * np.dot(totals.T, totals))
 
 
-def about_clustered_mean(
-    values: Array, groups: Codes, level: float = 0.95, weight: Array | None = None
-) -> Ends:
-    """Student's interval of the mean of rows that come in groups; of one group, all numbers."""
-    weight = np.ones(len(values)) if weight is None else weight
-    n = float(weight.sum())
-    mean = float(np.dot(weight, values)) / n
-    if not isfinite(mean):
-        return -inf, inf
-    scatter = clustered_scatter((weight * (values - mean))[:, None], groups, n)
-    return about_mean(mean, float(scatter[0, 0]), n_groups_of(groups), level)
+def about_matched_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
+    """The interval of a mean of differences −1, 0 or 1; a few rows that agree are no proof.
 
-
-def mean_interval(
-    values: Array,
-    level: float = 0.95,
-    groups: Codes | None = None,
-    *,
-    lowest: float = -inf,
-    highest: float = inf,
-) -> Ends:
-    """The interval of a mean of rows; for one row, or one group, the whole range."""
-    mean = float(np.mean(values))
-    if groups is None:
-        ends = about_mean(mean, float(np.square(values - mean).sum()), len(values), level)
-    else:
-        ends = about_clustered_mean(values, groups, level)
-    low, high = clipped(ends, lowest, highest)
-    return min(low, mean), max(high, mean)
-
-
-def matched_interval(differences: Array, level: float = 0.95, groups: Codes | None = None) -> Ends:
-    """The interval of a mean of differences of 0 and 1; a few rows that agree are no proof."""
-    mean = float(differences.mean())
-    n = float(len(differences)) if groups is None else effective_rows(differences, groups, level)
+    The two imagined rows are half a row each of the differences 1, −1, 0 and 0.
+    """
     if n <= 0:
         return -1.0, 1.0
-    values = np.append(differences, IMAGINED)
-    weight = np.append(np.full(len(differences), n / len(differences)), np.full(4, 0.5))
-    total = float(weight.sum())
-    centre = float(np.dot(weight, values)) / total
-    variance = float(np.dot(weight, np.square(values - centre))) / total
+    total = n + 2
+    centre = n * mean / total
+    variance = (scatter + 1 + 2 * n * mean * mean / total) / total
     half = normal_quantile(level) * sqrt(variance / total)
     low, high = clipped((centre - half, centre + half), -1.0, 1.0)
     return min(low, mean), max(high, mean)
@@ -161,7 +167,8 @@ def effective_rows(
     n, n_groups = float(weight.sum()), n_groups_of(groups)
     if n_groups < 2:
         return 0.0
-    apart = values - np.dot(weight, values) / n
+    with np.errstate(invalid="ignore"):  # inf − inf
+        apart = values - np.dot(weight, values) / n
     alone = float(np.dot(weight, np.square(apart)))
     if not isfinite(alone) or alone <= 0:  # nothing shows how alike the rows of a group are
         rows = rows_at_worst(groups, weight)
@@ -171,3 +178,57 @@ def effective_rows(
         rows = n / max(effect, 1.0)
     fewer = student_quantile(level, n - 1) / student_quantile(level, n_groups - 1)
     return rows * min(fewer, 1.0) ** 2
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Moments(Additive):
+    """Weight, mean and scatter of p values per row."""
+
+    n: float  # Σ w
+    mean: Array  # (p,)
+    scatter: Array  # (p, p), Σ w (v − mean)(v − mean)ᵀ
+
+    @classmethod
+    def of(cls, values: Array, weight: Array) -> "Moments":
+        """The moments of rows ``values``, (n,) or (n, p)."""
+        values = values[:, None] if values.ndim == 1 else values
+        p, n = values.shape[1], float(weight.sum())
+        if n == 0:
+            return cls(0.0, np.zeros(p), np.zeros((p, p)))
+        mean = np.dot(weight, values) / n
+        if not np.isfinite(mean).all():
+            return cls(n, mean, np.full((p, p), inf))
+        apart = values - mean
+        return cls(n, mean, np.dot((weight[:, None] * apart).T, apart))
+
+    @classmethod
+    def of_groups(cls, values: Array, weight: Array, groups: Codes) -> "Moments":
+        """Moments as of one value per group: ``ends`` are cluster-robust; only the mean adds."""
+        rows = cls.of(values, weight)
+        if not np.isfinite(rows.mean).all():
+            return rows
+        values = values[:, None] if values.ndim == 1 else values
+        apart = weight[:, None] * (values - rows.mean)
+        n_groups = float(n_groups_of(groups))
+        return cls(n_groups, rows.mean, clustered_scatter(apart, groups, rows.n))
+
+    def __add__(self, other: "Moments") -> "Moments":
+        if not self.n or not other.n:
+            return other if not self.n else self
+        n = self.n + other.n
+        if not (np.isfinite(self.mean).all() and np.isfinite(other.mean).all()):
+            mean = (self.n * self.mean + other.n * other.mean) / n
+            return Moments(n, mean, np.full_like(self.scatter, inf))
+        gap = other.mean - self.mean
+        between = (self.n * other.n / n) * np.outer(gap, gap)
+        return Moments(n, self.mean + (other.n / n) * gap, self.scatter + other.scatter + between)
+
+    @property
+    def first(self) -> float:
+        """The mean of the only value; NaN of no rows."""
+        return float(self.mean[0]) if self.n else float("nan")
+
+    def ends(self, level: float) -> Ends:
+        """Student's interval of the only value."""
+        return about_mean(self.first, float(self.scatter[0, 0]), self.n, level)

@@ -1,13 +1,24 @@
 """What a target is and what a column is: the two vocabularies; imports nothing heavy."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, get_args
+
+from likely.formatting import count
 
 TargetKind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
 
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 CLASS_KINDS: frozenset[TargetKind] = frozenset({"binary", "classes", "ordinal"})
 NUMBER_KINDS: frozenset[TargetKind] = frozenset({"count", "positive", "real"})
+
+IN_WORDS: Mapping[TargetKind, str] = {
+    "binary": "two classes",
+    "classes": "classes",
+    "ordinal": "ordered classes",
+    "count": "counts",
+    "positive": "amounts above 0",
+    "real": "numbers",
+}
 
 # decided by a column's type, never by its values, so that all blocks of a table agree
 ColumnKind = Literal["number", "boolean", "category", "date", "other"]
@@ -17,3 +28,38 @@ FEATURE_KINDS: frozenset[ColumnKind] = frozenset({"number", "boolean", "category
 def kinds_in_order(kinds: Iterable[TargetKind]) -> list[TargetKind]:
     """The kinds of target in the order of ``TARGET_KINDS``."""
     return [kind for kind in TARGET_KINDS if kind in kinds]
+
+
+def target_in_words(kind: TargetKind | None, n_classes: int | None) -> str:
+    """What a target is, with the number of its classes; a kind that is not known is None.
+
+    >>> target_in_words("ordinal", 5), target_in_words("count", None), target_in_words(None, None)
+    ('5 ordered classes', 'counts', 'numbers')
+    """
+    if n_classes is None:
+        return IN_WORDS[kind or "real"]
+    classes = ("ordered class", "ordered classes") if kind == "ordinal" else ("class", "classes")
+    return count(n_classes, *classes)
+
+
+def kinds_in_words(kinds: Collection[TargetKind]) -> str:
+    """The targets that a model is for.
+
+    >>> kinds_in_words({"ordinal"}), kinds_in_words(CLASS_KINDS), kinds_in_words(())
+    ('ordered classes', 'classes', 'no target')
+    """
+    if len(kinds) == 1:
+        return IN_WORDS[next(iter(kinds))]
+    classes = ["classes"] if CLASS_KINDS.intersection(kinds) else []
+    numbers = ["numbers"] if NUMBER_KINDS.intersection(kinds) else []
+    return " or ".join(classes + numbers) or "no target"
+
+
+def task_in_words(kind: TargetKind) -> str:
+    """``classification, two classes``; ``regression, counts``: the task that a target sets.
+
+    >>> task_in_words("ordinal"), task_in_words("real")
+    ('classification, ordered classes', 'regression')
+    """
+    name = "classification" if kind in CLASS_KINDS else "regression"
+    return name if kind in ("classes", "real") else f"{name}, {IN_WORDS[kind]}"

@@ -1,7 +1,7 @@
-"""Parts looked up by name, with a suggestion when a name is misspelt."""
+"""Parts and methods looked up by name, with a suggestion when a name is misspelt."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from likely.errors import UnknownName
 
@@ -15,3 +15,11 @@ def lookup(kind: str, name: str | T, registry: Mapping[str, T]) -> T:
     if name not in registry:
         raise UnknownName(kind, name, registry)
     return registry[name]
+
+
+def has_method(model: Any, name: str) -> bool:
+    """Whether an estimator of any library has a method with its present settings.
+
+    scikit-learn's estimators have some methods under conditions, so only asking tells.
+    """
+    return callable(getattr(model, name, None))

@@ -91,8 +91,8 @@ class Real(Dimension):
         _check_range(self, self.low, self.high, log_scale=self.log)
         if not 0.0 <= self.zero < 1.0:
             raise InvalidInput(
-                f"zero={self.zero!r} is no share of the draws; expected 0 up to, not including, 1. "
-                "Give 0.25 for a setting that is off in every fourth draw."
+                f"zero={self.zero!r} is not a share of the draws; expected 0 up to, not including, "
+                "1. Give 0.25 for a setting that is off in every fourth draw."
             )
 
     def from_unit(self, u: float) -> float:
@@ -339,7 +339,7 @@ def _check_range(given: Dimension, low: float, high: float, *, log_scale: bool) 
     if not (finite and lowest < low <= high):
         rule = "0 < low ≤ high" if log_scale else "low ≤ high"
         raise InvalidInput(
-            f"{given!r} is no range; expected finite numbers with {rule}. "
+            f"{given!r} is not a range; expected finite numbers with {rule}. "
             "Swap the ends, or drop log=True for a range that holds 0."
         )
 

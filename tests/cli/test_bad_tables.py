@@ -14,7 +14,7 @@ import pytest
 
 import likely as lk
 from likely.cli.main import run
-from likely.data import memory
+from likely.data import arrow
 from likely.errors import InvalidInput
 from tests.cli.conftest import patients
 
@@ -70,8 +70,8 @@ UNREADABLE = {  # name: (content, what every verb says)
     "page.csv": (b"<!DOCTYPE html><html></html>\n", "is a web page"),
     "picture.csv": (b"\x89PNG\r\n\x1a\n\0", "is a picture"),
     "packed.csv": (gzip.compress(csv()), "is gzipped, although its name"),
-    "cut.csv.gz": (gzip.compress(csv())[:300], "breaks off or is damaged"),
-    "cut.parquet": (b"PAR1garbage", "no whole Parquet file"),
+    "cut.csv.gz": (gzip.compress(csv())[:300], "cut short or damaged"),
+    "cut.parquet": (b"PAR1garbage", "not a complete Parquet file"),
     "folder.csv": (None, "is a folder; a file was expected"),
     "absent.csv": (FINE, "there is no such file"),
 }
@@ -304,7 +304,7 @@ def test_a_date_that_is_none_is_named(likely):
 
 
 def test_a_table_that_memory_cannot_hold_is_refused_before_it_is_read(likely, model, monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 1e3)
+    monkeypatch.setattr(arrow, "free_memory", lambda: 1e3)
     monkeypatch.setattr("likely.workbench.dataset.IN_MEMORY_BYTES", 0)
     write("table.csv", csv())
     for verb in ("seal", "compare", "tune", "curve"):

@@ -10,7 +10,7 @@ import likely as lk
 def test_it_shows_the_models_the_baseline_and_the_next_command(likely, table):
     outcome = likely("compare", table, "--target", "ill", "--folds", "3", "--repeats", "1")
     assert outcome.exit == 0
-    assert f"{table}: 200 rows, target ill (binary)." in outcome.out
+    assert f"{table}: 200 rows, target ill (2 classes)." in outcome.out
     assert all(name in outcome.out for name in ("logistic", "naive-bayes", "constant", "95 %"))
     assert f"Next: likely tune {table} " in outcome.out
     assert outcome.out.rstrip().endswith("--target ill")
@@ -39,7 +39,7 @@ def test_a_seal_is_compared_on_its_training_rows(likely, table):
     outcome = likely("compare", sealed.path, "logistic", "--folds", "3", "--json")
     assert outcome.json["result"]["rows"] == sealed.manifest.n_train
     assert outcome.json["next"] == f"likely tune {sealed.path} logistic"
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
     other = likely("compare", sealed.path, "--target", "age")
     assert other.exit == 2
     assert "seals the target 'ill', and 'age' was given" in " ".join(other.err.split())

@@ -8,6 +8,7 @@ import pytest
 
 import likely as lk
 from likely.formatting import estimate_cells
+from likely.intervals import Estimate
 
 SENTENCE = re.compile(
     r"Log loss \d\.\d+ \(95 % interval \d\.\d+ to \d\.\d+\) on 40 sealed rows; evaluation 1 of 1\. "
@@ -25,12 +26,16 @@ def run(likely, table):
     return table.parent / "runs" / "001-logistic"
 
 
+def measures_of(record):
+    return {line["metric"]: Estimate.from_json(line) for line in record["measures"]}
+
+
 def events(run):
     lines = (run.parent.parent / "patients.seal" / "ledger.jsonl").read_text().splitlines()
     return [json.loads(line)["event"] for line in lines]
 
 
-def test_it_says_what_was_promised(likely, run):
+def test_it_says_the_score_and_the_estimate(likely, run):
     outcome = likely("final", "@last")
     assert outcome.exit == 0
     assert SENTENCE.search(" ".join(outcome.out.split()))
@@ -42,10 +47,10 @@ def test_it_says_what_was_promised(likely, run):
 def test_json_and_the_run_have_the_same_score(likely, run):
     said = likely("final", "@last", "--json").json
     kept = json.loads((run / "final.json").read_text())
-    promised = json.loads((run / "run.json").read_text())["scores"]["value"]
+    estimated = json.loads((run / "run.json").read_text())["scores"]["value"]
     assert said["result"]["value"] == kept["value"]
-    assert said["result"]["cv_estimate"] == pytest.approx(promised)
-    assert said["result"]["look"] == 1
+    assert said["result"]["cv_estimate"] == pytest.approx(estimated)
+    assert said["result"]["evaluation"] == 1
     assert said["files"] == ["runs/001-logistic/final.json"]
     verified = likely("ledger", "verify", "patients.seal", "--json").json
     assert kept["head"] == verified["result"]["head"]
@@ -68,7 +73,7 @@ def test_the_score_is_that_of_the_model_on_the_sealed_rows(likely, run):
     losses = [-log_p[i, model.classes_.tolist().index(label)] for i, label in enumerate(y)]
     assert told["value"] == pytest.approx(np.mean(losses))
     right = np.mean(model.predict(features) == np.array(y))
-    assert told["extras"]["measures"]["accuracy"]["value"] == pytest.approx(right)
+    assert measures_of(told)["accuracy"].value == pytest.approx(right)
 
 
 def test_the_same_predictions_cost_one_look(likely, run):
@@ -156,7 +161,8 @@ def test_under_other_judges_the_exact_score_is_nowhere(likely, tmp_path, judge, 
     likely("train", f"{data}.seal", model)
     told = likely("final", "@last", "--json").json["result"]
     assert told["judge"] == judge
-    assert "measures" not in told["extras"]
+    assert told["measures"] == []
+    assert told["gain"] is told["gain_interval"] is None
 
 
 @pytest.mark.parametrize("model", ["linear", "glm-gamma", "lasso"])
@@ -165,9 +171,9 @@ def test_numbers_are_scored_by_their_density(likely, model):
     assert likely("train", "diabetes.seal", model).exit == 0
     told = likely("final", "@last", "--json").json["result"]
     assert told["metric"] == "negative log-likelihood"
-    assert told["high"] < told["constant"]
+    assert told["interval"][1] < told["baseline"]
     assert abs(told["value"] - told["cv_estimate"]) < 0.3
-    assert {"rmse", "r2"} <= set(told["extras"]["measures"])
+    assert {"rmse", "r2"} <= set(measures_of(told))
 
 
 def test_a_mixture_predicts_no_target(likely):
@@ -201,10 +207,9 @@ def test_the_best_constant_is_beside_every_metric(likely, run):
     outcome = likely("final", "@last")
     header = next(line for line in outcome.out.splitlines() if "sealed rows  " in line)
     assert header.rstrip().endswith("baseline")
-    kept = json.loads((run / "final.json").read_text())["extras"]["measures"]
+    kept = measures_of(json.loads((run / "final.json").read_text()))
     line = next(line for line in outcome.out.splitlines() if line.strip().startswith("accuracy"))
-    numbers = (kept["accuracy"][key] for key in ("value", "low", "high", "constant"))
-    assert line.split()[1:] == " ".join(estimate_cells(*numbers)).split()
+    assert line.split()[1:] == " ".join(estimate_cells(*kept["accuracy"])).split()
     likely("report", "@last")
     page = (run.parent.parent / "report.html").read_text()
     assert page.count(">Baseline</th>") == 2, "of sealed rows, and of those held out"

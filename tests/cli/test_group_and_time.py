@@ -144,13 +144,18 @@ def test_what_comes_with_a_row_of_a_seal_does_not_make_its_group_a_feature(likel
     assert likely(*words).json["result"]["columns"] == ["x", "size"]
 
 
+CLUSTERED = ("--clusters", "w", "--set", "covariance=clustered")
+
+
 def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):
     rows = [f"p{i // 4},{i % 7},{1 + i % 3},{'ab'[i % 2]}" for i in range(160)]
     (tmp_path / "people.csv").write_text("\n".join(["person,x,w,y", *rows]) + "\n")
     likely("seal", "people.csv", "--target", "y", "--group", "person")
-    weighted = likely("train", "people.seal", "logistic", "--weight", "w", "--json").json
+    clustered = likely("train", "people.seal", "logistic", *CLUSTERED, "--json").json
     assert any(
-        "chosen one by one, but the sealed rows by person" in said for said in weighted["findings"]
+        "chosen one by one, but the sealed rows by person" in said for said in clustered["findings"]
     )
-    plain = likely("train", "people.seal", "logistic", "--json").json
-    assert not any("one by one" in said for said in plain["findings"])
+    for words in ((), ("--weight", "w")):
+        other = likely("train", "people.seal", "logistic", *words, "--json").json
+        assert not any("one by one" in said for said in other["findings"])
+        assert other["result"]["scores"]["groups"] == 32

@@ -60,7 +60,7 @@ def test_train_on_a_seal_by_group_has_intervals_of_groups(likely, by_patient):
     assert scores["group"] == "patient"
     gain_low, gain_high = scores["gain_interval"]
     assert gain_low < scores["gain"] < gain_high
-    assert scores["gain"] == pytest.approx(scores["best_constant"] - scores["value"])
+    assert scores["gain"] == pytest.approx(scores["baseline"] - scores["value"])
 
 
 def test_the_same_interval_is_in_the_report(likely, by_patient):
@@ -68,15 +68,15 @@ def test_the_same_interval_is_in_the_report(likely, by_patient):
     path, facts = run_facts(by_patient)
     found = verdict_of(read_run(path))
     assert [found.low, found.high] == pytest.approx(facts["scores"]["interval"])
-    assert found.constant == pytest.approx(facts["scores"]["best_constant"])
+    assert found.baseline == pytest.approx(facts["scores"]["baseline"])
     assert "960 rows in 48 groups of patient, each held out once" in found.sentence
 
 
 def test_final_says_how_many_groups_are_sealed(likely, by_patient):
     likely("train", "patients.seal", "logistic")
     told = likely("final", "@last", "--json").json["result"]
-    assert (told["n_groups"], told["group"]) == (12, "patient")
-    assert told["gain_low"] < told["gain"] < told["gain_high"]
+    assert (told["groups"], told["group"]) == (12, "patient")
+    assert told["gain_interval"][0] < told["gain"] < told["gain_interval"][1]
     outcome = likely("final", "@last")
     assert "on 240 sealed rows in 12 groups of patient; evaluation 1 of 1" in said(outcome.out)
     likely("report", "@last")
@@ -89,11 +89,11 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     likely("train", "amounts.seal", "glm-gamma")
     outcome = likely("final", "@last")
     told = json.loads((run_facts(tmp_path)[0] / "final.json").read_text())
-    assert told["low"] < told["constant"] < told["high"]
-    assert told["gain_low"] > 0
+    assert told["interval"][0] < told["baseline"] < told["interval"][1]
+    assert told["gain_interval"][0] > 0
     lines = outcome.out.splitlines()
     first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
-    gain, ends = estimate_cells(*(told[name] for name in ("gain", "gain_low", "gain_high")))
+    gain, ends = estimate_cells(told["gain"], *told["gain_interval"])
     assert said(first) == f"gain over the baseline {gain} {ends}"
     assert "not clearly better" not in outcome.out + outcome.err
     likely("report", "@last")
@@ -115,8 +115,8 @@ def test_no_gain_is_not_said_to_be_one(likely, tmp_path):
 
 def test_a_run_of_before_there_was_a_gain_is_judged_by_its_interval():
     ends = ("sentence", "log loss", 0.4, 0.3, 0.5)
-    assert ScoreVerdict(*ends, constant=0.6).tone == "good"
-    assert ScoreVerdict(*ends, constant=0.45).tone == "warn"
+    assert ScoreVerdict(*ends, baseline=0.6).tone == "good"
+    assert ScoreVerdict(*ends, baseline=0.45).tone == "warn"
 
 
 def test_a_cross_validated_run_is_judged_by_its_gain(likely, tmp_path):
@@ -140,8 +140,8 @@ def test_train_tune_and_compare_have_one_best_constant(likely, tmp_path, group):
     words = ("--folds", "5", "--repeats", "1", "--json")
     found = likely("compare", "patients.seal", "logistic", *words).json["result"]
     constant = next(each for each in found["models"] if each["model"] == "constant")
-    trained = run_facts(tmp_path)[1]["scores"]["best_constant"]
+    trained = run_facts(tmp_path)[1]["scores"]["baseline"]
     assert trained == pytest.approx(constant["value"], rel=1e-9)
-    assert tuned["scores"]["best_constant"] == pytest.approx(trained, rel=1e-9)
+    assert tuned["scores"]["baseline"] == pytest.approx(trained, rel=1e-9)
     # the mean of folds, which groups make unequal by a few rows
-    assert tuned["study"]["constant"] == pytest.approx(trained, rel=1e-3)
+    assert tuned["study"]["baseline"] == pytest.approx(trained, rel=1e-3)

@@ -7,7 +7,7 @@ import pytest
 from pyarrow.parquet import read_table
 
 from likely.data.split import split_mask
-from likely.workbench.one_part import FRACTION
+from likely.workbench.held_out import FRACTION
 from tests.cli.conftest import patients
 
 
@@ -103,7 +103,7 @@ def test_a_count_is_held_to_the_same_constant_by_train_and_by_the_report(likely,
     scores = said["result"]["scores"]
     facts = kept(tmp_path, "001-glm")[1]
     assert facts["score"] == scores
-    assert scores["best_constant"] > scores["value"], "the data are noise about a constant"
+    assert scores["baseline"] > scores["value"], "the data are noise about a constant"
     assert likely("report", "@last").exit == 0
     assert "not clearly better than the baseline" in (tmp_path / "report.html").read_text()
 

@@ -153,8 +153,8 @@ def check_goes_on(verb, folder):
         assert len(json.loads(Path("mine/study.json").read_text())["trials"]) == 2
     if verb == "final":
         found = VERBS[verb].again()
-        assert (found["exit"], found["result"]["look"]) == (0, 1)
-        assert json.loads(Path("runs", RUN, "final.json").read_text())["look"] == 1
+        assert (found["exit"], found["result"]["evaluation"]) == (0, 1)
+        assert json.loads(Path("runs", RUN, "final.json").read_text())["evaluation"] == 1
         assert told("ledger verify rows.seal")["exit"] == 0
     if verb == "predict":
         assert VERBS[verb].again()["exit"] == 0

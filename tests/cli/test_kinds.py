@@ -112,7 +112,7 @@ def test_a_sealed_kind_is_the_same_from_compare_to_the_report(
     assert (tuned["task"]["kind"], tuned["scores"]["metric"]) == (kind, metric)
     final = result_of(likely("final", "run", "--json"))
     assert final["metric"] == score
-    shown = set(final["extras"]["measures"])  # without those that are not finite
+    shown = {line["metric"] for line in final["measures"]}
     assert metric in shown
     assert shown <= {line["metric"] for line in tuned["scores"]["measures"]}
     assert json.loads((tables / "run" / "look.json").read_text())["kind"] == kind
@@ -136,7 +136,7 @@ def test_the_best_constant_of_sealed_counts_is_a_count_distribution(likely, tabl
     left = VISITS.tolist()
     for y in train.astype(int).tolist():
         left.remove(y)
-    assert final["constant"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
+    assert final["baseline"] == pytest.approx(-law.logpmf(left).mean(), rel=1e-9)
 
 
 def test_a_fresh_fit_on_a_seal_of_counts_is_scored_as_counts(tables):
@@ -144,7 +144,7 @@ def test_a_fresh_fit_on_a_seal_of_counts_is_scored_as_counts(tables):
     losses = []
     for kind in ("count", "real"):
         sealed = lk.seal(table, "y", kind=kind, name=kind, folder=tables)
-        losses.append(sealed.final(lk.GLM("poisson")).constant)
+        losses.append(sealed.final(lk.GLM("poisson")).estimate.baseline)
     assert losses[0] != pytest.approx(losses[1])
     assert lk.open_seal(tables / "count.seal").manifest.kind == "count"
 
@@ -169,7 +169,8 @@ def test_a_sealed_order_is_that_of_every_verb(likely, tables):
     assert result_of(trained)["task"]["order"] == order
     assert not any("alphabetical" in finding for finding in trained.json["findings"])
     assert lk.load(tables / "run" / "model.likely").model_.classes_.tolist() == order
-    assert "ranked-probability" in result_of(likely("final", "run", "--json"))["extras"]["measures"]
+    measures = result_of(likely("final", "run", "--json"))["measures"]
+    assert "ranked-probability" in {line["metric"] for line in measures}
     assert lk.compare("sizes.seal", models="ordinal", folds=3, repeats=1).task.order == tuple(order)
 
 
@@ -243,8 +244,8 @@ def test_counts_have_no_tiny_classes_once_they_are_called_counts(likely, tables)
 def test_a_run_of_another_kind_than_its_seal_is_finished_as_that_kind(likely, tables):
     likely("seal", "rating.csv", "--target", "y")
     likely("train", "rating.seal", "naive-bayes", "--kind", "ordinal", "-o", "run")
-    measures = result_of(likely("final", "run", "--json"))["extras"]["measures"]
-    assert "ranked-probability" in measures
+    measures = result_of(likely("final", "run", "--json"))["measures"]
+    assert "ranked-probability" in {line["metric"] for line in measures}
 
 
 def test_a_model_that_is_not_for_the_kind_is_refused_with_those_that_are(likely, tables):
@@ -272,7 +273,7 @@ def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):
     """The best constant of counts is no Gaussian, here as in the cross-validation."""
     words = ("train", "visits.csv", "linear", "--target", "y", "-T", "visits.csv", "--json")
     constants = [
-        result_of(likely(*words, "--kind", kind))["unguarded"]["best_constant"]
+        result_of(likely(*words, "--kind", kind))["unguarded"]["baseline"]
         for kind in ("count", "real")
     ]
     assert constants[0] > constants[1]

@@ -23,7 +23,7 @@ def test_show_has_a_line_for_each_event(likely, sealed):
 def test_json_has_the_lines_as_they_are(likely, sealed):
     result = likely("ledger", "show", "iris.seal", "--json").json["result"]
     assert [entry["event"] for entry in result["entries"]] == ["sealed", "commit", "score"]
-    assert result["looks"] == 1
+    assert result["evaluations"] == 1
     verified = likely("ledger", "verify", "iris.seal", "--json").json["result"]
     assert verified == {"seal": "iris.seal", "sound": True, "lines": 3, "head": result["head"]}
 
@@ -41,7 +41,7 @@ def cut(lines):
 
 
 def edited(lines):
-    return [*lines[:-1], lines[-1].replace('"look":1', '"look":2')]
+    return [*lines[:-1], lines[-1].replace('"evaluation":1', '"evaluation":2')]
 
 
 @pytest.mark.parametrize("change", [removed, swapped, cut, edited])

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import likely as lk
-from likely.data import memory
+from likely.data import arrow
 from likely.data.split import split_mask
 from likely.workbench import dataset
 
@@ -74,17 +74,17 @@ def test_scores_of_a_number_are_those_of_a_fit_on_the_other_rows(likely, file):
     ours = stats.norm.logpdf(error, 0, np.sqrt(model.variance_))
     theirs = stats.norm.logpdf(plain, 0, past.std(ddof=1))
     assert scores["value"] == pytest.approx(ours.mean())
-    assert scores["best_constant"] == pytest.approx(theirs.mean())
+    assert scores["baseline"] == pytest.approx(theirs.mean())
     assert scores["gain"] == pytest.approx((ours - theirs).mean())
     half = stats.t.ppf(0.975, len(y) - 1) * (ours - theirs).std(ddof=1) / np.sqrt(len(y))
     low, high = scores["gain_interval"]
     assert (low, high) == pytest.approx((scores["gain"] - half, scores["gain"] + half), rel=1e-5)
     explained = measure(scores, "R²")
     assert explained["value"] == pytest.approx(1 - (error**2).mean() / y.var())
-    assert explained["best_constant"] == pytest.approx(1 - (plain**2).mean() / y.var())
+    assert explained["baseline"] == pytest.approx(1 - (plain**2).mean() / y.var())
     absolute = measure(scores, "mean absolute error")
     assert absolute["value"] == pytest.approx(np.abs(error).mean())
-    assert absolute["best_constant"] == pytest.approx(np.abs(y - np.median(past)).mean())
+    assert absolute["baseline"] == pytest.approx(np.abs(y - np.median(past)).mean())
     root = measure(scores, "root mean squared error")
     assert root["value"] == pytest.approx(np.sqrt((error**2).mean()))
     for entry in scores["measures"]:
@@ -97,7 +97,7 @@ POISSON = ("glm", "--target", "claims", "--exposure", "years", "--set", "respons
 
 def test_an_exposure_is_used_in_the_fit_the_score_and_the_prediction(likely, file):
     trained = likely("train", file, *POISSON, "--json").json["result"]
-    assert trained["beside"] == {"exposure": "years"}
+    assert trained["roles"] == {"exposure": "years"}
     assert "years" not in trained["columns"]
     seen, asked, features = parts(file, ["claims", "years"])
     model = lk.GLM("poisson").fit(
@@ -115,7 +115,7 @@ def test_an_exposure_is_used_in_the_fit_the_score_and_the_prediction(likely, fil
     other = rate * values(asked, "years")
     constant = stats.nbinom.logpmf(y, size, size / (size + other)).mean()
     assert excess > 0
-    assert scores["best_constant"] == pytest.approx(constant)
+    assert scores["baseline"] == pytest.approx(constant)
     assert measure(scores, "Poisson deviance explained")["value"] > 0.2
     saved = lk.load("runs/001-glm/model.likely")
     said = list(csv.DictReader(io.StringIO(likely("predict", "@last", file).out)))
@@ -186,7 +186,7 @@ def test_clustered_errors_need_groups_and_take_them(likely, file):
 def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypatch, words):
     here = likely("train", file, *words, "--json").json["result"]
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
-    monkeypatch.setattr("likely.workbench.one_part.CHUNK_ROWS", 11)
+    monkeypatch.setattr("likely.workbench.held_out.CHUNK_ROWS", 11)
     there = likely("train", file, *words, "--json").json["result"]
     assert there["columns"] == here["columns"]
     assert len(here["scores"]["measures"]) >= 2
@@ -198,7 +198,7 @@ def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, file, monkeypa
             continue
         assert ours["value"] == pytest.approx(theirs["value"], rel=1e-6)
         assert ours["interval"] == pytest.approx(theirs["interval"], rel=1e-6)
-        assert ours["best_constant"] == pytest.approx(theirs["best_constant"], rel=1e-6)
+        assert ours["baseline"] == pytest.approx(theirs["baseline"], rel=1e-6)
     a = lk.load(f"runs/001-{words[0]}/model.likely")
     b = lk.load(f"runs/002-{words[0]}/model.likely")
     np.testing.assert_allclose(b.coef_, a.coef_, rtol=1e-6, atol=1e-8)
@@ -283,7 +283,7 @@ def test_a_column_that_was_text_is_text_at_prediction(likely, tmp_path):
 def test_the_run_remembers_what_came_beside_the_rows(likely, file):
     likely("train", file, *POISSON)
     facts = json.loads(Path("runs/001-glm/run.json").read_text())
-    assert facts["beside"] == {"exposure": "years"}
+    assert facts["roles"] == {"exposure": "years"}
     assert facts["classes"] is None
 
 
@@ -310,7 +310,7 @@ REFUSED = [
     ("train claims.csv glm --target amount --set response=poison", 2, "'poisson'", None),
     ("train claims.csv glm --target amount --set link=logitt", 2, "'logit'", None),
     (
-        "train gaps.csv linear --target y --weight a",
+        "train gaps.csv linear --target y --clusters a",
         2,
         "Column 'b' has a missing cell in row 3",
         None,
@@ -350,7 +350,7 @@ def test_a_gap_at_prediction_names_its_row_of_the_table(likely, tmp_path, monkey
     likely("train", "whole.csv", "linear", "--target", "y")
     gaps = [f"{i},{'' if i == 32 else 1}" for i in range(40)]
     (tmp_path / "new.csv").write_text("a,b\n" + "\n".join(gaps) + "\n")
-    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(arrow, "CHUNK_ROWS", 7)
     outcome = likely("predict", "@last", "new.csv", "-o", "out.csv")
     assert outcome.exit == 2
     assert "Column 'b' has a missing cell in row 33" in " ".join(outcome.err.split())

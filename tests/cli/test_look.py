@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import likely as lk
-from likely.workbench.given_data import BUILTIN
+from likely.workbench.opening import BUILTIN
 
 ALLOWED_SECONDS = 2.0  # of the processors, with the start of Python: others may use the machine
 SOURCE = str(Path(lk.__file__).parents[1])

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import likely as lk
-from likely.cli.assignments import model_named, parameters, trainable
 from likely.cli.main import VERBS
-from likely.workbench.given_data import BUILTIN, builtin_table
+from likely.cli.models import model_named, parameters, trainable
+from likely.workbench.opening import BUILTIN, builtin_table
 
 SOURCE = str(Path(lk.__file__).parents[1])
 KEYS = ["command", "version", "exit", "seed", "result", "findings", "files", "next"]
@@ -121,7 +121,7 @@ def test_jobs_hold_for_the_command_only(likely, monkeypatch):
 
 @pytest.mark.parametrize("words", [["--no-color"], []])
 def test_colours_can_be_turned_off(monkeypatch, words):
-    from likely.cli.settings import Settings
+    from likely.cli.terminal import Settings
 
     monkeypatch.setenv("NO_COLOR", "" if words else "1")
     assert Settings(no_color=bool(words)).color is False
@@ -175,7 +175,7 @@ def test_the_demo_tells_the_whole_story_and_ends_with_the_report(likely, tmp_pat
         outcome.out.split()
     )
     facts = json.loads((tmp_path / "story/runs/001-logistic/final.json").read_text())
-    assert facts["high"] < facts["constant"] / 2
+    assert facts["interval"][1] < facts["baseline"] / 2
     report = tmp_path / "story" / "report.html"
     assert "Report: story/report.html" in outcome.out
     assert report.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -29,7 +29,7 @@ def shops(path, n=240):
 
 def of_train(likely, words):
     scores = likely("train", *words, "-x", "4", "--seed", "3", "--json").json["result"]["scores"]
-    return scores["value"], *scores["interval"], scores["best_constant"]
+    return scores["value"], *scores["interval"], scores["baseline"]
 
 
 def of_compare(likely, words):
@@ -39,7 +39,7 @@ def of_compare(likely, words):
         next(each for each in found["models"] if each["model"] == name)
         for name in (model, "constant")
     )
-    assert own["best_constant"] == pytest.approx(constant["value"], rel=1e-12)
+    assert own["baseline"] == pytest.approx(constant["value"], rel=1e-12)
     return own["value"], *own["interval"], constant["value"]
 
 
@@ -51,9 +51,9 @@ def of_tune(likely, words):
     )
     study, scores = found.json["result"]["study"], found.json["result"]["scores"]
     first = study["trials"][0]
-    told = first["mean"], first["low"], first["high"], study["constant"]
+    told = first["mean"], first["low"], first["high"], study["baseline"]
     assert told == pytest.approx(
-        (scores["value"], *scores["interval"], scores["best_constant"]), rel=1e-9
+        (scores["value"], *scores["interval"], scores["baseline"]), rel=1e-9
     )
     return told
 
@@ -71,6 +71,67 @@ def test_train_compare_and_tune_give_one_score(likely, tmp_path, target, model, 
     assert of_tune(likely, words) == pytest.approx(trained, rel=1e-9)
 
 
+def insured(path, n=240):
+    """Claims with an exposure and weights, some of them 0."""
+    rng = np.random.default_rng(1)
+    x, years, times = rng.normal(size=n), rng.uniform(0.5, 3, n), rng.integers(0, 4, n)
+    claims, ill = rng.poisson(years * np.exp(0.4 * x)), rng.random(n) < 1 / (1 + np.exp(-x))
+    rows = [
+        f"{x[i]:.4f},{i % 20},{years[i]:.4f},{times[i]},{claims[i]},{'yes' if ill[i] else 'no'}"
+        for i in range(n)
+    ]
+    (path / "claims.csv").write_text("\n".join(["x,shop,years,times,claims,ill", *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "roles"),
+    [
+        ("ill", "logistic", ("--weight", "times")),
+        ("ill", "naive-bayes", ("--weight", "times")),
+        ("claims", "glm-poisson", ("--exposure", "years")),
+        ("claims", "glm-poisson", ("--exposure", "years", "--weight", "times")),
+    ],
+)
+@pytest.mark.parametrize("seal", [(), ("seal",), ("seal", "--group", "shop")], ids=str)
+def test_weights_and_exposures_are_those_of_every_verb(
+    likely, tmp_path, target, model, roles, seal
+):
+    insured(tmp_path)
+    words = ("claims.csv", model, "--target", target, *roles)
+    if seal:
+        told = likely(*seal, "claims.csv", "--target", target, *roles, "--json").json["result"]
+        assert told["roles"] == dict(zip((r[2:] for r in roles[::2]), roles[1::2], strict=True))
+        words = ("claims.seal", model)
+    trained = of_train(likely, words)
+    assert of_compare(likely, words) == pytest.approx(trained, rel=1e-9)
+    assert of_tune(likely, words) == pytest.approx(trained, rel=1e-9)
+    curve = likely("curve", *words, "--values", "1.0", *FOLDS, "--json").json["result"]
+    assert curve["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
+    of_run = likely("curve", "@last", "--values", "1.0", *FOLDS, "--json").json["result"]
+    assert of_run["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
+
+
+def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_has_no_final_score(
+    likely, tmp_path
+):
+    insured(tmp_path)
+    likely("seal", "claims.csv", "--target", "claims", "--exposure", "years", "--drop", "ill")
+    likely("train", "claims.seal", "glm-poisson", "-o", "run")
+    rows = (tmp_path / "claims.csv").read_text().splitlines()
+    cells = [line.split(",") for line in rows[1:]]
+    doubled = [",".join([*c[:2], f"{2 * float(c[2]):.4f}", *c[3:]]) for c in cells]
+    (tmp_path / "twice.csv").write_text("\n".join([rows[0], *doubled]) + "\n")
+    once, twice = (
+        [float(line.split(",")[0]) for line in likely("predict", "run", name).out.split("\n")[1:-1]]
+        for name in ("claims.csv", "twice.csv")
+    )
+    assert twice == pytest.approx([2 * mean for mean in once], rel=1e-9)
+    assert likely("report", "run").exit == 0
+    refused = likely("final", "run")
+    assert refused.exit != 0
+    assert "years" in refused.err
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -86,7 +147,7 @@ def test_the_terminal_the_run_and_the_report_give_one_score(likely, tmp_path, wo
     (tmp_path / "patients.csv").write_text(patients())
     said = likely("train", "patients.csv", *words, "-o", "run").out
     scores = json.loads((tmp_path / "run/run.json").read_text())["scores"]
-    cells = estimate_cells(scores["value"], *scores["interval"], scores["best_constant"])
+    cells = estimate_cells(scores["value"], *scores["interval"], scores["baseline"])
     assert re.search(" +".join(map(re.escape, [scores["name"], *cells])), said)
     kept = tmp_path / "run/validation.json"
     if words[0] != "mixture":

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import likely as lk
-from likely.data import memory
+from likely.data import arrow
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_predictions_come_in_the_order_of_the_input(likely, trained):
 
 def test_chunks_do_not_change_the_predictions(likely, trained, monkeypatch):
     whole = likely("predict", "@last", trained, "--proba").out
-    monkeypatch.setattr(memory, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(arrow, "CHUNK_ROWS", 7)
     assert likely("predict", "@last", trained, "--proba").out == whole
 
 

@@ -33,7 +33,7 @@ REFUSED = [  # (words after likely, exit code, what the message must say)
     ("train good.csv naive-bayes --target yy", 2, "Did you mean 'y'"),
     ("train good.csv naive-bayes --target income", 2, "Did you mean 'Income'"),
     ("train good.csv naive-bayes", 2, "No target was given"),
-    ("train really_csv.parquet naive-bayes --target y", 2, "no whole Parquet file"),
+    ("train really_csv.parquet naive-bayes --target y", 2, "not a complete Parquet file"),
     ("train middle.csv naive-bayes --target y", 2, "line 42"),
     ("train empty.csv naive-bayes --target y", 2, "the file is empty"),
     ("train header.csv naive-bayes --target y", 2, "no row"),

@@ -62,7 +62,7 @@ REFUSED = {
     "unknown-group": ("seal patients.csv --target ill --group ward", 2, "no column 'ward'"),
     "judge": ("seal patients.csv --target ill --judge harsh", 1, "harsh"),
     "share": ("seal patients.csv --target ill --test 1.5", 2, "between 0 and 1"),
-    "budget": ("seal patients.csv --target ill --budget 0", 2, "evaluations from 1 up"),
+    "budget": ("seal patients.csv --target ill --budget 0", 2, "evaluations, at least 1"),
     "no-file": ("seal nothing.csv --target ill", 2, "nothing.csv"),
 }
 
@@ -105,7 +105,7 @@ def test_a_fit_on_the_file_that_was_sealed_exits_3_and_is_remembered(likely, sea
     assert "Next: likely compare patients.seal" in outcome.err
     assert not (sealed.parent / "runs").exists()
     event = json.loads((sealed / "ledger.jsonl").read_text().splitlines()[-1])
-    assert (event["event"], event["doing"], event["data"]) == (
+    assert (event["event"], event["command"], event["data"]) == (
         "refused",
         words.split()[0],
         "patients.csv",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import likely as lk
-from likely.cli.assignments import model_named, trainable
+from likely.cli.models import model_named, trainable
 from likely.workbench import dataset
 
 
@@ -92,8 +92,8 @@ def test_the_held_out_score_is_that_of_a_fit_on_the_other_rows(likely, table):
     share = np.log(model.class_count_ / model.class_count_.sum())
     assert scores["rows"] == held.sum() == len(code)
     assert scores["value"] == pytest.approx(-log_proba[np.arange(len(code)), code].mean())
-    assert scores["best_constant"] == pytest.approx(-share[code].mean())
-    assert scores["gain"] == pytest.approx(scores["best_constant"] - scores["value"])
+    assert scores["baseline"] == pytest.approx(-share[code].mean())
+    assert scores["gain"] == pytest.approx(scores["baseline"] - scores["value"])
     low, high = scores["interval"]
     assert low < scores["value"] < high
 
@@ -103,7 +103,7 @@ def test_a_streamed_file_scores_and_fits_as_one_in_memory(likely, table, monkeyp
     in_memory = likely(*words).json["result"]
     monkeypatch.setattr(dataset, "IN_MEMORY_BYTES", 0)
     streamed = likely(*words).json["result"]
-    for name in ("value", "interval", "best_constant", "gain", "gain_interval", "rows"):
+    for name in ("value", "interval", "baseline", "gain", "gain_interval", "rows"):
         assert streamed["scores"][name] == pytest.approx(in_memory["scores"][name])
     a = likely("predict", "runs/001-naive-bayes", table, "--proba").out.splitlines()
     b = likely("predict", "runs/002-naive-bayes", table, "--proba").out.splitlines()
@@ -159,8 +159,8 @@ def test_a_mixture_leaves_the_label_out_and_says_so(likely):
     assert "species" not in outcome["result"]["columns"]
     assert any("'species' was left out" in finding for finding in outcome["findings"])
     scores = outcome["result"]["scores"]
-    assert scores["value"] > scores["best_constant"]
-    assert scores["beside"] == "one component"
+    assert scores["value"] > scores["baseline"]
+    assert scores["baseline_model"] == "one component"
 
 
 def test_too_few_rows_are_fitted_without_a_score(likely, tmp_path):

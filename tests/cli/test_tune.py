@@ -179,7 +179,7 @@ def test_settings_by_hand_are_tried_after_the_model_as_it_is(likely):
 def test_halving_shows_its_rounds(likely):
     said = likely("tune", "iris", "discriminant", "--search", "halving", "--trials", "9").out
     said = " ".join(said.split())
-    assert "9 on 11% (best " in said
+    assert "9 on 11.1 % (best " in said
     assert "1 on all (best " in said
 
 

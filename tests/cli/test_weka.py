@@ -108,7 +108,7 @@ def test_a_score_of_sealed_rows_is_a_look_and_is_refused(likely, table, columns)
     assert outcome.err.splitlines()[-1] == "Next: likely ledger show patients.seal"
     assert "og loss" not in outcome.out
     entry = last_of(table)
-    assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", "score", 40)
+    assert (entry["event"], entry["command"], entry["rows"]) == ("refused", "score", 40)
     assert not list((table.parent / "runs").glob("*")), "no run is left half made"
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import scipy.linalg  # noqa: F401  # the BLAS that is counted
 from threadpoolctl import threadpool_info
 
-from likely.compute.blas import one_blas_thread
+from likely.compute.executor import one_blas_thread
 
 
 def threads():

@@ -4,8 +4,7 @@ import threading
 
 import pytest
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 
 
 def workers():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from likely.data.digest import digest_of_file, digest_of_table
+from likely.data.arrow import digest_of_file, digest_of_table
 
 
 def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:

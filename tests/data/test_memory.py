@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.data import memory as whole
-from likely.data.memory import free_memory, in_one_table
+from likely.data import arrow as whole
+from likely.data.arrow import free_memory, in_one_table
 from likely.errors import InvalidInput
 
 

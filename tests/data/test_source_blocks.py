@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.formats.registry import read
 from likely.data.source_blocks import SourceBlocks, find_schema, find_schema_and_classes
 from likely.errors import InvalidInput, UnknownName

@@ -201,5 +201,5 @@ def test_an_unknown_basis_sparse_rows_and_text_are_refused():
 
 @pytest.mark.parametrize("basis", ["radial", "spline"])
 def test_a_column_without_a_value_has_no_place_for_centres(basis):
-    with pytest.raises(InvalidInput, match="no place for centres"):
+    with pytest.raises(InvalidInput, match="centres cannot be chosen"):
         BasisFunctions(basis).fit([[np.nan], [np.nan]])

@@ -1,5 +1,7 @@
 """Discretizer: codes, missing values, frames, tables, refusals, scikit-learn's own checks."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -152,7 +154,8 @@ def test_the_table_shows_intervals_over_codes():
         "age   (-inf,0.5)  [0.5,inf)",
         "               0          1",
     ]
-    assert "<td>age</td><td>1</td><td>[0.5,inf)</td>" in bins.table()._repr_html_()
+    html = re.sub(r" style='[^']*'", "", bins.table()._repr_html_())
+    assert "<td>age</td><td>1</td><td>[0.5,inf)</td>" in html
 
 
 def test_the_table_never_shows_different_edges_as_equal():
@@ -235,7 +238,7 @@ def test_weights_that_are_all_zero_are_refused():
 @pytest.mark.parametrize("code", [-1.0, 2.0, 0.5])
 def test_codes_that_are_no_bin_are_refused(code):
     bins = Discretizer(edges=[0.0]).fit([[1.0], [2.0]])
-    with pytest.raises(InvalidInput, match=r"is no bin; expected .* 0 to 1"):
+    with pytest.raises(InvalidInput, match=r"is not a bin; expected .* 0 to 1"):
         bins.inverse_transform([[code]])
     with pytest.raises(InvalidInput, match="expected 1 columns"):
         bins.inverse_transform([[0.0, 0.0]])

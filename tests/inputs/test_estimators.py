@@ -3,19 +3,24 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
 
 import likely
 from likely.errors import BadCell, InvalidInput
 from likely.inputs.estimators import (
     check_folds,
+    column_needs,
     columns_named,
     folds_of,
     generator,
     refuse_single_rows,
+    steps_of,
     unchanged_if_refused,
     warn_unless_converged,
 )
@@ -93,3 +98,46 @@ def test_a_class_of_one_row_is_refused_by_its_name():
     with pytest.raises(InvalidInput, match=r"Class 'b' has one row; folds need two.*or go home"):
         refuse_single_rows(np.array([0, 0, 1, -1]), np.array(["a", "b"]), otherwise="go home")
     refuse_single_rows(np.array([0, 0, 1, 1]), np.array(["a", "b"]), otherwise="go home")
+
+
+@pytest.mark.parametrize(
+    ("model", "scale", "categories"),
+    [
+        (likely.SoftmaxRegression(l2=0.0), False, True),
+        (likely.MaxEntropy(), True, True),
+        (likely.PlattScaling(likely.LogisticRegression()), True, True),
+        (likely.PlattScaling(likely.NaiveBayes()), False, True),
+        (likely.PenaltyPath(likely.LinearRegression()), True, True),
+        (Ridge(), False, False),
+        (GridSearchCV(likely.LogisticRegression(), {"l2": [0.1, 1.0]}), True, False),
+    ],
+)
+def test_a_model_says_how_it_wants_its_columns_also_inside_another(model, scale, categories):
+    assert column_needs(model) == (scale, categories)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        likely.FrankHall(likely.LogisticRegression()),
+        likely.PenaltyPath(likely.SoftmaxRegression(), cv=2, n_penalties=2),
+        likely.MaxEntropy(),
+        likely.PlattScaling(likely.LogisticRegression(), cv=2),
+    ],
+)
+def test_names_of_an_earlier_fit_are_forgotten(model):
+    frame = pd.DataFrame({"a": np.arange(12.0), "b": 1.0})
+    y = np.arange(12) % 2
+    model.fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    model.fit(frame[["a"]].to_numpy(), y)
+    assert model.n_features_in_ == 1
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_steps_are_those_of_a_search():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    assert steps_of(likely.NaiveBayes().fit(X, y)) == 0  # n_iter_ is 1, for scikit-learn
+    assert steps_of(likely.LogisticRegression().fit(X, y)) >= 1
+    assert steps_of(LogisticRegression().fit(X, y)) >= 1  # one number per class
+    assert steps_of(RandomForestClassifier(n_estimators=2).fit(X, y)) == 0

@@ -14,7 +14,14 @@ from sklearn.base import BaseEstimator
 from likely import NaiveBayes
 from likely.data.frames import as_table
 from likely.errors import InvalidInput, UnknownName
-from likely.inputs.tables import check_names, check_table, is_frame, own_columns, rows_at
+from likely.inputs.tables import (
+    check_names,
+    check_table,
+    is_frame,
+    n_rows_of,
+    own_columns,
+    rows_at,
+)
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "x"], "w": [1, 0, 2]})
 
@@ -135,3 +142,28 @@ def test_a_frame_may_have_numbers_for_names():
 def test_frames_that_cannot_be_read_are_refused(X, message):
     with pytest.raises(InvalidInput, match=f"(?s){message}"):
         NaiveBayes().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ([1, 2, 3], list),
+        ((1, 2, 3), list),
+        (np.array([1, 2, 3]), np.ndarray.tolist),
+        (pd.Series([1, 2, 3], index=[5, 5, 5]), pd.Series.tolist),
+        (pd.Categorical([1, 2, 3]), list),
+        (pl.Series([1, 2, 3]), pl.Series.to_list),
+        (pa.array([1, 2, 3]), pa.Array.to_pylist),
+        (pa.chunked_array([[1], [2, 3]]), pa.ChunkedArray.to_pylist),
+        (pd.DataFrame({"a": [1, 2, 3]}, index=[0, 0, 0]), lambda rows: rows["a"].tolist()),
+        (pl.DataFrame({"a": [1, 2, 3]}), lambda rows: rows["a"].to_list()),
+        (pa.table({"a": [1, 2, 3]}), lambda rows: rows["a"].to_pylist()),
+        (sparse.csr_array([[1], [2], [3]]), lambda rows: rows.toarray()[:, 0].tolist()),
+    ],
+    ids=lambda given: type(given).__module__,
+)
+def test_rows_are_taken_by_their_positions_from_whatever_holds_them(given, values):
+    taken = rows_at(given, np.array([2, 0, 2]))
+    assert values(taken) == [3, 1, 3]
+    assert (n_rows_of(given), n_rows_of(taken)) == (3, 3)
+    assert type(taken) is (list if type(given) is tuple else type(given))

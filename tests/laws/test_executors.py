@@ -11,9 +11,15 @@ import pytest
 import threadpoolctl
 
 from likely.additive import FieldwiseAdditive
-from likely.compute.executor import EXECUTORS, SERIAL_BYTES, executor_for
-from likely.compute.serial import Serial
-from likely.compute.threads import WINDOW, Threads, usable_cores
+from likely.compute.executor import (
+    EXECUTORS,
+    SERIAL_BYTES,
+    WINDOW,
+    Serial,
+    Threads,
+    executor_for,
+    usable_cores,
+)
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.distributions import DISTRIBUTIONS

@@ -13,9 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 import likely
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Executor, Serial, Threads
 from likely.data import block, source_blocks
 from likely.errors import CollapsedComponent
 from tests.fits import (

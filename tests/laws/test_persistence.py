@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 
 import likely
 from likely import likelihoods, links
-from likely.compute.threads import Threads
+from likely.compute.executor import Threads
 from likely.distributions import Bernoulli, DiagonalFamily, LaplaceFamily
 from likely.errors import InvalidInput
 from tests.estimators import made, public_estimators

@@ -114,7 +114,7 @@ def test_what_is_beside_a_file_are_its_columns(tmp_path):
     with pytest.raises(InvalidInput, match="a prediction takes rows in memory"):
         model.fit(path, "y", "w").predict(path)
     pd.DataFrame({"y": Y}).to_csv(path, index=False)
-    with pytest.raises(InvalidInput, match="no column beside the target"):
+    with pytest.raises(InvalidInput, match="no column besides the target"):
         model.fit(path, "y")
 
 

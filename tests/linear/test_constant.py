@@ -85,7 +85,7 @@ def test_a_level_is_held_and_named_before_the_intercept():
 
 def test_a_covariance_that_is_unknown_is_refused_for_several_responses_too():
     X, y, _ = rates()
-    with pytest.raises(InvalidInput, match="There is no covariance 'bogus'"):
+    with pytest.raises(InvalidInput, match="There is no kind of standard errors 'bogus'"):
         likely.LinearRegression(covariance="bogus").fit(X, np.column_stack([y, y]))
 
 
@@ -107,7 +107,7 @@ def test_an_offset_is_taken_by_every_answer_of_a_regression():
 
 def test_groups_that_nothing_uses_are_refused():
     X, y, _ = rates()
-    with pytest.raises(InvalidInput, match="Set covariance='clustered'"):
+    with pytest.raises(InvalidInput, match="Ask for 'clustered'"):
         likely.GLM("poisson").fit(X, y, groups=np.arange(400) % 7)
 
 

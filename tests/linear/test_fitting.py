@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import likely
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data import block, source_blocks
 from likely.errors import InvalidInput
 from likely.linear import framing

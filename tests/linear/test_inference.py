@@ -13,8 +13,7 @@ from scipy.special import ndtri, stdtrit
 from sklearn.exceptions import NotFittedError
 
 import likely
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks, CountedBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.errors import InvalidInput, RedundantColumns, UnknownName
@@ -342,8 +341,11 @@ def test_a_model_without_errors_says_why():
         for ask in (model.summary, lambda model=model: likelihood_ratio_test(model, with_errors)):
             with pytest.raises(InvalidInput, match=reason):
                 ask()
-    with pytest.raises(InvalidInput, match="SoftmaxRegression has no inference_"):
-        likelihood_ratio_test(likely.SoftmaxRegression().fit(X, y > 1), with_errors)
+    softmax = likely.SoftmaxRegression(standard_errors=None).fit(X, np.minimum(y, 2))
+    with pytest.raises(InvalidInput, match="fitted with standard_errors=None"):
+        softmax.summary()
+    with pytest.raises(InvalidInput, match="NaiveBayes has no inference_"):
+        likelihood_ratio_test(likely.NaiveBayes().fit(X, y > 1), with_errors)
     with pytest.raises(NotFittedError):
         likelihood_ratio_test(likely.GLM(), with_errors)
 

@@ -8,7 +8,6 @@ from sklearn.base import clone
 from likely.linear.logistic import LogisticRegression
 from likely.linear.path import PenaltyPath
 from likely.linear.path_fitting import PathRows, PenaltyGrid, step_by_step, walk
-from likely.linear.path_models import path_model
 from likely.linear.path_penalties import moved_along
 from likely.linear.regression import LinearRegression
 
@@ -25,7 +24,7 @@ def test_one_path_and_one_fit_after_another_are_the_same():
     moved, grid = moved_along("l1", model), PenaltyGrid(None, 8, 1e-2)
     at_once = walk(model, moved, grid, rows)
     assert at_once.solutions[0].solver == "lasso path"
-    opened = path_model(model).open(clone(model).set_params(l1=1.0), *rows)
+    opened = clone(model).set_params(l1=1.0).open_path(rows)
     one_by_one = step_by_step(model, moved, grid, rows, opened, None)
     assert one_by_one.solutions[0].solver != "lasso path"
     assert_allclose(at_once.penalties, one_by_one.penalties)

@@ -80,3 +80,20 @@ def test_what_is_beside_the_rows_may_be_named_and_is_refused_where_it_means_noth
         PenaltyPath(LinearRegression()).fit(X, y, exposure=exposure)
     with pytest.raises(InvalidInput, match="SoftmaxRegression takes neither offset nor exposure"):
         PenaltyPath(SoftmaxRegression()).fit(X, y > 2, offset=exposure)
+
+
+def test_given_penalties_are_no_way_around_the_checks_of_a_fit():
+    X, y, exposure = counts_with_exposure()
+    alone = {"penalties": [1.0], "cv": None}
+    with pytest.raises(InvalidInput, match="only the log link turns into an offset"):
+        PenaltyPath(GLM("gaussian"), **alone).fit(X, y, exposure=exposure)
+    with pytest.raises(InvalidInput, match="LogisticRegression needs at least 2 classes"):
+        PenaltyPath(LogisticRegression(l2=0.0), **alone).fit(X, np.zeros(len(X)))
+
+
+@pytest.mark.parametrize(
+    ("model", "link"), [(GLM("poisson"), "log"), (LinearRegression(), "identity")]
+)
+def test_a_path_adds_offsets_on_the_scale_of_its_model(model, link):
+    X, y, _ = counts_with_exposure()
+    assert PenaltyPath(model, n_penalties=3, cv=2).fit(X, y).offset_link() == link

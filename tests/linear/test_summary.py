@@ -17,7 +17,7 @@ from likely.description_text import MOST_ROWS
 from likely.formatting import WIDEST
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.inference import Inference
-from likely.linear.summary import Summary, summarise
+from likely.linear.summary import Summary, response_described, summarise
 
 
 def inference(theta=(0.5, -0.25, 1.0), se=(0.1, 0.2, 0.05), names=("age", "dose", "intercept")):
@@ -174,16 +174,17 @@ def test_a_fitted_model_is_described_by_its_response_and_link():
     solution = SimpleNamespace(n_iter=4, solver="Newton", converged=True)
 
     class GLM(SimpleNamespace):
-        pass
+        def summary(self):
+            return summarise(self, inference(), response_described(vars(self)))
 
     likelihood = likelihood_of("gamma", "log")
-    told = summarise(GLM(solution_=solution, likelihood_=likelihood), inference())
+    told = GLM(solution_=solution, likelihood_=likelihood).summary()
     assert told.title == "GLM: gamma response, log link"
     assert told.solver == "Newton, 4 steps"
     two = GLM(
         solution_=solution, likelihood_=likelihood_of("bernoulli"), classes_=np.array(["a", "b"])
     )
-    assert summarise(two, inference()).title == "GLM: P(y = 'b'), logit link"
+    assert two.summary().title == "GLM: P(y = 'b'), logit link"
     ordered = GLM(solution_=solution, link="probit", classes_=np.arange(4))
-    assert summarise(ordered, inference()).title == "GLM: 4 ordered classes, probit link"
-    assert summarise(GLM(solution_=solution), inference()).title == "GLM: least squares"
+    assert ordered.summary().title == "GLM: 4 ordered classes, probit link"
+    assert GLM(solution_=solution).summary().title == "GLM: least squares"

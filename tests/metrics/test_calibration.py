@@ -12,7 +12,7 @@ METRIC = METRICS["calibration-error"]
 
 def binary(y, p):
     with np.errstate(divide="ignore"):
-        prediction = Prediction.of_classes(np.log(np.column_stack([1 - p, p])))
+        prediction = Prediction(log_proba=np.log(np.column_stack([1 - p, p])))
     return Truth(np.asarray(y), None, ("a", "b"), "binary"), prediction
 
 

@@ -1,4 +1,4 @@
-"""Log loss and Brier: worked numbers, their parts, and what infinity does."""
+"""Log loss and Brier: worked numbers, their parts, and what the impossible costs."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from likely.information import cross_entropy, entropy, kl_divergence
 from likely.metrics import METRICS, Prediction, Truth
 from likely.metrics.calibration import quantile_edges
 from likely.metrics.classes import Brier, LogLoss
+from likely.special import LOG_FLOOR
 from tests.metric_data import some_rows
 
 CLASSES = ("low", "mid", "high")
@@ -15,7 +16,7 @@ CLASSES = ("low", "mid", "high")
 
 def of(y, p, classes=("a", "b"), kind="binary"):
     with np.errstate(divide="ignore"):
-        return Truth(np.array(y), None, classes, kind), Prediction.of_classes(np.log(p))
+        return Truth(np.array(y), None, classes, kind), Prediction(log_proba=np.log(p))
 
 
 def test_worked_example_the_loss_of_a_class_of_probability_six_tenths():
@@ -43,13 +44,16 @@ def test_worked_example_the_brier_score_of_two_and_of_three_classes():
     assert_allclose([metric.value(two), metric.value(three)], [0.16, 0.38])
 
 
-def test_denying_what_happened_is_an_infinite_loss_that_stays_infinite_when_added():
+def test_what_is_thought_impossible_costs_as_much_as_the_least_probability():
     metric = METRICS["log-loss"]
-    bad = metric.statistics(*of([1, 0], np.array([[1.0, 0.0], [0.5, 0.5]])))
+    truth, raw = of([1, 0], np.array([[1.0, 0.0], [0.5, 0.5]]))
+    prediction = Prediction.of_classes(raw.log_p)
+    assert prediction.n_impossible(truth) == 1
+    bad = metric.statistics(truth, prediction)
+    assert_allclose(metric.value(bad), (-LOG_FLOOR + np.log(2)) / 2)
+    assert metric.interval(bad) == (0.0, -LOG_FLOOR)
     good = metric.statistics(*of([0, 1], np.array([[0.5, 0.5], [0.5, 0.5]])))
-    for total in (bad, bad + good, good + bad, bad + bad):
-        assert metric.value(total) == np.inf
-        assert metric.interval(total) == (0.0, np.inf)
+    assert_allclose(metric.value(bad + good), (-LOG_FLOOR + 3 * np.log(2)) / 4)
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes"])
@@ -116,7 +120,7 @@ def test_intervals_cover_the_expected_score_nineteen_times_in_twenty():
 
 def value(name, y, p):
     with np.errstate(divide="ignore"):
-        prediction = Prediction.of_classes(np.log(np.atleast_2d(p)))
+        prediction = Prediction(log_proba=np.log(np.atleast_2d(p)))
     truth = Truth(np.atleast_1d(y), None, CLASSES, "ordinal")
     return METRICS[name].value(METRICS[name].statistics(truth, prediction))
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from likely.intervals import wilson
 from likely.metrics import METRICS, Prediction, Truth
-from likely.metrics.confusion import Confusion, confusion_of
+from likely.metrics.classes import Confusion, confusion_of
 
 TABLE = Confusion(np.array([[20.0, 5.0], [10.0, 15.0]]))
 
@@ -64,7 +64,7 @@ def test_intervals_cover_nineteen_times_in_twenty(name, sharp):
 
 
 def test_the_slopes_are_the_derivatives_of_the_values():
-    from likely.metrics.confusion import _kappa_slope, _macro_f1_slope
+    from likely.metrics.classes import _kappa_slope, _macro_f1_slope
 
     p = np.random.default_rng(0).dirichlet(np.ones(9)).reshape(3, 3)
     for name, slope in (("kappa", _kappa_slope), ("macro-f1", _macro_f1_slope)):

@@ -25,6 +25,12 @@ def test_a_mean_that_the_family_cannot_have_is_an_infinite_deviance():
     assert value("poisson-deviance-explained", *rows) == -np.inf
     statistics = METRICS["poisson-deviance-explained"].statistics(*rows)
     assert METRICS["poisson-deviance-explained"].interval(statistics) == (-np.inf, 1.0)
+    metric = METRICS["poisson-deviance"]
+    bad = metric.statistics(*rows)
+    good = metric.statistics(*numbers([0, 1], [1.0, 1.0], "count"))
+    for total in (bad, bad + good, good + bad, bad + bad):  # it stays infinite when added
+        assert metric.value(total) == np.inf
+        assert metric.interval(total) == (0.0, np.inf)
     assert value("gamma-deviance", *numbers([1, 2], [0.0, 2.0], "positive")) == np.inf
     assert value("poisson-deviance", *numbers([0, 2], [0.0, 2.0], "count")) == 0
 

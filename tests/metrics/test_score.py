@@ -18,6 +18,7 @@ from likely.metrics import (
     metrics_for,
     score_of,
 )
+from likely.metrics.prediction import IMPOSSIBLE
 from tests.metric_data import some_rows
 
 
@@ -71,14 +72,16 @@ def test_squared_errors_are_compared_where_a_model_has_no_density():
     assert found.gain.value == pytest.approx(errors.mean())  # not cut off where it is large
 
 
-def test_a_density_of_0_leaves_a_gain_that_is_a_number():
+def test_a_density_of_0_has_a_price_in_the_score_and_in_the_gain():
     truth = Truth(np.arange(40.0), kind="real")
     density = np.full(40, -1.0)
     density[3] = -np.inf
     said = Prediction.of_numbers(truth.y, density)
     found = score_of(metrics_for("real"), truth, said, constant_prediction(truth, truth))
-    assert found.main.value == -np.inf
-    assert np.isfinite(found.gain).all()
+    assert found.main.value == pytest.approx(-(39 + IMPOSSIBLE) / 40)
+    assert np.isfinite(found.main).all()
+    assert found.gain.value == pytest.approx(found.main.value - found.main.baseline)
+    assert said.n_impossible(truth) == 1
 
 
 @pytest.mark.parametrize("kind", ["binary", "count"])
@@ -88,7 +91,7 @@ def test_the_constant_scores_what_is_said_to_be_the_constant(kind):
     beside = score_of(metrics, truth, prediction, constant)
     alone = score_of(metrics, truth, None, constant)
     for name, estimate in beside.estimates.items():
-        assert alone.estimates[name].value == estimate.constant
+        assert alone.estimates[name].value == estimate.baseline
     assert alone.gain.value == 0
 
 

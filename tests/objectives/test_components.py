@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks, Block
 from likely.data.layouts.intercept import Dense
 from likely.distributions import Bernoulli, DiagonalFamily

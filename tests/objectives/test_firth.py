@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept, Mixed
 from likely.differences import check_gradient

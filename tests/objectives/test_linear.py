@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Csr, Dense, Intercept, Mixed
 from likely.differences import check_gradient, check_hessian

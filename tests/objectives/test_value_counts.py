@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likely import NaiveBayes
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.objectives import value_counts as module

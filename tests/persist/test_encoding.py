@@ -4,12 +4,12 @@ import json
 from math import inf, nan
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from likely.compute.serial import Serial
-from likely.compute.threads import Threads
+from likely.compute.executor import Serial, Threads
 from likely.data.schema import Schema
 from likely.distributions import (
     EXPONENTIAL_FAMILIES,
@@ -25,8 +25,12 @@ from likely.distributions import (
 )
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
+from likely.generative.naive_bayes import NaiveBayes
 from likely.persist import load, save
 from likely.persist.encoding import Decoder, Encoder
+from likely.persist.registry import defined_parts, own_parts, part_class
+from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.steps import DroppedColumn
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -167,7 +171,31 @@ def test_a_class_of_the_same_name_is_not_ours(tmp_path):
 
 def test_a_file_needs_a_folder_that_exists(tmp_path):
     fitted = Discretizer()
-    with pytest.raises(InvalidInput, match=r"no folder; .* Create it"):
+    with pytest.raises(InvalidInput, match=r"not a folder; .* Create it"):
         save(fitted, tmp_path / "nowhere" / "m.likely")
     with pytest.raises(InvalidInput, match="is a folder"):
         save(fitted, tmp_path)
+
+
+def test_the_parts_that_one_estimator_lists_are_closed_to_all_others():
+    step = DroppedColumn("planet", "the same value in every row")
+    with pytest.raises(InvalidInput, match="DroppedColumn"):
+        Encoder("NaiveBayes").value(step, "it")
+    fitted = Prepared(NaiveBayes()).fit(pd.DataFrame({"a": [1.0, 2.0], "b": 1.0}), ["n", "y"])
+    encoder = Encoder("Prepared")
+    coded = json.loads(json.dumps(encoder.model(fitted)))
+    assert Decoder(encoder.tensors).model(coded).steps_ == fitted.steps_
+    inside = coded["fitted"]["preparation_"]
+    with pytest.raises(InvalidInput, match="Preparation"):
+        Decoder(encoder.tensors).value(inside)
+    forged = Encoder("NaiveBayes").model(NaiveBayes())
+    forged["fitted"]["schema_"] = inside
+    with pytest.raises(InvalidInput, match="Preparation"):
+        Decoder({}).model(forged)
+
+
+def test_no_part_of_an_estimator_has_the_name_of_a_registered_one():
+    listed = own_parts(Prepared)
+    assert set(listed.values()) == {*defined_parts("likely.workbench.preparation.steps")}
+    assert [name for name in listed if part_class(name) is not None] == []
+    assert own_parts(NaiveBayes) == {}

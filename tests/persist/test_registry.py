@@ -2,7 +2,7 @@
 
 import likely
 from likely import distributions, penalties
-from likely.compute.threads import Threads
+from likely.compute.executor import Threads
 from likely.distributions.base import Distribution
 from likely.distributions.exponential_family import ExponentialFamily
 from likely.features.discretize import Discretizer

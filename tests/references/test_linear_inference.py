@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from numpy.testing import assert_allclose
 
 import likely
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods.negative_binomial import NegativeBinomial

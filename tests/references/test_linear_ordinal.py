@@ -47,3 +47,24 @@ def test_coefficients_thresholds_and_errors_are_those_of_statsmodels(link, K):
     errors = ours.inference_.standard_errors
     assert_allclose(errors[:4], theirs.bse[:4], rtol=1e-5)
     assert_allclose(ours.predict_proba(X), theirs.predict(), atol=SEARCH)
+
+
+@pytest.mark.parametrize("kind", ["model", "HC0", "clustered"])
+def test_errors_of_all_thresholds_are_those_of_statsmodels(kind):
+    """By the delta method: there all thresholds but the first are logs of the gaps between them."""
+    X, y = some_data()
+    groups = np.random.default_rng(1).integers(0, 30, len(y))
+    robust = {
+        "model": {},
+        "HC0": {"cov_type": "HC0"},
+        "clustered": {"cov_type": "cluster", "cov_kwds": {"groups": groups}},
+    }
+    model = miscmodels.OrderedModel(y, X, distr="logit")
+    theirs = model.fit(method="bfgs", disp=False, maxiter=2000, gtol=1e-9, **robust[kind])
+    jacobian = np.eye(6)
+    jacobian[3:, 3:] = -np.tril(np.ones((3, 3))) * np.append(1.0, np.exp(theirs.params[4:]))
+    expected = jacobian @ theirs.cov_params() @ jacobian.T
+    ours = OrdinalRegression(l2=0.0, standard_errors=kind, tol=1e-14)
+    ours.fit(X, y, groups=groups if kind == "clustered" else None)
+    errors = ours.inference_.standard_errors
+    assert_allclose(errors, np.sqrt(np.diag(expected)), rtol=SEARCH)

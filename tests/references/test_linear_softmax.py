@@ -86,3 +86,28 @@ def test_weighted_fits_agree():
     theirs = LogisticRegression(C=1.0, **THEIRS).fit(X, y, weight)
     ours = SoftmaxRegression(l2=1.0, tol=1e-12).fit(X, y, weight)
     assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["model", "HC0", "clustered"])
+def test_errors_are_those_of_statsmodels(kind):
+    """MNLogit's reference is the first class; its HC1 has no factor n/(n − p), ours has."""
+    statsmodels = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(0)
+    X = rng.normal(loc=[0.0, 3.0, -1.0], size=(500, 3))
+    y = ((X - X.mean(axis=0)) @ rng.normal(size=(3, 4)) + rng.gumbel(size=(500, 4))).argmax(axis=1)
+    groups = rng.integers(0, 30, 500)
+    robust = {
+        "model": {},
+        "HC0": {"cov_type": "HC0"},
+        "clustered": {"cov_type": "cluster", "cov_kwds": {"groups": groups}},
+    }
+    model = statsmodels.MNLogit(y, np.column_stack([X, np.ones(500)]))
+    theirs = model.fit(method="newton", disp=0, tol=1e-14, **robust[kind])
+    ours = SoftmaxRegression(l2=0.0, reference=0, standard_errors=kind, tol=1e-14)
+    ours.fit(X, y, groups=groups if kind == "clustered" else None)
+    found = ours.inference_
+    assert_allclose(found.theta, np.ravel(theirs.params, order="F"), rtol=1e-9)
+    assert_allclose(found.covariance, theirs.cov_params(), rtol=1e-8, atol=1e-12)
+    assert_allclose(found.log_likelihood, theirs.llf, rtol=1e-12)
+    assert_allclose(found.null_log_likelihood, theirs.llnull, rtol=1e-9)
+    assert_allclose([found.aic, found.bic], [theirs.aic, theirs.bic], rtol=1e-12)

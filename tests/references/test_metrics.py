@@ -7,7 +7,7 @@ from sklearn import metrics as theirs
 from sklearn.calibration import calibration_curve
 
 from likely.metrics import METRICS, metric_named
-from likely.metrics.confusion import confusion_of
+from likely.metrics.classes import confusion_of
 from tests.metric_data import some_rows
 
 weights = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

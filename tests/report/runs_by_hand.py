@@ -1,6 +1,5 @@
 """RUN folders with everything a report can tell, made from real fits."""
 
-import dataclasses
 import json
 from dataclasses import replace
 
@@ -12,10 +11,10 @@ from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
+from likely.workbench.cross_validation import Loop, cross_validate
 from likely.workbench.curves import learning_curve
-from likely.workbench.dataset import dataset
-from likely.workbench.held_out import Loop, cross_validate
 from likely.workbench.look.look import look
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
 from likely.workbench.validation import validation_of
@@ -61,7 +60,7 @@ def held_out(model, table, task, folds=None):
     places = np.flatnonzero(task.known(table))
     rows = dataset(table, task.target).of_task(task)
     folds = rows.folds(5) if folds is None else folds
-    held = cross_validate(model, Loop(rows.learned, task, folds)).held
+    held = cross_validate(model, Loop(rows, folds)).held
     return validation_of(held, rows.learned, held.score(), places=places)
 
 
@@ -136,9 +135,6 @@ def whole_run(folder):
     table = pa.table(seal.train)
     model = likely.LogisticRegression(l2=1.0)
     score = seal.final(Prepared(model), cv_estimate=0.57)
-    fields = {
-        f.name: getattr(score, f.name) for f in dataclasses.fields(score) if f.name != "model"
-    }
     return write_run(
         folder / "runs" / "001-logistic",
         table,
@@ -153,7 +149,7 @@ def whole_run(folder):
             iterations(),
         ],
         study=tuned(),
-        final=fields,
+        final=score.to_json(),
     )
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from likely import GLM, NaiveBayes, OrdinalRegression
 from likely.cli.main import run
+from likely.formatting import estimate_cells
 from likely.metrics import Prediction
 from likely.report.page import report_of
 from likely.runs import read_run
+from likely.special import LOG_FLOOR
 from likely.workbench.folds import Folds
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.task import task_of
@@ -25,14 +27,19 @@ def with_held(facts, held):
     return report_of([replace(facts, validation=held)])
 
 
-def test_a_class_that_was_called_impossible_makes_an_infinite_loss(facts):
+def test_a_class_that_was_called_impossible_has_a_price_and_not_an_infinite_loss(facts):
     held = facts.validation
+    losses = held.prediction.losses(held.truth)
     log_p = held.prediction.log_p.copy()
     log_p[0, held.truth.y[0]] = -np.inf
     log_p[0, 1 - held.truth.y[0]] = 0.0
-    told = with_held(facts, rescored(held, prediction=Prediction.of_classes(log_p)))
-    assert "Log loss ∞" in told.html
-    assert "The model is not clearly better" in told.html
+    held = rescored(held, prediction=Prediction.of_classes(log_p))
+    losses[0] = -LOG_FLOOR
+    assert held.score.main.value == pytest.approx(losses.mean())
+    value, *_ = estimate_cells(*held.score.main)
+    told = with_held(facts, held)
+    assert f"Log loss {value} (" in told.html
+    assert "∞" not in told.html
 
 
 def test_held_out_rows_of_one_class_have_no_ranking(facts):

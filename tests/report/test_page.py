@@ -157,7 +157,7 @@ def test_what_is_missing_of_unsealed_data_is_said_as_a_command_to_type(tmp_path)
     assert said["Data checks"].endswith("run likely look data.csv --target visits")
     assert said["Ledger"].endswith("run likely seal data.csv --target visits")
     assert said["Curves"] == "none was saved; run likely curve a"
-    assert said["Tuning"] == "no settings were searched"  # a glm has no usual space
+    assert said["Tuning"] == "no settings were searched"  # a glm has no default search space
 
 
 def test_a_bare_run_with_scores_of_train_has_a_verdict(tmp_path, monkeypatch):

@@ -87,7 +87,7 @@ def test_a_cut_parquet_file_is_named(copied):
 def test_the_ledger_is_read_where_the_seal_is(whole):
     facts = read_run(whole)
     assert facts.ledger.sound
-    assert facts.ledger.looks == 1
+    assert facts.ledger.evaluations == 1
     assert [entry["event"] for entry in facts.ledger.entries] == ["sealed", "commit", "score"]
 
 
@@ -96,7 +96,7 @@ def test_a_ledger_with_a_flipped_byte_is_reported_broken(whole, tmp_path):
     run = folder / "runs" / whole.name
     rewritten(run, "run.json", lambda f: f["seal"].update(path=str(folder / "churn.seal")))
     ledger = folder / "churn.seal" / "ledger.jsonl"
-    ledger.write_bytes(ledger.read_bytes().replace(b'"look":1', b'"look":2', 1))
+    ledger.write_bytes(ledger.read_bytes().replace(b'"evaluation":1', b'"evaluation":2', 1))
     html = report_of([read_run(run)]).html
     assert "no line was changed" not in html
     assert "unknown, because the ledger was changed" in html
@@ -121,7 +121,7 @@ def test_a_seal_that_is_gone_leaves_the_head(copied):
 
 def test_looks_beyond_the_budget_are_said(copied):
     rewritten(copied, "run.json", lambda f: f.pop("seal"))
-    rewritten(copied, "final.json", lambda f: f.update(look=3))
+    rewritten(copied, "final.json", lambda f: f.update(evaluation=3))
     html = report_of([read_run(copied)]).html
     assert "3 of 1, beyond the budget" in html
     assert "evaluation 3, beyond the budget of 1" in html

@@ -133,7 +133,7 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"test": 0.01}, InvalidInput, "leaves 0 rows to seal"),
         ({"test": "a fifth"}, InvalidInput, "test is 'a fifth'; expected a share"),
         ({"test": [1, 2], "group": "x"}, InvalidInput, "test names the rows, and 'x' is a column"),
-        ({"budget": 0}, InvalidInput, "budget is 0.*from 1 up"),
+        ({"budget": 0}, InvalidInput, "budget is 0.*at least 1"),
         (
             {"budget": 1.5},
             InvalidInput,
@@ -180,7 +180,7 @@ def test_a_seal_is_made_once(sealed, table, tmp_path):
 
 
 def test_a_folder_that_is_no_seal_is_refused(tmp_path):
-    with pytest.raises(InvalidInput, match="is no seal; expected a folder"):
+    with pytest.raises(InvalidInput, match="is not a seal; expected a folder"):
         likely.open_seal(tmp_path)
     with pytest.raises(InvalidInput, match="does not exist"):
         likely.open_seal(tmp_path / "none.seal")

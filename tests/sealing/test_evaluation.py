@@ -14,13 +14,16 @@ from sklearn.naive_bayes import GaussianNB
 
 import likely
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput, LikelyError
+from likely.metrics.losses import LOSSES
 from likely.sealing.folder import COMMITTED, SealFolder
 from likely.sealing.scorer import Scorer
 from likely.workbench.final import final_score_of_fit
-from likely.workbench.final_scorers import LogLossScorer
+from likely.workbench.final_scorer import TaskScorer
+from likely.workbench.task import Task
 from tests.sealing.conftest import counts, labels_of, numbers_only
 
 REASON = "the reviewer asked for it"
+BY_LOG_LOSS = TaskScorer(Task("binary", "y", ("no", "yes")), LOSSES["log loss"])
 
 
 def events(sealed):
@@ -57,7 +60,7 @@ def test_an_interrupted_density_is_scored_by_whoever_comes_next(tmp_path, monkey
         sealed.final(LinearRegression())
     score = sealed.ledger()[2]
     assert (score["event"], score["metric"]) == ("score", "negative log-likelihood")
-    assert "log-likelihood" in score["extras"]["measures"]
+    assert "log-likelihood" in {line["metric"] for line in score["measures"]}
     assert sealed.final(likely.GLM("poisson")).resumed
 
 
@@ -68,10 +71,10 @@ def test_a_look_that_is_finished_by_another_scorer_keeps_its_metrics(tmp_path, m
         SealFolder(sealed.path),
         LogisticRegression().fit(sealed.train.drop(columns="y"), sealed.train["y"]),
         trained_on=sealed.manifest.files["train.parquet"],
-        scorer=LogLossScorer(),
+        scorer=BY_LOG_LOSS,
     )
     assert found.resumed
-    assert {"accuracy", "brier"} <= set(found.extras["measures"])
+    assert {"accuracy", "brier"} <= set(found.measures)
 
 
 def test_commit_comes_before_score_and_both_before_the_answer(sealed):
@@ -79,7 +82,7 @@ def test_commit_comes_before_score_and_both_before_the_answer(sealed):
     assert events(sealed) == ["sealed", "commit", "score"]
     commit, score = sealed.ledger()[1:]
     assert commit["model"] == "NaiveBayes()"
-    assert (score["value"], score["low"], score["high"]) == (found.value, found.low, found.high)
+    assert (score["value"], *score["interval"]) == found.estimate[:3]
     assert found.head == sealed.verify().head
     assert not (sealed.path / COMMITTED).exists()
 
@@ -92,14 +95,14 @@ def test_a_look_beyond_the_budget_is_refused_and_logged(sealed):
         sealed.final(likely.NaiveBayes(smoothing=2.0))
     assert "log loss" in str(refusal.value)
     assert events(sealed) == ["sealed", "commit", "score", "refused"]
-    assert sealed.looks == 1
+    assert sealed.evaluations == 1
 
 
 def test_a_reason_allows_another_look_at_a_wider_interval(sealed):
     first = sealed.final(likely.NaiveBayes())
     second = sealed.final(likely.NaiveBayes(smoothing=1.01), again=REASON)
-    assert (second.look, second.level) == (2, 0.975)
-    assert second.high - second.low > first.high - first.low
+    assert (second.evaluation, second.level) == (2, 0.975)
+    assert np.diff(second.estimate[1:3]) > np.diff(first.estimate[1:3])
     assert events(sealed)[3:] == ["again", "commit", "score"]
     assert sealed.ledger()[3]["reason"] == REASON
     assert "evaluation 2, beyond the budget of 1" in str(second)
@@ -108,7 +111,7 @@ def test_a_reason_allows_another_look_at_a_wider_interval(sealed):
 
 @pytest.mark.parametrize("reason", ["", "  ", "x"])
 def test_an_empty_reason_is_none(sealed, reason):
-    with pytest.raises(InvalidInput, match="is no reason"):
+    with pytest.raises(InvalidInput, match="is not a reason"):
         sealed.final(likely.NaiveBayes(), again=reason)
     assert events(sealed) == ["sealed"]
 
@@ -116,16 +119,14 @@ def test_an_empty_reason_is_none(sealed, reason):
 def test_the_same_predictions_are_not_charged_twice(sealed):
     first = sealed.final(likely.NaiveBayes())
     second = sealed.final(likely.NaiveBayes())
-    assert (second.value, second.look, second.resumed) == (first.value, 1, True)
+    assert (second.value, second.evaluation, second.resumed) == (first.value, 1, True)
     assert events(sealed) == ["sealed", "commit", "score"]
 
 
 def test_a_model_trained_on_other_rows_is_refused_and_logged(sealed, table):
     model = likely.NaiveBayes().fit(table.drop_columns(["y"]), table.column("y"))
     with pytest.raises(HonestyRefusal, match=r"not trained on the training part of toy\.seal"):
-        final_score_of_fit(
-            SealFolder(sealed.path), model, trained_on="0" * 64, scorer=LogLossScorer()
-        )
+        final_score_of_fit(SealFolder(sealed.path), model, trained_on="0" * 64, scorer=BY_LOG_LOSS)
     assert events(sealed) == ["sealed", "refused"]
 
 
@@ -146,8 +147,8 @@ def test_escrowed_labels_are_asked_for_and_checked(table, tmp_path):
         sealed.final(likely.NaiveBayes(), escrow=wrong)
     with pytest.raises(InvalidInput, match="cannot be read"):
         sealed.final(likely.NaiveBayes(), escrow=tmp_path / "none")
-    assert sealed.looks == 0
-    assert sealed.final(likely.NaiveBayes(), escrow=kept).look == 1
+    assert sealed.evaluations == 0
+    assert sealed.final(likely.NaiveBayes(), escrow=kept).evaluation == 1
 
 
 def frames_of(step):
@@ -162,17 +163,20 @@ class Failing(Scorer):
     name = "log loss"
 
     def predictions(self, model, X):
-        return LogLossScorer().predictions(model, X)
+        return BY_LOG_LOSS.predictions(model, X)
 
     def losses(self, predictions, y):
         raise ZeroDivisionError(f"the first label is {y[0]}")
 
-    def constant_losses(self, y_train, y):
-        return np.zeros(len(y))
+    def constant_loss(self, y):
+        return 1.0
+
+    def score(self, predictions, y, **known):
+        return {"value": self.losses(predictions, y).mean()}
 
 
 def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
-    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*no other evaluation") as caught:
+    with pytest.raises(LikelyError, match=r"ZeroDivisionError.*not use another") as caught:
         sealed.final(likely.NaiveBayes(), scorer=Failing())
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -181,7 +185,7 @@ def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
     arrays = [value for value in held if isinstance(value, np.ndarray)]
     assert not [array for array in arrays if array.dtype == object and len(array) == 24]
     assert events(sealed) == ["sealed", "commit"]
-    assert sealed.final(likely.NaiveBayes()).look == 1
+    assert sealed.final(likely.NaiveBayes()).evaluation == 1
     assert events(sealed) == ["sealed", "commit", "score"]
 
 
@@ -192,7 +196,7 @@ def test_an_interrupted_look_is_finished_before_another_model_is_refused(sealed)
         sealed.final(likely.NaiveBayes(smoothing=9.0))
     assert events(sealed) == ["sealed", "commit", "score", "refused"]
     finished = sealed.final(likely.NaiveBayes())
-    assert (finished.look, finished.resumed) == (1, True)
+    assert (finished.evaluation, finished.resumed) == (1, True)
 
 
 def test_an_interrupted_look_without_its_predictions_says_what_to_do(sealed):
@@ -201,7 +205,7 @@ def test_an_interrupted_look_without_its_predictions_says_what_to_do(sealed):
     (sealed.path / COMMITTED).unlink()
     with pytest.raises(HonestyRefusal, match=r"NaiveBayes\(\).*that model and metric once more"):
         sealed.final(likely.NaiveBayes(smoothing=9.0))
-    assert sealed.final(likely.NaiveBayes()).look == 1
+    assert sealed.final(likely.NaiveBayes()).evaluation == 1
 
 
 class NotANumber(Failing):
@@ -212,7 +216,7 @@ class NotANumber(Failing):
 def test_predictions_that_are_no_numbers_cost_no_look(sealed):
     with pytest.raises(InvalidInput, match=r"predicts NaN.*No evaluation was used"):
         sealed.final(likely.NaiveBayes(), scorer=NotANumber())
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 @pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
@@ -222,13 +226,13 @@ def test_under_a_careful_judge_the_exact_score_is_nowhere(judge, tmp_path):
     found = sealed.final(LogisticRegression())
     X, y = labels_of(frame, sealed)
     exact = log_loss(y, found.model.predict_proba(X))
-    assert abs(found.value - exact) < found.high - found.value
+    assert abs(found.value - exact) < found.estimate.high - found.value
     numbers = [
         value for entry in sealed.ledger() for value in entry.values() if isinstance(value, float)
     ]
     assert numbers
-    assert min(abs(number - exact) for number in [*numbers, found.constant]) > 1e-6
-    assert found.extras == {}
+    assert min(abs(number - exact) for number in [*numbers, found.estimate.baseline]) > 1e-6
+    assert found.measures == {}
     for path in sealed.path.iterdir():
         assert repr(exact)[:8].encode() not in path.read_bytes()
 
@@ -253,7 +257,7 @@ CHILD = """
     print("ready", flush=True)
     sys.stdin.readline()
     try:
-        print(sealed.final(likely.NaiveBayes(smoothing=smoothing)).look)
+        print(sealed.final(likely.NaiveBayes(smoothing=smoothing)).evaluation)
     except HonestyRefusal:
         print("refused")
 """

@@ -37,5 +37,5 @@ def test_equal_labels_look_different_each_time():
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", MAGIC + b"short"])
 def test_another_file_is_refused(content):
-    with pytest.raises(BrokenLedger, match=r"esc\.bin: these are no sealed labels"):
+    with pytest.raises(BrokenLedger, match=r"esc\.bin: these are not sealed labels"):
         opened(content, "esc.bin")

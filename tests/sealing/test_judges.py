@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from likely.intervals import mean_interval
-from likely.sealing.judges import JUDGES, LARGEST, Evidence
-from likely.workbench.final_scorers import ErrorRateScorer
+from likely.sealing.judges import JUDGES, LARGEST, Evidence, Ruling
 
 N = 1000
 CHANCE = 0.5
@@ -19,6 +17,15 @@ CHANCE = 0.5
 def evidence(losses, *, training=CHANCE, best=None, level=0.95, seed=0):
     rng = np.random.default_rng(seed)
     return Evidence(np.asarray(losses, float), CHANCE, training, best, level, rng)
+
+
+def told_by(judge, given):
+    """What a judge says; the plain one reveals the score with its interval."""
+    if JUDGES[judge] is not None:
+        return JUDGES[judge].rule(given)
+    half = 2 * given.losses.std() / np.sqrt(given.losses.size)
+    mean = float(given.losses.mean())
+    return Ruling(mean, mean - half, mean + half)
 
 
 def coin_flips(seed):
@@ -49,7 +56,7 @@ def _ask(judge, guess, y, y_train, best, seed):
     given = evidence(
         guess[:N] != y, training=float(np.mean(guess[N:] != y_train)), best=best, seed=seed
     )
-    return JUDGES[judge].rule(given)
+    return told_by(judge, given)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -85,13 +92,6 @@ def test_the_best_of_many_random_classifiers_beats_chance_on_the_test_set_and_no
     assert abs(np.mean(chosen[N:] != fresh) - CHANCE) < 0.05
 
 
-def test_plain_is_the_mean_with_students_interval():
-    losses = np.random.default_rng(0).exponential(size=50)
-    ruling = JUDGES["plain"].rule(evidence(losses, level=0.9))
-    assert (ruling.low, ruling.high) == mean_interval(losses, 0.9)
-    assert ruling.value == losses.mean()
-
-
 @given(shift=st.floats(0, 1), seed=st.integers(0, 50))
 def test_the_ladder_tells_multiples_of_a_step_or_the_best_so_far(shift, seed):
     losses = shift * np.random.default_rng(seed).random(400)
@@ -107,9 +107,9 @@ def test_the_ladder_tells_multiples_of_a_step_or_the_best_so_far(shift, seed):
 def test_the_ladder_says_when_it_gives_the_best_so_far():
     ruling = JUDGES["ladder"].rule(evidence(np.full(100, 0.4), best=0.3))
     assert ruling.value == 0.3
-    assert not ruling.own
+    assert not ruling.of_this_model
     assert "This model is not better than that by a step" in ruling.note
-    assert JUDGES["ladder"].rule(evidence(np.full(100, 0.1), best=0.3)).own
+    assert JUDGES["ladder"].rule(evidence(np.full(100, 0.1), best=0.3)).of_this_model
 
 
 def test_thresholdout_gives_the_training_score_while_it_agrees():
@@ -141,10 +141,9 @@ def test_the_training_score_is_bounded_as_the_sealed_one_is():
     assert JUDGES["thresholdout"].rule(given).value == LARGEST * CHANCE
 
 
-@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
 def test_no_loss_in_any_row_is_no_certainty(judge):
-    given = replace(evidence(np.zeros(30), training=0.0), interval=ErrorRateScorer().interval)
-    told = JUDGES[judge].rule(given)
+    told = JUDGES[judge].rule(evidence(np.zeros(30), training=0.0))
     assert told.value == told.low == 0.0
     assert told.high > 0.1, "Wilson's end for 30 rows"
 

@@ -47,7 +47,7 @@ def test_a_kill_at_any_point_of_seal_is_followed_by_a_whole_seal(table, work, tm
         else:
             sealed = likely.seal(table, "y", folder=state)
         assert sealed.verify().sound, state.name
-        assert sealed.final(likely.NaiveBayes()).look == 1
+        assert sealed.final(likely.NaiveBayes()).evaluation == 1
         assert not drafts(state), state.name
 
 
@@ -63,7 +63,7 @@ def test_a_kill_while_labels_go_into_escrow_says_what_to_do(table, work, tmp_pat
             with pytest.raises(InvalidInput, match=r"exists already.*delete this one only if"):
                 seal_in(state)
             (state / "kept.bin").unlink()
-        assert seal_in(state).final(likely.NaiveBayes(), escrow=state / "kept.bin").look == 1
+        assert seal_in(state).final(likely.NaiveBayes(), escrow=state / "kept.bin").evaluation == 1
 
 
 def test_a_kill_at_any_point_of_final_costs_no_other_look(table, work, tmp_path):
@@ -77,7 +77,7 @@ def test_a_kill_at_any_point_of_final_costs_no_other_look(table, work, tmp_path)
         after = likely.open_seal(state / "data.seal")
         assert after.verify().sound, state.name
         found = after.final(likely.NaiveBayes())
-        assert (found.look, found.value) == (1, score[0].value), state.name
+        assert (found.evaluation, found.value) == (1, score[0].value), state.name
         events = [entry["event"] for entry in after.ledger()]
         assert events == ["sealed", "commit", "score"], state.name
         assert after.verify().sound
@@ -90,16 +90,16 @@ def test_after_a_kill_another_model_gets_the_look_or_is_refused(table, work, tmp
     outcomes = set()
     for state in states:
         after = likely.open_seal(state / "data.seal")
-        committed = after.looks
+        committed = after.evaluations
         try:
             found = after.final(likely.NaiveBayes(smoothing=7.0))
-            assert (found.look, committed) == (1, 0), state.name
+            assert (found.evaluation, committed) == (1, 0), state.name
             outcomes.add("look")
         except HonestyRefusal:
             assert committed == 1, state.name
             assert [e["event"] for e in after.ledger()][1:] == ["commit", "score", "refused"]
             outcomes.add("refused")
-        assert after.looks == 1
+        assert after.evaluations == 1
         assert after.verify().sound
     assert outcomes == {"look", "refused"}
 
@@ -113,7 +113,7 @@ def test_a_kill_at_any_point_of_another_look_keeps_its_reason(table, work, tmp_p
 
     for state in pictures(work, tmp_path / "states", lambda: again(sealed)):
         after = likely.open_seal(state / "data.seal")
-        assert again(after).look == 2, state.name
+        assert again(after).evaluation == 2, state.name
         events = [entry["event"] for entry in after.ledger()]
         assert events.count("commit") == events.count("score") == 2, state.name
         assert "again" in events[: len(events) - events[::-1].index("commit")]
@@ -136,7 +136,7 @@ def test_a_full_disk_at_any_point_of_seal_leaves_nothing_or_a_whole_seal(table, 
         else:
             assert not list(folder.iterdir())
             sealed = likely.seal(table, "y", folder=folder, escrow=escrow)
-        assert sealed.final(likely.NaiveBayes(), escrow=escrow).look == 1
+        assert sealed.final(likely.NaiveBayes(), escrow=escrow).evaluation == 1
 
 
 def test_a_full_disk_at_any_point_of_final_costs_no_other_look(table, tmp_path):
@@ -148,7 +148,7 @@ def test_a_full_disk_at_any_point_of_final_costs_no_other_look(table, tmp_path):
         with pytest.raises(CannotWrite, match="Free some space"), watching(full_disk_at(which)):
             sealed.final(likely.NaiveBayes())
         assert sealed.verify().sound
-        assert sealed.final(likely.NaiveBayes()).look == 1
+        assert sealed.final(likely.NaiveBayes()).evaluation == 1
         assert [entry["event"] for entry in sealed.ledger()] == ["sealed", "commit", "score"]
 
 
@@ -180,6 +180,6 @@ def test_a_process_that_is_killed_leaves_what_its_picture_shows(work, tmp_path):
     assert {path.relative_to(work) for path in contents(work)} == {
         path.relative_to(picture) for path in contents(picture)
     }
-    assert sealed.final(likely.NaiveBayes()).look == 1
+    assert sealed.final(likely.NaiveBayes()).evaluation == 1
     assert [entry["event"] for entry in sealed.ledger()] == ["sealed", "commit", "score"]
     assert not drafts(work)

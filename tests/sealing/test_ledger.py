@@ -130,7 +130,7 @@ def states_of_an_addition(folder, place):
         shutil.copytree(folder, found[-1])
 
     with watching(snapshot):
-        Ledger(folder).add("refused", {"why": "a kill", "data": "ü"})
+        Ledger(folder).add("refused", {"reason": "a kill", "data": "ü"})
     return found
 
 
@@ -154,7 +154,7 @@ def test_a_line_that_is_half_written_is_finished(folder, tmp_path):
         (state / LEDGER).write_bytes(before + line[:length])
         assert verify_ledger(state) == (True, 5, sha256(line).hexdigest(), ())
         copy = shutil.copytree(state, tmp_path / f"half-{length}")
-        assert Ledger(copy).recovered()[-1]["why"] == "a kill"
+        assert Ledger(copy).recovered()[-1]["reason"] == "a kill"
         assert (copy / LEDGER).read_bytes() == (folder / LEDGER).read_bytes()
         assert (copy / HEAD).read_bytes() == (folder / HEAD).read_bytes()
 

@@ -9,32 +9,33 @@ def line(event, **own):
 
 def test_settings_have_four_digits_and_room_to_break():
     model = "Prepared(model=LogisticRegression(l1=3.6182758782714144,l2=0.00012345678901234))"
-    said = details_of(line("commit", look=1, model=model))
+    said = details_of(line("commit", evaluation=1, model=model))
     assert "l1=3.618, l2=0.0001235" in said
     assert said.split()[-1] == "l2=0.0001235))"  # a line can end before it
 
 
 def test_whole_numbers_and_words_are_left_as_they_are():
     assert details_of(line("sealed", rows=1400)) == "1,400 rows"
-    assert "0.25" in details_of(line("commit", look=1, model="Model(alpha=0.25)"))
+    assert "0.25" in details_of(line("commit", evaluation=1, model="Model(alpha=0.25)"))
 
 
 def test_no_line_ends_with_an_empty_colon():
-    accident = line("refused", doing="compare", data="churn.csv", rows=240)
+    accident = line("refused", command="compare", data="churn.csv", rows=240)
     assert details_of(accident) == "likely compare on churn.csv, with 240 sealed rows"
-    beyond = details_of(line("refused", doing="final", look=2, why="budget"))
+    beyond = details_of(line("refused", command="final", evaluation=2, reason="budget"))
     assert beyond == "likely final, evaluation 2 beyond the budget, no reason given"
-    assert details_of(line("refused", doing="train")) == "likely train"
+    other = line("refused", command="final", reason="other training rows")
+    assert details_of(other) == "likely final, other training rows"
 
 
 def test_a_score_says_the_level_of_its_interval():
-    ends = {"value": 0.5, "low": 0.4, "high": 0.6, "constant": 0.7, "level": 0.975}
+    ends = {"value": 0.5, "interval": [0.4, 0.6], "baseline": 0.7, "level": 0.975}
     assert "(97.5 % interval 0.40 to 0.60)" in details_of(
-        line("score", look=2, metric="log loss", **ends)
+        line("score", evaluation=2, metric="log loss", of_this_model=True, **ends)
     )
 
 
 def test_a_reason_and_a_prediction_are_recorded_in_words():
-    again = details_of(line("again", look=2, reason="a column was wrong"))
+    again = details_of(line("again", evaluation=2, reason="a column was wrong"))
     assert again == "evaluation 2 beyond the budget, reason: a column was wrong"
     assert details_of(line("predict", data="new.csv", rows=3)) == "new.csv, with 3 sealed rows"

@@ -75,7 +75,7 @@ def test_a_fit_on_sealed_rows_is_refused_and_logged(seals, sealed, table):
     with pytest.raises(HonestyRefusal, match=r"churn\.csv holds 24 of the 24.*Use toy\.seal"):
         refuse_sealed_rows(table, seals, label="churn.csv", doing="train")
     entry = sealed.ledger()[-1]
-    assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", "train", 24)
+    assert (entry["event"], entry["command"], entry["rows"]) == ("refused", "train", 24)
     refuse_sealed_rows(sealed.train, seals, label="train.parquet", doing="train")
     assert len(sealed.ledger()) == 2
 
@@ -120,7 +120,7 @@ def test_python_refuses_the_sealed_rows_too(sealed, table, tmp_path, monkeypatch
     with pytest.raises(HonestyRefusal, match=r"24 of the 24 sealed rows of toy\.seal"):
         getattr(likely, verb)(data, "y", *models)
     entry = sealed.ledger()[-1]
-    assert (entry["event"], entry["doing"], entry["rows"]) == ("refused", verb, 24)
+    assert (entry["event"], entry["command"], entry["rows"]) == ("refused", verb, 24)
 
 
 def test_the_training_part_is_taken_in_every_form(sealed, tmp_path, monkeypatch):

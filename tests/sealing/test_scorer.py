@@ -12,7 +12,7 @@ ALONE = """
     import pyarrow as pa
 
     from likely.sealing.create import Origin, SealTerms, create_seal
-    from likely.sealing.evaluation import Submission, final_look
+    from likely.sealing.evaluation import Submission, evaluate
     from likely.sealing.folder import TRAIN
     from likely.sealing.scorer import Scorer
     from likely.sealing.sealed import Sealed
@@ -26,8 +26,13 @@ ALONE = """
         def losses(self, predictions, y):
             return np.abs(y - predictions["mean"])
 
-        def constant_losses(self, y_train, y):
-            return np.abs(y - np.median(y_train))
+        def constant_loss(self, y):
+            return np.abs(y - np.median(y)).mean()
+
+        def score(self, predictions, y, *, y_train, level, groups=None):
+            losses, constant = self.losses(predictions, y), np.abs(y - np.median(y_train))
+            ends = [losses.min(), losses.max()]
+            return {"value": losses.mean(), "interval": ends, "baseline": constant.mean()}
 
     def final(seal, model, **asked):
         submission = Submission(
@@ -39,14 +44,14 @@ ALONE = """
         )
         again, escrow = asked["again"], asked["escrow"]
         made = lambda described: None
-        return final_look(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
+        return evaluate(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
 
     x = np.arange(50.0)
     origin = Origin(pa.table({"x": x, "y": 2 * x + np.sin(x)}), "a table", "0" * 64)
     terms = SealTerms(target="y", test=0.2, group=None, by_time=None, budget=1, judge="plain",
                   escrow=None, seed=0)
     sealed = Sealed(create_seal(origin, terms, Path(sys.argv[1]) / "line.seal"), final)
-    print(sealed.final(lambda x: 2 * x).value < 1, sealed.looks)
+    print(sealed.final(lambda x: 2 * x).value < 1, sealed.evaluations)
     above = ("likely.workbench", "likely.metrics", "likely.linear", "likely.generative", "sklearn")
     print([name for name in sys.modules if name.startswith(above)])
 """

@@ -41,7 +41,7 @@ def test_it_says_rows_looks_and_budget(sealed):
     sealed.final(likely.NaiveBayes())
     assert "1 of 1 evaluation used" in str(sealed)
     assert "toy.seal" in sealed._repr_html_()
-    assert (sealed.looks, sealed.budget, sealed.target, sealed.name) == (1, 1, "y", "toy")
+    assert (sealed.evaluations, sealed.budget, sealed.target, sealed.name) == (1, 1, "y", "toy")
 
 
 REFUSED = {
@@ -79,7 +79,7 @@ REFUSED = {
     "pickle 5": lambda s: pickle.Pickler(io.BytesIO(), 5).dump(s),
     "pickle in a list": lambda s: pickle.dumps([s]),
     "state": lambda s: s.__getstate__(),
-    "set": lambda s: setattr(s, "looks", 0),
+    "set": lambda s: setattr(s, "evaluations", 0),
     "delete": lambda s: delattr(s, "_folder"),
     "fit": lambda s: LogisticRegression().fit(s, Y),
     "fit y": lambda s: LogisticRegression().fit(X, s),
@@ -152,7 +152,7 @@ def test_a_traceback_holds_no_label(tmp_path):
         shown = traceback.TracebackException(type(error), error, inner, capture_locals=True)
         assert "label-0-open" in "".join(shown.format()), "locals are shown"
         assert "-hidden" not in "".join(shown.format())
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 def public_callables():
@@ -228,7 +228,7 @@ def guarded(request, table, tmp_path):
     opened_files.clear()
     yield sealed
     assert not [path for path in opened_files if path.endswith("test-labels.bin")]
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 def test_the_list_of_callables_is_not_empty():

@@ -128,7 +128,7 @@ def test_equal_rows_stay_on_one_side(seed):
     split = split_rows(table, "y", test=0.3, seed=seed)
     assert (split.sealed[:9] == split.sealed[200:]).all()
     assert split.notes == (
-        "18 rows (8.6%) equal another in all features; equal rows were kept on one side.",
+        "18 rows (8.6 %) equal another in all features; equal rows were kept on one side.",
     )
 
 
@@ -210,4 +210,4 @@ def test_a_row_without_a_group_is_a_group_of_its_own():
     split = split_rows(table, "y", test=0.3, group="g", by_time=None, seed=0)
     missing = np.arange(200) % 4 == 0
     assert 0 < split.sealed[missing].mean() < 1
-    assert "50 rows have no g; each is a group of its own." in split.notes
+    assert "50 rows without g: each is a group of its own." in split.notes

@@ -14,9 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
-from likely.workbench.dataset import dataset
-from likely.workbench.fold_totals import merged_fits
+from likely.workbench.cross_validation import merged_fits
 from likely.workbench.models import entries_for
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 
 ALLOWED_SECONDS = 30.0  # of the processors, on 7,000 rows of 20 columns
@@ -129,7 +129,7 @@ def test_merged_totals_give_what_refitting_gives(calibrate, smoothing):
     rows = dataset(mixed(), "y").with_task()
     folds = rows.folds(n_folds=4, repeats=1, seed=3)
     model = Prepared(lk.NaiveBayes(calibrate=calibrate, smoothing=smoothing))
-    fits = merged_fits(model, rows.table, rows.task, folds.fold_of_rows(0))
+    fits = merged_fits(model, rows, folds.fold_of_rows(0))
     assert fits is not None
     for fit, fold in zip(fits, folds, strict=True):
         held = rows.table.take(fold.test).drop_columns(["y"])
@@ -147,10 +147,10 @@ def test_what_only_one_fold_holds_is_not_merged():
     rows = dataset(frame, "y").with_task()
     fold = rows.folds(n_folds=4, repeats=1, seed=0).fold_of_rows(0)
     model = Prepared(lk.NaiveBayes())
-    assert merged_fits(model, rows.table, rows.task, fold) is None
+    assert merged_fits(model, rows, fold) is None
     lonely = frame.assign(town="a", spike=np.arange(300) == 7)
     rows = dataset(lonely, "y").with_task()
-    assert merged_fits(model, rows.table, rows.task, fold) is None
+    assert merged_fits(model, rows, fold) is None
     found = lk.compare(frame, "y", {"nb": lk.NaiveBayes()}, folds=4, repeats=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategories)
@@ -256,7 +256,7 @@ def test_a_seal_gives_its_training_rows_its_target_and_its_groups(tmp_path):
     assert (found.task.target, found.rows.group) == ("y", "person")
     again = lk.compare(str(tmp_path / "a.seal"), models=["logistic"], folds=3, repeats=1)
     np.testing.assert_array_equal(found.best.per_fold, again.best.per_fold)
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 def test_a_seal_by_time_is_compared_forwards_in_time(tmp_path):
@@ -300,7 +300,7 @@ def test_the_best_model_is_the_one_fitted_directly():
 def test_it_prints_as_a_table_a_frame_a_page_and_json():
     found = lk.compare(mixed(), "y", ["logistic", lk.NaiveBayes(), lk.NaiveBayes()], folds=3)
     text = str(found)
-    assert text.startswith("table: 300 rows, target y (binary).")
+    assert text.startswith("table: 300 rows, target y (2 classes).")
     words = ("log loss", "95 % interval", "accuracy", "p vs constant", "Best: ")
     assert all(word in text for word in words)
     assert {"NaiveBayes", "NaiveBayes 2"} < {each.name for each in found.entries}
@@ -325,9 +325,9 @@ def test_mistakes_are_refused():
     frame = mixed(60)
     with pytest.raises(UnknownName, match=r"no model 'logistik'.*Did you mean 'logistic'"):
         lk.compare(frame, "y", ["logistik"])
-    with pytest.raises(InvalidInput, match="linear is for count, positive, real targets"):
+    with pytest.raises(InvalidInput, match="linear is for count, positive or real targets"):
         lk.compare(frame, "y", ["linear"])
-    with pytest.raises(InvalidInput, match="rmse is no metric of binary targets"):
+    with pytest.raises(InvalidInput, match="rmse is not a metric of binary targets"):
         lk.compare(frame, "y", metric="rmse")
     with pytest.raises(InvalidInput, match="No target was given"):
         lk.compare(frame)
@@ -356,7 +356,7 @@ def test_an_infinite_score_prints_as_a_dash_with_a_reason():
     x = 1.3 * rng.normal(size=200)
     table = pa.table({"x": x, "k": rng.poisson(np.exp(0.2 + 0.9 * x))})
     found = lk.compare(table, "k", ["linear"], folds=3, repeats=1, kind="count")
-    assert found["linear"].beside["poisson-deviance-explained"] == -np.inf
+    assert found["linear"].others["poisson-deviance-explained"] == -np.inf
     told = " ".join(str(found).split())
     assert "inf " not in told and "∞" not in told
     assert "– for linear: infinite, because a predicted mean is 0 or below" in told

@@ -121,7 +121,7 @@ def test_mistakes_are_refused():
     frame = noisy(60)
     with pytest.raises(UnknownName, match="no setting 'l3'"):
         lk.learning_curve(frame, "y", "logistic", of="l3")
-    with pytest.raises(InvalidInput, match="'tol' has no usual range"):
+    with pytest.raises(InvalidInput, match="'tol' has no default range"):
         lk.learning_curve(frame, "y", "logistic", of="tol")
     with pytest.raises(InvalidInput, match="shares of the training rows"):
         lk.learning_curve(frame, "y", "logistic", values=[10])

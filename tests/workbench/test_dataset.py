@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import likely as lk
-from likely.data.digest import digest_of_file
+from likely.data.arrow import digest_of_file
 from likely.data.formats.registry import ParquetSource
 from likely.errors import InvalidInput
 from likely.sealing import folder
 from likely.sealing.manifest import Manifest
-from likely.workbench.dataset import dataset
 from likely.workbench.folds import codes_of, time_of
+from likely.workbench.opening import dataset
 
 
 def test_times_are_in_the_order_of_time_and_not_of_text():
@@ -176,9 +176,9 @@ def test_what_columns_cannot_be_is_refused(given, message):
         lk.seal,
     ],
 )
-def test_a_weight_is_refused_where_it_would_not_be_used(function):
-    with pytest.raises(InvalidInput, match="'x' was given as weight"):
-        function(dataset(rows_with_codes(), "y", weight="x"))
+def test_clusters_are_refused_where_they_would_not_be_used(function):
+    with pytest.raises(InvalidInput, match="'x' was given as clusters"):
+        function(dataset(rows_with_codes(), "y", clusters="x"))
 
 
 @pytest.fixture

@@ -33,7 +33,9 @@ def test_a_name_is_the_model_that_compare_has(sealed):
     by_name = sealed.final("logistic")
     whole = sealed.final(lk.Prepared(lk.LogisticRegression()))
     assert by_name.value == whole.value
-    assert by_name.look == whole.look == 1  # the same predictions are never charged twice
+    assert (
+        by_name.evaluation == whole.evaluation == 1
+    )  # the same predictions are never charged twice
 
 
 def test_a_study_is_its_best_settings_and_their_estimate(sealed):
@@ -50,7 +52,7 @@ def test_what_a_model_cannot_read_is_told_with_the_remedy(sealed):
         sealed.final(LogisticRegression())
     with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         sealed.final(LogisticRegression)
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
 
 
 def test_a_study_of_another_target_is_refused(sealed, frame):

@@ -1,108 +1,118 @@
-"""The one loop: each row predicted by a fit that had not seen it, beside that fit's constant."""
-
-from dataclasses import replace
+"""One part held out: the same score in memory and in a stream, and no row that is left out."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import LinearRegression as Plain
 
 import likely as lk
-from likely.errors import InvalidInput
-from likely.metrics import METRICS
-from likely.workbench.dataset import dataset
-from likely.workbench.folds import Folds
-from likely.workbench.held_out import HeldOut, Loop, cross_validate, cross_validate_all
-from likely.workbench.preparation.prepared import Prepared
+from likely.data.split import split_mask
+from likely.special import LOG_FLOOR
+from likely.workbench import held_out
+from likely.workbench.dataset import Dataset
+from likely.workbench.held_out import hold_out
+from likely.workbench.opening import dataset
 
 
-def some(n=120, seed=0, kind="real"):
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=n)
-    y = x + rng.normal(size=n)
-    table = pa.table({"x": x, "y": y if kind == "real" else y > 0})
-    return dataset(table, "y").with_task()
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(held_out, "CHUNK_ROWS", 17)
 
 
-def loop_of(rows, **options):
-    return Loop(rows.learned, rows.task, rows.folds(4), **options)
+def both(table, make, kind, **columns):
+    """In memory, and as it is read."""
+    rows = dataset(table, **columns)
+    here = hold_out(make, rows, kind, seed=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dataset, "in_memory", False)
+        return [here, hold_out(make, rows, kind, seed=0)]
 
 
-def test_each_row_is_predicted_once_without_itself_in_the_order_of_the_rows():
-    rows = some()
-    loop = loop_of(rows)
-    held = cross_validate(Prepared(lk.LinearRegression()), loop).held
-    assert held.row.tolist() == list(range(120))
-    y = rows.table["y"].to_numpy()
-    for number, (train, test) in enumerate(loop.folds):
-        assert (held.fold[test] == number).all()
-        model = Prepared(lk.LinearRegression()).fit(rows.table.take(train), "y")
-        assert_allclose(
-            held.prediction.means[test], model.predict(rows.table.take(test).select(["x"]))
-        )
-        assert_allclose(held.constant.means[test], y[train].mean())
-        assert_allclose(held.constant.median[test], np.median(y[train]))
-
-
-def test_by_time_the_constant_is_that_of_the_earlier_rows():
-    table = pa.table({"x": np.arange(60.0), "y": np.arange(60.0) ** 2})
-    rows = dataset(table, "y").with_task()
-    folds = Folds(n_rows=60, n_folds=3, time=np.arange(60))
-    held = cross_validate(
-        Prepared(lk.LinearRegression()), Loop(rows.learned, rows.task, folds)
-    ).held
-    assert held.row.tolist() == list(range(15, 60))
-    y = np.arange(60.0) ** 2
-    for train, test in folds:
-        at = np.isin(held.row, test)
-        assert_allclose(held.constant.means[at], y[train].mean())
-
-
-def test_merged_fits_score_as_separate_ones_do():
-    rows = some(kind="binary")
-    loop = loop_of(rows)
-    merged = cross_validate(Prepared(lk.NaiveBayes()), loop).held
-    alone = cross_validate(Prepared(lk.NaiveBayes()), replace(loop, learned=lambda rows: rows)).held
-    assert_allclose(merged.prediction.log_p, alone.prediction.log_p, rtol=1e-9)
-
-
-def test_totals_of_folds_add_to_the_score_of_all():
-    held = cross_validate(Prepared(lk.LinearRegression()), loop_of(some())).held
-    metrics = [METRICS["log-likelihood"], METRICS["r2"]]
-    parts = [held.rows(held.fold == k).totals(metrics) for k in range(4)]
-    total = parts[0] + parts[1] + parts[2] + parts[3]
-    score = held.score(metrics)
-    for name, estimate in total.score().estimates.items():
-        assert_allclose(estimate, score.estimates[name], rtol=1e-9)
-    assert score.how == "4-fold cross-validation"
-    assert HeldOut.joined([held.rows(held.fold == k) for k in (2, 0, 3, 1)]).row.tolist() == list(
-        range(120)
+def claims(n=300):
+    rng = np.random.default_rng(0)
+    x, years = rng.normal(size=n), rng.uniform(0.5, 3, n)
+    return pa.table(
+        {
+            "x": x,
+            "years": years,
+            "times": rng.integers(0, 3, n).astype(float),
+            "claims": rng.poisson(years * np.exp(0.3 * x)),
+            "grade": np.where(x + rng.logistic(size=n) > 0, "high", "low"),
+        }
     )
 
 
-def test_the_first_error_ends_a_model_and_not_the_others():
-    rows = some()
-    loop = replace(loop_of(rows), folds=rows.folds(n_folds=3, repeats=2, seed=0))
-    broken = Prepared(lk.GLM(response="poisson"))  # of numbers below 0
-    models = {"broken": broken, "linear": Prepared(lk.LinearRegression())}
-    first, second = cross_validate_all(models, loop)
-    assert first["broken"].problem.startswith("in fold 1 of repeat 1: ")
-    assert len(first["linear"].parts) == len(second["linear"].parts) == 3
-    assert "broken" not in second
-    with pytest.raises(ValueError, match=r"[Pp]oisson|below 0|negative"):
-        cross_validate(broken, loop_of(rows))
+@pytest.mark.parametrize(
+    ("make", "kind", "columns"),
+    [
+        (lambda: lk.GLM("poisson"), "count", {"target": "claims", "exposure": "years"}),
+        (lambda: lk.GLM("poisson"), "count", {"target": "claims", "weight": "times"}),
+        (lk.LogisticRegression, "classes", {"target": "grade", "weight": "times"}),
+        (lk.LinearRegression, "real", {"target": "years"}),
+    ],
+)
+def test_a_stream_has_the_score_of_the_table_in_memory(make, kind, columns):
+    apart = [name for name in ("grade", "claims", "years", "times") if name not in columns.values()]
+    here, there = both(claims().drop_columns(apart), make, kind, **columns)
+    assert there.held is None
+    assert here.score.n_rows == there.score.n_rows == len(here.held.row)
+    shared = [name for name in here.score.estimates if name in there.score.estimates]
+    assert len(shared) >= len(here.score.estimates) - 2  # AUC and average precision
+    for name in shared:
+        assert_allclose(there.score.estimates[name], here.score.estimates[name], rtol=1e-6)
+    assert_allclose(there.score.gain, here.score.gain, rtol=1e-6)
+    approximate = [name for name in there.score.estimates if name.endswith("-approximate")]
+    assert bool(approximate) == (kind == "classes")
 
 
-def test_a_model_without_a_density_is_refused_where_the_metric_needs_one():
-    rows = some()
-    with pytest.raises(InvalidInput, match="LinearRegression gives no density of the target"):
-        cross_validate(Prepared(Plain()), loop_of(rows, metric=METRICS["log-likelihood"]))
-    found = cross_validate(Prepared(Plain()), loop_of(rows, metric=METRICS["rmse"])).held.score()
-    assert found.metric != "log-likelihood"
+def test_a_class_that_the_fit_had_not_seen_has_the_floor():
+    table = claims().select(["x", "grade"])
+    labels = table["grade"].to_pylist()
+    held = np.flatnonzero(split_mask(0, 300, 0, held_out.FRACTION))
+    labels[held[0]] = "middle"
+    table = table.set_column(1, "grade", pa.array(labels))
+    here, there = both(table, lambda: lk.SoftmaxRegression(tol=1e-14), "classes", target="grade")
+    for part in (here, there):
+        assert part.n_unseen == 1
+        assert part.score.n_rows == len(held)
+        assert part.task.classes == ("high", "low", "middle")
+    assert here.held.prediction.losses(here.held.truth)[0] == -LOG_FLOOR
+    assert here.held.constant.losses(here.held.truth)[0] == -LOG_FLOOR
+    assert there.score.main.value == pytest.approx(here.score.main.value)
 
 
-def test_rows_learned_from_are_predicted_where_that_is_asked_for():
-    found = cross_validate(Prepared(lk.LinearRegression()), loop_of(some(), training=True))
-    assert [len(part.row) for part in found.training] == [90] * 4
-    assert found.n_learned == [90] * 4
+def test_rows_without_a_label_are_counted_and_left_out():
+    table = claims().select(["x", "grade"])
+    labels = ["?" if i % 4 == 0 else label for i, label in enumerate(table["grade"].to_pylist())]
+    table = table.set_column(1, "grade", pa.array(labels))
+
+    def make():
+        return lk.NaiveBayes(unlabelled="?")
+
+    for part in both(table, make, "classes", target="grade"):
+        assert part.task.kind == "binary"
+        assert part.n_unseen == 0
+        held = np.flatnonzero(split_mask(0, 300, 0, held_out.FRACTION))
+        assert part.n_unlabelled == (held % 4 == 0).sum()
+        assert part.score.n_rows == (held % 4 != 0).sum()
+
+
+def test_a_density_is_scored_beside_one_component():
+    rng = np.random.default_rng(0)
+    x = np.append(rng.normal(-4, 1, 200), rng.normal(4, 1, 200))
+    table = pa.table({"x": rng.permutation(x)})
+
+    def make():
+        return lk.GaussianMixture(n_components=2, random_state=0)
+
+    here, there = both(table, make, None)
+    assert here.score.baseline == "one component"
+    assert here.score.better_than_constant
+    assert_allclose(here.score.main, there.score.main, rtol=1e-6)
+
+
+def test_too_few_rows_are_not_held_out():
+    assert both(claims(10).select(["x", "grade"]), lk.NaiveBayes, "classes", target="grade") == [
+        None,
+        None,
+    ]

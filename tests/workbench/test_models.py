@@ -14,7 +14,7 @@ import likely
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import NUMBER_KINDS, TARGET_KINDS
 from likely.likelihoods.responses import RESPONSES
-from likely.metrics import metrics_for
+from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.workbench.models import (
     BASELINE,
     MODELS,
@@ -60,11 +60,12 @@ def test_every_model_fits_its_targets_and_every_metric_reads_its_answer(kind, na
     prediction, truth = predict_for(model, task, table), truth_of(task, table)
     if task.has_classes:
         assert_allclose(np.exp(prediction.log_p).sum(axis=1), 1)
-    for metric in metrics_for(task.kind):
-        assert metric.suits(prediction), metric.name
-        value, low, high, constant = metric.estimate(truth, truth, prediction)
+    metrics = metrics_for(task.kind)
+    found = score_of(metrics, truth, prediction, constant_prediction(truth, truth)).estimates
+    assert list(found) == [metric.name for metric in metrics]
+    for name, (value, low, high, constant) in found.items():
         assert np.isfinite(constant)
-        assert low <= value <= high or np.isinf(value), metric.name
+        assert low <= value <= high or np.isinf(value), name
 
 
 @pytest.mark.parametrize("kind", TARGET_KINDS)
@@ -155,7 +156,7 @@ def test_an_import_path_is_seeded_and_an_estimator_of_the_same_class_agrees():
 
 def test_a_path_without_a_space_and_one_without_probabilities_are_refused_with_advice():
     table = two_classes()
-    with pytest.raises(InvalidInput, match=r"no usual space of settings.*Declare.*max_depth"):
+    with pytest.raises(InvalidInput, match=r"no default search space.*Declare.*max_depth"):
         likely.tune(table, "y", TREE)
     with pytest.raises(InvalidInput, match=r"no predict_proba.*PlattScaling\(LinearSVC\(\)\)"):
         likely.compare(table, "y", "sklearn.svm.LinearSVC")
@@ -180,7 +181,7 @@ def test_an_estimator_has_the_space_of_the_registered_model_that_it_is_like():
         assert space_of(estimator) == space_of(name), name
     assert space_of(likely.MaxEntropy()).names == ["l2"]
     for stranger in (SklearnLogistic(), likely.FrankHall(likely.NaiveBayes())):
-        with pytest.raises(InvalidInput, match="has no usual space"):
+        with pytest.raises(InvalidInput, match="has no default search space"):
             space_of(stranger)
 
 

@@ -12,7 +12,7 @@ from sklearn import linear_model
 from sklearn.pipeline import make_pipeline
 
 import likely as lk
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.likelihoods import Gaussian, likelihood_of

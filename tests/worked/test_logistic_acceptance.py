@@ -10,7 +10,7 @@ from scipy.special import softmax
 from sklearn.metrics import log_loss
 
 import likely as lk
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.differences import check_gradient

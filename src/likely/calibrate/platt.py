@@ -95,9 +95,9 @@ class PlattScaling(Scaling):
         Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``; of a
         probability, the log-odds is the score.
     cv : int, splitter or "prefit"
-        How rows are scored by a model that has not seen them: stratified folds, the splitter's
-        folds, or not at all, with an estimator that is fitted and rows that it has not seen.
-        With folds, the estimator is fitted once more to all rows.
+        How out-of-fold scores are computed: a number of stratified folds, a splitter, or
+        ``"prefit"`` for an estimator that is already fitted, to other rows than these.  With
+        folds, the estimator is fitted once more to all rows.
 
     Attributes
     ----------

@@ -24,8 +24,10 @@ from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import (
+    ColumnNeeds,
     FoldRows,
     check_folds,
+    column_needs,
     countable,
     fitted_copy,
     folds_of,
@@ -35,6 +37,7 @@ from likely.inputs.estimators import (
 from likely.inputs.labels import classes_of, codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file, rows_at
+from likely.names import has_method
 from likely.special import LOG_FLOOR, logsumexp
 
 PREFIT = "prefit"
@@ -130,6 +133,10 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
             parts=(inner,),
         )
 
+    def column_needs(self) -> ColumnNeeds:
+        """Those of the classifier that has the scores."""
+        return column_needs(self.estimator)
+
     def _facts(self) -> tuple[Fact, ...]:
         """Numbers that the map consists of."""
         return ()
@@ -167,7 +174,7 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
 
 def scores_of(estimator: Any, X: Any) -> Scores:
     """The scores of a fitted classifier, its classes in their order."""
-    name = next((name for name in RESPONSES if callable(getattr(estimator, name, None))), None)
+    name = next((name for name in RESPONSES if has_method(estimator, name)), None)
     if name is None:
         raise InvalidInput(
             f"{type(estimator).__name__} has none of {', '.join(RESPONSES)}; one is needed to "

@@ -35,9 +35,9 @@ class TemperatureScaling(Scaling):
         Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``.  The
         decisions of more than two classes are taken for logits; that of two for the log-odds.
     cv : int, splitter or "prefit"
-        How rows are scored by a model that has not seen them: stratified folds, the splitter's
-        folds, or not at all, with an estimator that is fitted and rows that it has not seen.
-        With folds, the estimator is fitted once more to all rows.
+        How out-of-fold scores are computed: a number of stratified folds, a splitter, or
+        ``"prefit"`` for an estimator that is already fitted, to other rows than these.  With
+        folds, the estimator is fitted once more to all rows.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class TemperatureScaling(Scaling):
     estimator_ : classifier
         The estimator, fitted to all rows; with "prefit", the one that was given.
     temperature_ : float
-        T: above 1 where the estimator is too sure, below 1 where it is too timid.
+        T: above 1 if the estimator is overconfident, below 1 if it is underconfident.
     solution_ : Solution
         How the search for log 1/T ended: its trace, and why it stopped.
 

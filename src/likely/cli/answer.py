@@ -14,8 +14,7 @@ from typing import Any, final
 import click
 
 import likely
-from likely.cli.settings import Settings
-from likely.cli.terminal import wrapped
+from likely.cli.terminal import Settings, wrapped
 from likely.errors import LikelyError
 from likely.formatting import printable
 from likely.json_files import as_json
@@ -98,7 +97,7 @@ def _tell_json(
     files: tuple[Path, ...],
     next: str,
 ) -> None:
-    said = {
+    record = {
         "command": settings.command,
         "version": likely.__version__,
         "exit": int(exit),
@@ -108,7 +107,7 @@ def _tell_json(
         "files": [str(path) for path in files],
         "next": next,
     }
-    click.echo(as_json(said))
+    click.echo(as_json(record))
 
 
 @final
@@ -117,8 +116,8 @@ class Notes:
     """Findings collected on the way, each once."""
 
     most: int = 5
-    said: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, note: str) -> None:
-        if note not in self.said and len(self.said) < self.most:
-            self.said.append(note)
+        if note not in self.notes and len(self.notes) < self.most:
+            self.notes.append(note)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.assignments import models_named, set_option, set_words
-from likely.cli.options import DataOptions, data_options, open_with_target
-from likely.cli.settings import Settings, global_options
+from likely.cli.models import models_named, set_option, set_words
+from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
+from likely.cli.terminal import Settings, global_options
 from likely.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ folds_option = click.option(
 @click.command()
 @click.argument("data")
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @folds_option
 @click.option(
     "--repeats",
@@ -71,7 +71,7 @@ def compare(
     likely models, or the import path of an estimator of another library that follows scikit-learn;
     --set applies to each MODEL that has the parameter.
     """
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.workbench.comparison import compare as compare_models
 
     named = models_named(models, assignments)
@@ -166,11 +166,11 @@ def _text(found: "Comparison") -> str:
 
 def _findings(found: "Comparison") -> tuple[str, ...]:
     """The warnings of the fits, each once with the names of its models."""
-    said: dict[str, list[str]] = {}
+    models: dict[str, list[str]] = {}
     for each in found.entries:
         for warning in each.warnings:
-            said.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
-    return tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
+            models.setdefault(warning.partition(": ")[2] or warning, []).append(each.name)
+    return tuple(f"{', '.join(names)}: {text}" for text, names in models.items())
 
 
 def _next(

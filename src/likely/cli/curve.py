@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.assignments import models_named, set_option, value_of
 from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.options import DataOptions, data_options, open_data, open_with_target
-from likely.cli.settings import Settings, global_options
+from likely.cli.models import models_named, set_option, value_of
+from likely.cli.options import SCORED, DataOptions, data_options, open_data, open_with_target
 from likely.cli.suitability import about_task
+from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:
-    from likely.runs import Run
     from likely.workbench.curves import Curve
     from likely.workbench.dataset import Dataset
 
@@ -37,7 +36,7 @@ class CurveRequest(NamedTuple):
 @click.command()
 @click.argument("data", metavar="DATA|SEAL|RUN")
 @click.argument("model", required=False)
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @click.option(
     "--of",
     "of",
@@ -80,7 +79,7 @@ def curve(
     have met, try another model. With a RUN, its own model and settings are used. The curve is saved
     for the report in the SEAL, in the RUN, or in the newest RUN of that model on DATA.
     """
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.runs.catalogue import is_run
     from likely.workbench.curves import learning_curve
 
@@ -209,9 +208,15 @@ def _of_run(
         raise click.UsageError(
             f"{name} is a {own} for {column}; another model, --set or an option about the data "
             "was given. Leave out MODEL, --set, --target, --kind, --order, --group, --by-time, "
-            "--drop and --category, or give the data in place of the run."
+            "--weight, --offset, --exposure, --drop and --category, or give the data in place of "
+            "the run."
         )
-    _refuse_roles(run, name)
+    if facts.get("target") is None:
+        raise Refusal(
+            f"{name} has no target; a curve scores predictions of one. Use another run.",
+            Exit.DATA,
+            f"likely explain {shlex.quote(name)}",
+        )
     seal = seal_of(run)
     data = str(facts["data"]["name"]) if seal is None else str(seal.path)
     if seal is None:
@@ -224,20 +229,8 @@ def _of_run(
     return CurveRequest(rows, own, run.model, run.path)
 
 
-def _refuse_roles(run: "Run", name: str) -> None:
-    if run.facts.get("target") is None or run.facts.get("beside"):
-        role = next(iter(run.facts.get("beside") or {}), None)
-        what = "has no target" if role is None else f"was trained with --{role}"
-        raise Refusal(
-            f"{name} {what}; a curve scores predictions of a target from features only. Use "
-            "another run.",
-            Exit.DATA,
-            f"likely explain {shlex.quote(name)}",
-        )
-
-
 def _refuse_missing(name: str, data: str) -> None:
-    from likely.workbench.given_data import BUILTIN
+    from likely.workbench.opening import BUILTIN
 
     if data not in BUILTIN and not Path(data).exists():
         _refuse_changed(name, data, "is missing")
@@ -259,12 +252,12 @@ def _text(
     from likely.cli.terminal import heading, wrapped
 
     title, _, rest = str(found).partition("\n")
-    told = [f"Wrote {path}." for path in drawn]
+    notes = [f"Wrote {path}." for path in drawn]
     if kept:
-        told.append(f"Saved for the report in {kept[0]}.")
+        notes.append(f"Saved for the report in {kept[0]}.")
     elif not drawn:
-        told.append("Not saved: use -o FILE, or a RUN, which saves the curve for its report.")
-    return f"{heading(title)}\n{rest}\n\n{wrapped(' '.join(told))}"
+        notes.append("Not saved: use -o FILE, or a RUN, which saves the curve for its report.")
+    return f"{heading(title)}\n{rest}\n\n{wrapped(' '.join(notes))}"
 
 
 def _next(data: str, request: CurveRequest, options: DataOptions) -> str:

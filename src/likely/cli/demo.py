@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import heading, wrapped
+from likely.cli.terminal import Settings, global_options, heading, wrapped
 
 DATA = "breast-cancer"
 SEAL = f"{DATA}.seal"

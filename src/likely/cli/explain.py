@@ -1,12 +1,12 @@
 """``likely explain``: what a trained model has learned."""
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
     from likely.runs import Run
@@ -37,28 +37,26 @@ def explain(settings: Settings, run: str, top: int | None) -> Answer:
     from likely.runs import open_run
 
     opened = open_run(run)
-    told = describe(opened.model)
-    shown = MOST_ROWS if top is None else top
-    title, _, rest = text_of(told, top=shown, width=width(), more="--top {} shows all").partition(
-        "\n"
-    )
+    description = describe(opened.model)
+    most = MOST_ROWS if top is None else top
+    text = text_of(description, top=most, width=width(), more="--top {} shows all")
+    title, _, rest = text.partition("\n")
     name = opened.facts.get("model", type(opened.model).__name__)
     return Answer(
         text=f"{heading(title)}\n{rest}",
-        result={"model": name, **told.to_json()},
+        result={"model": name, **description.to_json()},
         next=_next(opened, run),
     )
 
 
 def _next(opened: "Run", name: str) -> str:
     """The next command: final, then report for a run on a SEAL; predict for others."""
+    from likely.workbench.predictions import probability_labels
+
     if opened.facts.get("seal") and opened.facts.get("target") is not None:
         verb = "report" if opened.folder.is_scored else "final"
         return shlex.join(["likely", verb, name])
     data = str(opened.facts.get("data", {}).get("name", "DATA"))
     data = "DATA" if data == "standard input" else data
-    return shlex.join(["likely", "predict", name, data, *_proba(opened.model), *OUTPUT])
-
-
-def _proba(model: Any) -> list[str]:
-    return ["--proba"] if callable(getattr(model, "predict_proba", None)) else []
+    proba = ["--proba"] if probability_labels(opened.model) else []
+    return shlex.join(["likely", "predict", name, data, *proba, *OUTPUT])

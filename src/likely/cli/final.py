@@ -1,15 +1,17 @@
 """``likely final``: evaluate a run on the sealed rows."""
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:
+    from likely.intervals import Estimate
     from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
@@ -47,8 +49,8 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     _refuse_changed(opened)
     if run == LAST:
         refuse_an_older_last(opened.path)
-    score = _looked(opened, seal, again, escrow)
-    facts = _facts(score)
+    score = _evaluated(opened, seal, again, escrow)
+    facts = score.to_json()
     written = opened.folder.write_final(facts)
     return Answer(
         text=f"{_text(score)}\n\nModel: {opened.facts.get('model')} from {opened.path}.",
@@ -59,15 +61,15 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     )
 
 
-def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | None) -> "FinalScore":
+def _evaluated(
+    run: "Run", seal: "SealFolder", again: str | None, escrow: str | None
+) -> "FinalScore":
     from likely.cli.options import DataOptions
-    from likely.workbench.dataset import dataset
     from likely.workbench.final import final_score_of_fit
-    from likely.workbench.final_scorers import estimated_loss, scorer_of
+    from likely.workbench.final_scorer import scorer_for
 
     given = DataOptions.in_run(run.facts)
-    rows = dataset(seal, kind=given.kind, order=given.order).with_task(run.model)
-    scorer = scorer_of(rows.settled, run.model, seal.manifest.judge)
+    scorer = scorer_for(run.model, seal, kind=given.kind, order=given.order)
     try:
         return final_score_of_fit(
             seal,
@@ -76,7 +78,7 @@ def _looked(run: "Run", seal: "SealFolder", again: str | None, escrow: str | Non
             scorer=scorer,
             again=again,
             escrow=escrow,
-            cv_estimate=estimated_loss(scorer, _estimates(run)),
+            cv_estimate=scorer.estimated_loss(_estimates(run)),
         )
     except HonestyRefusal as error:
         next = f"likely ledger show {shlex.quote(str(seal.path))}"
@@ -109,7 +111,7 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     if not run.folder.is_as_written():
         raise Refusal(
@@ -129,40 +131,30 @@ def _refuse_changed(run: "Run") -> None:
         )
 
 
-def _facts(score: "FinalScore") -> dict[str, Any]:
-    from dataclasses import fields
-
-    return {
-        field.name: getattr(score, field.name) for field in fields(score) if field.name != "model"
-    }
-
-
 def _text(score: "FinalScore") -> str:
     from likely.cli.terminal import heading, table, wrapped
-    from likely.formatting import percent_level
-    from likely.metrics import METRICS
+    from likely.formatting import estimate_cells, percent_level
+    from likely.metrics.score import title_of
 
-    told = heading(wrapped(str(score)))
-    measures = score.extras.get("measures") or {}
-    gain = {"value": score.gain, "low": score.gain_low, "high": score.gain_high}
-    rows = [] if score.gain is None else [[GAIN, *_cells(gain)]]
+    text = heading(wrapped(str(score)))
+    rows = [] if score.gain is None else [[GAIN, *estimate_cells(*score.gain[:3]), ""]]
     rows += [
-        [metric.title, *_cells(line)]
-        for name, metric in METRICS.items()
-        if (line := measures.get(name)) is not None and metric.title != score.metric
+        [title, *_cells(found)]
+        for name, found in score.measures.items()
+        if (title := title_of(name)) != score.metric and isfinite(found.value)
     ][:MOST_SHOWN]
     if not rows:
-        return told
+        return text
     header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
-    return f"{told}\n\n{table(header, rows)}"
+    return f"{text}\n\n{table(header, rows)}"
 
 
-def _cells(line: dict[str, Any]) -> list[str]:
+def _cells(found: "Estimate") -> list[str]:
     from likely.formatting import estimate_cells
 
-    constant = [] if line.get("constant") is None else [line["constant"]]
-    cells = estimate_cells(line["value"], line["low"], line["high"], *constant)
-    return cells if constant else [*cells, ""]
+    if isfinite(found.baseline):
+        return estimate_cells(*found)
+    return [*estimate_cells(*found[:3]), ""]
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:
@@ -173,11 +165,6 @@ def _findings(score: "FinalScore") -> tuple[str, ...]:
         )
     if not score.of_this_model:
         found.append("Value and interval are those of the best model so far, not of this one.")
-    elif not _is_better(score):
+    elif not score.better_than_constant:
         found.append("The model is not clearly better than the baseline on the sealed rows.")
     return tuple(found)
-
-
-def _is_better(score: "FinalScore") -> bool:
-    """By the paired gain over the baseline, or by the interval where no gain may be shown."""
-    return score.high < score.constant if score.gain_low is None else score.gain_low > 0

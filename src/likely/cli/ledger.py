@@ -5,8 +5,7 @@ import shlex
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import heading, table, wrapped
+from likely.cli.terminal import Settings, global_options, heading, table, wrapped
 from likely.formatting import count, short_hash
 
 BEFORE_DETAILS = 38  # letters of the columns before the details of a line
@@ -36,16 +35,22 @@ def _show(name: str) -> Answer:
         time = entry["time"].replace("T", " ").removesuffix("Z")
         rows.append([str(entry["n"]), time, entry["event"], first])
         rows += [["", "", "", line.strip()] for line in more]
-    looks, budget = folder.looks(), folder.manifest.budget
+    used, budget = folder.evaluations(), folder.manifest.budget
     title = (
-        f"{heading(name)}: {count(len(entries), 'line')}, {looks} of "
+        f"{heading(name)}: {count(len(entries), 'line')}, {used} of "
         f"{count(budget, 'evaluation')} used; "
         f"head {short_hash(head)}"
     )
     header = ["line", "time (UTC)", "event", "details"]
     return Answer(
         text=f"{title}\n\n{table(header, rows, words=range(4))}",
-        result={"seal": name, "looks": looks, "budget": budget, "head": head, "entries": entries},
+        result={
+            "seal": name,
+            "evaluations": used,
+            "budget": budget,
+            "head": head,
+            "entries": entries,
+        },
         findings=(f"{name} was changed after it was written. {' '.join(problems)}",)
         if problems
         else (),
@@ -71,13 +76,13 @@ def _verify(name: str) -> Answer:
             Exit.CHECK,
             f"likely ledger show {shlex.quote(name)}",
         )
-    told = (
+    text = (
         f"{count(verdict.lines, 'line')}, each with the hash of the previous line; no sealed file "
         f"was changed. Head: {verdict.head}. Compare it with a copy kept elsewhere: only that "
         "shows whether the whole folder was replaced by an earlier one."
     )
     return Answer(
-        text=f"{heading(name)} is intact.\n{wrapped(told)}",
+        text=f"{heading(name)} is intact.\n{wrapped(text)}",
         result={"seal": name, "sound": True, "lines": verdict.lines, "head": verdict.head},
         next=f"likely ledger show {shlex.quote(name)}",
     )

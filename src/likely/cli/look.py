@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, data_options, open_data
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import UnknownName
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import click
 
 import likely
 from likely.cli.answer import Answer, Exit, Notes, Refusal, tell, tell_failure
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.errors import (
     BrokenLedger,
     HonestyRefusal,
@@ -196,5 +196,5 @@ def _collected() -> Iterator[Notes]:
 def _with_notes(answer: Answer, notes: Notes) -> Answer:
     from dataclasses import replace
 
-    extra = tuple(note for note in notes.said if note not in answer.findings)
+    extra = tuple(note for note in notes.notes if note not in answer.findings)
     return replace(answer, findings=answer.findings + extra)

@@ -1,23 +1,29 @@
-"""``likely models``: the list of models, and the parameters of one."""
+"""``likely models``: the list of models, and the parameters of one.
 
-from collections.abc import Mapping
+Also models by name, and the parameters given by ``--set``, ``--space`` and ``--try``.
+"""
+
+import inspect
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from likely.cli.answer import Answer
-from likely.cli.assignments import model_named, parameters, trainable
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import heading, table, width, wrapped
-from likely.kinds import TargetKind, kinds_in_order
-from likely.workbench.model_entry import ModelEntry
+from likely.cli.answer import Answer, Exit, Refusal
+from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
+from likely.errors import InvalidInput, UnknownName
+from likely.kinds import kinds_in_order, kinds_in_words
+from likely.workbench.model_entry import InnerModel, ModelEntry
+from likely.workbench.models import BASELINE, MODELS, entry_for
 
-WORDS: Mapping[frozenset[TargetKind], str] = {
-    frozenset(): "no target",
-    frozenset({"binary"}): "two classes",
-    frozenset({"ordinal"}): "ordered classes",
-    frozenset({"count"}): "counts",
-    frozenset({"positive"}): "amounts above 0",
-}
+Command = Callable[..., Any]
+SET_HELP = (
+    "Parameter of the model, as listed by likely models MODEL; event.age=poisson sets it for one "
+    "column. May be repeated."
+)
 NARROWEST = 30  # letters left for the description of a parameter
 
 
@@ -31,14 +37,7 @@ def models(settings: Settings, name: str | None) -> Answer:
 
 
 def _all() -> Answer:
-    rows = [
-        [
-            model.name,
-            WORDS.get(model.suits, "classes" if model.has_classes else "a number"),
-            model.summary,
-        ]
-        for model in trainable()
-    ]
+    rows = [[model.name, kinds_in_words(model.suits), model.summary] for model in trainable()]
     return Answer(
         text=table(["model", "target", ""], rows, words=range(3), indent=0),
         result={"models": [_facts(model) for model in trainable()]},
@@ -57,7 +56,6 @@ def _one(model: ModelEntry) -> Answer:
         rows.append([parameter.name, _shown(parameter.default), lines[0].strip()])
         rows.extend(["", "", line.strip()] for line in lines[1:])
     target = " --target COL" if model.supervised else ""
-    example = f"--set {found[0].name}={_shown(found[0].default)}"
     return Answer(
         text=f"{heading(model.name)}: {model.summary}\n"
         f"In Python: {model.estimator if model.is_foreign else f'likely.{model.estimator}'}\n\n"
@@ -66,7 +64,7 @@ def _one(model: ModelEntry) -> Answer:
             **_facts(model),
             "parameters": [{"name": p.name, "default": p.default, "doc": p.doc} for p in found],
         },
-        next=f"likely train DATA {model.name}{target} {example}",
+        next=f"likely train DATA {model.name}{target}",
     )
 
 
@@ -82,3 +80,178 @@ def _facts(model: ModelEntry) -> dict[str, object]:
 
 def _shown(default: object) -> str:
     return default if isinstance(default, str) else repr(default)
+
+
+class Parameter(NamedTuple):
+    """A constructor argument with its default and the first sentence of its description."""
+
+    name: str
+    default: Any
+    doc: str
+
+
+def trainable() -> list[ModelEntry]:
+    """Every registered model but the baseline, which is in every comparison."""
+    return [entry for entry in MODELS.values() if entry.name != BASELINE]
+
+
+def model_named(name: str) -> ModelEntry:
+    """The model of a name or an import path; a usage error suggests the nearest name."""
+    try:
+        if name == BASELINE or (name not in MODELS and "." not in name):
+            raise UnknownName("model", name, [entry.name for entry in trainable()])
+        return entry_for(name)
+    except InvalidInput as error:
+        raise Refusal(str(error), Exit.USAGE, "likely models") from None
+
+
+def models_named(names: Sequence[str], assignments: Sequence[str] = ()) -> list[ModelEntry]:
+    """The named models, the baseline included, each with the ``--set`` parameters it has."""
+    found = [MODELS[name] if name == BASELINE else model_named(name) for name in names]
+    if len(found) == 1:
+        return [found[0].with_settings(assigned(found[0], assignments))]
+    for text in assignments:
+        if not any(_setting(text) in entry.defaults() for entry in found):
+            which = f"none of {', '.join(names)} has it" if found else "no model was named"
+            raise Refusal(
+                f"--set {text} was given, and {which}; a parameter of a named model was expected. "
+                "Name the model, or leave --set out.",
+                Exit.USAGE,
+                f"likely models {names[0]}" if names else "likely models",
+            )
+    return [entry.with_settings(assigned(entry, _own(entry, assignments))) for entry in found]
+
+
+def set_words(name: str, assignments: Sequence[str]) -> str:
+    """The ``--set`` options of one model, as written on a command line."""
+    own = _own(entry_for(name), assignments)
+    return "".join(f" --set {shlex.quote(text)}" for text in own)
+
+
+def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
+    known = entry.defaults()
+    return [text for text in assignments if _setting(text) in known]
+
+
+def _setting(assignment: str) -> str:
+    return assignment.partition("=")[0].partition(".")[0].strip()
+
+
+def space_given(texts: Sequence[str]) -> dict[str, Any] | None:
+    """The space that ``--space`` declares; None where it was not given.
+
+    >>> space_given(["l2=0.1:10:log", "link=logit,probit"])
+    {'l2': Real(low=0.1, high=10.0, log=True, zero=0.0), 'link': ['logit', 'probit']}
+    """
+    return dict(map(_range_or_values, texts)) or None
+
+
+def _range_or_values(text: str) -> tuple[str, Any]:
+    from likely.spaces import Integer, Real
+
+    name, equals, right = text.partition("=")
+    ends = right.split(":")
+    if equals and len(ends) == 1:
+        return name.strip(), [value_of(word.strip()) for word in right.split(",")]
+    low, high = (value_of(end) for end in (*ends, "", "")[:2])
+    numbers = all(isinstance(end, int | float) for end in (low, high))
+    if not (equals and numbers and (len(ends) == 2 or ends[2:] == ["log"])):
+        raise Refusal(
+            f"--space takes NAME=LOW:HIGH, NAME=LOW:HIGH:log or NAME=A,B,C; found {text!r}. Write "
+            "--space learning_rate=0.01:1:log, for instance.",
+            Exit.USAGE,
+            "likely tune --help",
+        )
+    log = len(ends) == 3
+    if isinstance(low, int) and isinstance(high, int):
+        return name.strip(), Integer(low, high, log=log)
+    return name.strip(), Real(float(low), float(high), log=log)
+
+
+def settings_tried(tries: tuple[str, ...]) -> tuple[Mapping[str, Any], ...] | None:
+    """The model as it is, then the settings of each ``--try``; None where there is none."""
+    if not tries:
+        return None
+    found: list[Mapping[str, Any]] = [{}]
+    for text in tries:
+        pairs = [part.partition("=") for part in text.split(",")]
+        if not all(equals for _, equals, _ in pairs):
+            raise Refusal(
+                f"--try takes NAME=VALUE, several with commas; found {text!r}. Write --try "
+                "l2=0.1,l1=0, for instance.",
+                Exit.USAGE,
+                "likely tune --help",
+            )
+        found.append({name.strip(): value_of(value) for name, _, value in pairs})
+    return tuple(found)
+
+
+def set_option(command: Command) -> Command:
+    """Add ``--set NAME=VALUE``, which may be repeated."""
+    return click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help=SET_HELP)(
+        command
+    )
+
+
+def parameters(model: ModelEntry) -> list[Parameter]:
+    """The constructor's arguments with one line each from the docstring."""
+    docs = _documented(inspect.getdoc(model.load()) or "")
+    return [
+        Parameter(
+            name, str(default) if isinstance(default, InnerModel) else default, docs.get(name, "")
+        )
+        for name, default in model.defaults().items()
+    ]
+
+
+def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
+    """What ``--set name=value`` gives; ``name.key=value`` fills a mapping."""
+    known = [parameter.name for parameter in parameters(model)]
+    given: dict[str, Any] = {}
+    for assignment in assignments:
+        left, equals, right = assignment.partition("=")
+        name, dot, key = left.strip().partition(".")
+        if not equals:
+            _refuse(
+                model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
+            )
+        if name not in known:
+            _refuse(model, str(UnknownName(f"parameter of {model.name}", name, known)))
+        if name in given and not (dot and isinstance(given[name], dict)):
+            _refuse(model, f"--set gives {name!r} twice; expected once. Leave one of them out.")
+        if dot:
+            given.setdefault(name, {})[key] = value_of(right)
+        else:
+            given[name] = value_of(right)
+    return given
+
+
+def value_of(text: str) -> Any:
+    """A value of JSON, a number (nan is one), or true, false and none in any case; else text."""
+    for read in (json.loads, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"none": None, "true": True, "false": False}.get(text.strip().lower(), text)
+
+
+def _refuse(model: ModelEntry, message: str) -> NoReturn:
+    raise Refusal(message, Exit.USAGE, f"likely models {model.name}")
+
+
+def _documented(docstring: str) -> dict[str, str]:
+    """The first sentence under each entry of the NumPy section Parameters."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\S[^\n]*\n-+\n|\Z)", docstring, re.M | re.S)
+    if section is None:
+        return {}
+    found: dict[str, str] = {}
+    entries = re.split(r"^(?=\S)", section.group(1), flags=re.M)
+    for entry in filter(str.strip, entries):
+        head, _, body = entry.partition("\n")
+        names, _, kind = head.partition(" : ")
+        text = " ".join(body.split()) or kind
+        sentence = re.split(r"(?<=[.;])\s", text.replace("``", ""), maxsplit=1)[0]
+        for name in names.split(","):
+            found[name.strip()] = sentence.rstrip(";.") + "."
+    return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from likely.cli.answer import Exit, Refusal
-from likely.cli.settings import Settings
+from likely.cli.terminal import Settings
 from likely.formatting import listed
 from likely.kinds import TARGET_KINDS, TargetKind
 
@@ -63,6 +63,7 @@ class DataOptions:
             order=None if order is None else tuple(order),
             group=facts.get("group"),
             by_time=facts.get("by_time"),
+            **facts.get("roles", {}),
             drop=tuple(facts.get("dropped", ())),
             category=tuple(facts.get("categories", ())),
         )
@@ -82,12 +83,12 @@ class DataOptions:
 
     def words(self, *names: str) -> str:
         """The options as written on a command line: those named, or all but the target."""
-        told = [
+        options = [
             word
-            for name in names or ("kind", "order", "group", "by_time", "drop", "category")
+            for name in names or (each for each in SCORED if each != "target")
             for word in self._words(name)
         ]
-        return "".join(f" {word}" for word in told)
+        return "".join(f" {word}" for word in options)
 
     def _words(self, name: str) -> list[str]:
         value = getattr(self, name)
@@ -103,7 +104,7 @@ class DataOptions:
 
     def on(self, settings: Settings, data: "Dataset") -> "Dataset":
         """The data with these options; an unknown column is refused with the nearest name."""
-        from likely.workbench.dataset import dataset
+        from likely.workbench.opening import dataset
 
         known = (*data.source.names, *data.dropped)
         for name in self.columns:
@@ -114,7 +115,7 @@ class DataOptions:
 
 def open_data(settings: Settings, name: str, options: DataOptions) -> "Dataset":
     """DATA, or the training rows of a SEAL, with the options about it."""
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
 
     return options.on(settings, dataset(name))
 
@@ -206,6 +207,9 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
         "--category", "Column of codes to treat as categories. May be repeated.", multiple=True
     ),
 }
+
+
+SCORED = tuple(name for name in OPTIONS if name != "clusters")  # of verbs that score folds
 
 
 def data_options(*names: str) -> Callable[[Command], Command]:

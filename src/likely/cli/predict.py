@@ -7,12 +7,12 @@ import sys
 from codecs import getwriter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.settings import Settings, global_options
+from likely.cli.terminal import Settings, global_options
 from likely.formatting import listed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from likely.runs import Run
     from likely.workbench.dataset import Dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone
 
 Chunk = dict[str, list[Any]]  # columns of equal length
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -45,18 +45,19 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
     Rows are read, predicted and written in chunks, so DATA may be larger than memory.
     """
     from likely.cli.options import DataOptions
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.formatting import count
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
-    from likely.workbench.given_data import HeaderAlone
+    from likely.workbench.opening import HeaderAlone, dataset
+    from likely.workbench.predictions import probability_labels
 
     _refuse_json_on_stdout(settings, output)
     opened = open_run(run)
     _refuse_own_input(run, data, output)
-    if proba:
-        _refuse_no_classes(opened.model, run, data)
-    names = ["prediction", *(f"p_{label}" for label in (_labels(opened.model) if proba else ()))]
+    labels = probability_labels(opened.model) if proba else []
+    if proba and not labels:
+        _refuse_no_classes(run, data)
+    names = ["prediction", *(f"p_{label}" for label in labels)]
     findings: tuple[str, ...] = ()
     try:
         rows = dataset(data)
@@ -70,7 +71,7 @@ def predict(settings: Settings, run: str, data: str, output: str, proba: bool) -
         declared = DataOptions.in_run(opened.facts).category
         rows = dataset(rows, category=[name for name in declared if name in read])
         with settings.using_jobs(), showing_progress(settings, "predicting", rows.source.n_rows):
-            n, path = _write_table(output, names, _prediction_chunks(opened, rows, proba))
+            n, path = _write_table(output, names, _prediction_chunks(opened, rows, names))
     where = "standard output" if path is None else str(path)
     return Answer(
         text=f"{count(n, 'prediction')} written to {where}.",
@@ -92,7 +93,9 @@ def _refuse_json_on_stdout(settings: Settings, output: str) -> None:
 
 def _nothing_to_predict(run: "Run", alone: "HeaderAlone", name: str) -> tuple[str, ...]:
     """A note about a file that has a header and no rows."""
-    if not set(alone.names) & set(map(str, getattr(run.model, "feature_names_in_", ()))):
+    from likely.inputs.tables import names_in_fit
+
+    if not set(alone.names) & set(names_in_fit(run.model) or ()):
         raise alone  # a line, but no header
     _refuse_missing_columns(run, alone.names, alone.path, name)
     return (f"{alone.path} has a header but no rows, so there is nothing to predict.",)
@@ -102,7 +105,7 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
     """Refuse to overwrite the file that is being predicted."""
     from pathlib import Path
 
-    from likely.workbench.given_data import BUILTIN
+    from likely.workbench.opening import BUILTIN
 
     given, wanted = Path(data), Path(output)
     if "-" in (data, output) or data in BUILTIN or not (given.is_file() and wanted.is_file()):
@@ -117,37 +120,36 @@ def _refuse_own_input(run: str, data: str, output: str) -> None:
         )
 
 
-def _prediction_chunks(run: "Run", data: "Dataset", proba: bool) -> Iterator[Chunk]:
-    """Columns of predictions, chunk by chunk."""
-    from likely.data.memory import CHUNK_ROWS
+def _prediction_chunks(run: "Run", data: "Dataset", columns: list[str]) -> Iterator[Chunk]:
+    """The predictions and, where they are among the columns, probabilities, chunk by chunk."""
+    from likely.data.arrow import CHUNK_ROWS
     from likely.data.source_blocks import chunks
     from likely.progress import report
-    from likely.workbench.roles import roles_in_run
+    from likely.workbench.dataset import roles_in_run
 
     model, roles, start = run.model, roles_in_run(run.facts), 0
-    names = list(map(str, model.feature_names_in_))
+    names, read = list(map(str, model.feature_names_in_)), model.columns_read()
     for table in chunks(data.source.select([*names, *roles.at_prediction()]), CHUNK_ROWS):
-        asked = _as_trained(table.select(names), model)
-        _refuse_text(model, asked, start)
-        _refuse_gaps(run, table, start)
+        asked = _as_trained(table.select(names), frozenset(read.categories))
+        _refuse_text(asked, read.numbers, start)
+        if read.complete:
+            _refuse_gaps(table, start)
         given = roles.to_predict(table)
-        columns: Chunk = {"prediction": model.predict(asked, **given).tolist()}
-        if proba:
-            probability = model.predict_proba(asked, **given)
-            for k, label in enumerate(_labels(model)):
-                columns[f"p_{label}"] = probability[:, k].tolist()
-        yield columns
+        found = [model.predict(asked, **given)]
+        if len(columns) > 1:
+            found += list(model.predict_proba(asked, **given).T)
+        yield {name: values.tolist() for name, values in zip(columns, found, strict=True)}
         start += table.num_rows
         report("rows", table.num_rows)
 
 
-def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
+def _refuse_text(table: "pa.Table", numbers: tuple[str, ...], start: int) -> None:
     """Refuse text in a column that held numbers in training, with the row of the table."""
     import pyarrow as pa
 
     from likely.data.labels import are_written_numbers
 
-    for name in _numbers(model):
+    for name in numbers:
         column = table.column(name)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
@@ -161,30 +163,10 @@ def _refuse_text(model: Any, table: "pa.Table", start: int) -> None:
                 )
 
 
-def _numbers(model: Any) -> tuple[str, ...]:
-    """The columns that held numbers in training."""
-    preparation = getattr(model, "preparation_", None)
-    if preparation is not None:
-        return tuple(preparation.numbers)
-    schema = _schema(model)
-    if schema is None:
-        return ()
-    kinds = zip(schema.names, schema.kinds, strict=True)
-    return tuple(str(name) for name, kind in kinds if kind == "number")
-
-
-def _schema(model: Any) -> Any:
-    """The columns and their kinds in training; None for a model with its preparation inside."""
-    coding = getattr(model, "coding_", None)
-    return getattr(model, "schema_", None) if coding is None else coding.schema
-
-
-def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
+def _refuse_gaps(table: "pa.Table", start: int) -> None:
     """Refuse a missing cell for a linear model, with the row of the table."""
     from likely.cli.suitability import first_gap
 
-    if getattr(run.model, "coding_", None) is None:
-        return
     gap = first_gap(table, start)
     if gap is not None:
         raise Refusal(
@@ -195,53 +177,42 @@ def _refuse_gaps(run: "Run", table: "pa.Table", start: int) -> None:
         )
 
 
-def _refuse_no_classes(model: Any, run: str, data: str) -> None:
-    if not callable(getattr(model, "predict_proba", None)):
-        raise Refusal(
-            f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
-            Exit.DATA,
-            shlex.join(["likely", "predict", run, data]),
-        )
+def _refuse_no_classes(run: str, data: str) -> NoReturn:
+    raise Refusal(
+        f"{run} predicts a number; --proba needs a model of classes. Leave it out.",
+        Exit.DATA,
+        shlex.join(["likely", "predict", run, data]),
+    )
 
 
-def _labels(model: Any) -> list[Any]:
-    """Classes, or the numbers of the components."""
-    classes = getattr(model, "classes_", None)
-    if classes is not None:
-        return list(classes.tolist())
-    return list(range(model.distribution_.n_components))
-
-
-def _as_trained(table: "pa.Table", model: Any) -> "pa.Table":
+def _as_trained(table: "pa.Table", categories: frozenset[str]) -> "pa.Table":
     """The table with text in the columns that were text in training, even if all are digits."""
     import pyarrow as pa
 
     from likely.data.frames import kinds_of
 
-    schema = _schema(model)
-    if schema is None:  # a model with its preparation inside
-        return table
-    found = kinds_of(table).kinds
-    for j, (kind, trained) in enumerate(zip(found, schema.kinds, strict=True)):
-        if trained == "category" and kind in ("number", "boolean"):
-            table = table.set_column(j, table.column_names[j], table.column(j).cast(pa.string()))
+    kinds = kinds_of(table).kinds
+    for j, (name, kind) in enumerate(zip(table.column_names, kinds, strict=True)):
+        if name in categories and kind in ("number", "boolean"):
+            table = table.set_column(j, name, table.column(j).cast(pa.string()))
     return table
 
 
 def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name: str) -> None:
     from difflib import get_close_matches
 
-    from likely.workbench.roles import roles_in_run
+    from likely.inputs.tables import names_in_fit
+    from likely.workbench.dataset import roles_in_run
 
-    wanted = getattr(run.model, "feature_names_in_", None)
-    if wanted is None:
+    known = names_in_fit(run.model)
+    if known is None:
         raise Refusal(
             f"The model in {run.path} was trained on an array without column names; the command "
             "line matches columns by name. Train it on a table.",
             Exit.DATA,
             "likely train --help",
         )
-    wanted = [*wanted, *roles_in_run(run.facts).at_prediction()]
+    wanted = [*known, *roles_in_run(run.facts).at_prediction()]
     missing = [str(column) for column in wanted if column not in names]
     if not missing:
         return

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer
-from likely.cli.settings import Settings, global_options
-from likely.cli.terminal import wrapped
+from likely.cli.terminal import Settings, global_options, wrapped
 from likely.formatting import count
 
 if TYPE_CHECKING:
@@ -35,18 +34,18 @@ def report(settings: Settings, runs: tuple[str, ...], output: str) -> Answer:
     from likely.report.page import report_of
 
     about = [_facts(name) for name in runs]
-    told = report_of(about)
-    content = told.html.encode()
+    made = report_of(about)
+    content = made.html.encode()
     write_atomically(Path(output), content)
     return Answer(
-        text=_text(told, output, len(content)),
+        text=_text(made, output, len(content)),
         result={
             "report": output,
             "bytes": len(content),
-            "sections": {part.title: [each.key for each in part.sections] for part in told.parts},
-            "left_out": [{"title": each.title, "why": each.why} for each in told.left_out],
+            "sections": {part.title: [each.key for each in part.sections] for part in made.parts},
+            "left_out": [{"title": each.title, "why": each.why} for each in made.left_out],
         },
-        findings=told.warnings,
+        findings=made.warnings,
         files=(Path(output),),
         next=_next(runs, about),
     )
@@ -68,12 +67,12 @@ def _facts(name: str) -> "RunFacts":
     return read_run(run.path, description=describe(run.model))
 
 
-def _text(told: "Report", output: str, size: int) -> str:
-    sections = sum(len(part.sections) for part in told.parts)
-    said = (
+def _text(made: "Report", output: str, size: int) -> str:
+    sections = sum(len(part.sections) for part in made.parts)
+    text = (
         f"Wrote {click.style(output, bold=True)}: {count(sections, 'section')} on "
-        f"{count(len(told.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser."
+        f"{count(len(made.parts), 'run')}, {size / 1000:,.0f} kB. Open it in a browser."
     )
-    missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in told.left_out))
+    missing = list(dict.fromkeys(f"{each.title} ({each.why})" for each in made.left_out))
     left = f"\nNot in the report: {'; '.join(missing)}." if missing else ""
-    return wrapped(said + left)
+    return wrapped(text + left)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.options import DataOptions, data_options, open_with_target
-from likely.cli.settings import Settings, global_options
+from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
+from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
     from likely.sealing.manifest import Manifest
@@ -19,7 +19,7 @@ JUDGES = ("plain", "ladder", "thresholdout")
 
 @click.command()
 @click.argument("data")
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @click.option(
     "--test", default=0.2, metavar="SHARE", show_default=True, help="Share of the rows to seal."
 )
@@ -55,7 +55,7 @@ def seal(
     Writes the folder NAME.seal: training rows, sealed test rows, and a ledger that records every
     evaluation. From then on, compare, tune and train on NAME.seal.
     """
-    from likely.workbench.seals import seal as seal_rows
+    from likely.workbench.seal import seal as seal_rows
 
     opened = open_with_target(settings, data, options)
     if opened.sealed:
@@ -103,21 +103,25 @@ def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (
         f": {count(manifest.n_train, 'training row')}, "
-        f"{count(manifest.n_test, 'sealed row')} ({manifest.rule}), target {_what(manifest)}; "
+        f"{count(manifest.n_test, 'sealed row')} ({manifest.rule}), target {_what(manifest)}"
+        f"{''.join(f', {role} {column}' for role, column in manifest.roles.items())}; "
         f"budget {count(manifest.budget, 'evaluation')}, judge {manifest.judge}."
     )
     kept = () if escrow is None else (Path(escrow),)
-    told = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
+    lines = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]
     if escrow is not None:
-        told.append(wrapped(f"The test labels are only in {escrow}; likely final needs that file."))
+        lines.append(
+            wrapped(f"The test labels are only in {escrow}; likely final needs that file.")
+        )
     return Answer(
-        text="\n".join(told),
+        text="\n".join(lines),
         result={
             "seal": str(sealed.path),
             "data": data,
             "target": manifest.target,
             "kind": manifest.kind,
             "order": manifest.order,
+            "roles": manifest.roles,
             "dropped": list(manifest.dropped),
             "categories": list(manifest.categories),
             "rows": {"train": manifest.n_train, "sealed": manifest.n_test},

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from likely.cli.options import DataOptions
     from likely.data.source import Source
-    from likely.workbench.dataset import Dataset
-    from likely.workbench.roles import Roles
+    from likely.workbench.dataset import Dataset, Roles
     from likely.workbench.task import Task
 
 
@@ -49,7 +48,7 @@ class PlannedFit(NamedTuple):
 
     def with_model(self, better: str) -> str:
         """The command that trains another model on the same target."""
-        from likely.workbench.given_data import BUILTIN
+        from likely.workbench.opening import BUILTIN
 
         known = self.data in BUILTIN and BUILTIN[self.data].target == self.target
         option = [] if known else ["--target", self.target]
@@ -58,8 +57,8 @@ class PlannedFit(NamedTuple):
 
 def task_facts(task: "Task") -> dict[str, Any]:
     """The facts of a task for ``run.json``."""
-    told = {"kind": task.kind, "reason": task.reason}
-    return told if task.order is None else told | {"order": list(task.order)}
+    facts = {"kind": task.kind, "reason": task.reason}
+    return facts if task.order is None else facts | {"order": list(task.order)}
 
 
 def task_for(data: "Dataset", chosen: ModelEntry, given: Mapping[str, Any]) -> "Task":
@@ -121,7 +120,7 @@ def settings_with_order(
     data: "Dataset", chosen: ModelEntry, given: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings of a model that is fitted to the columns as they are, with ``--order``."""
-    from likely.cli.assignments import value_of
+    from likely.cli.models import value_of
     from likely.data.source import column_index
 
     if data.order is None or not chosen.is_ordinal:
@@ -172,30 +171,10 @@ def has_gaps_or_dates(rows: "pa.Table", roles: "Roles") -> bool:
     """Whether the columns need preparation for a linear model: missing cells, or dates."""
     if rows.column(roles.target).null_count or rows.num_rows == 0:
         return False  # refused with the row
+    from likely.workbench.preparation.cells import holds_dates
+
     features = rows.drop_columns(roles.columns)
-    return first_gap(features) is not None or _holds_dates(features)
-
-
-def _holds_dates(table: "pa.Table") -> bool:
-    """Whether a column holds dates, or text that is all dates; preparation turns them into days."""
-    import pyarrow as pa
-
-    from likely.data.frames import as_table
-    from likely.workbench.preparation.cells import days_of_text, read_cells
-
-    for name in table.column_names:
-        column = table.column(name)
-        kind = column.type
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return True
-        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        known = column.drop_null() if text else []
-        if not len(known) or not known[0].as_py()[:4].isdigit():  # no year: no need to read on
-            continue
-        cells = read_cells(as_table(table.select([name])), 0, name)
-        if cells.factor is not None and days_of_text(cells.factor) is not None:
-            return True
-    return False
+    return first_gap(features) is not None or holds_dates(features)
 
 
 @contextmanager
@@ -268,9 +247,9 @@ def _check_number(source: "Source", fit: PlannedFit) -> None:
         return
     labels = [label for label in counted(source, fit.target) if label is not None]
     better = _as_they_are("binary" if len(labels) == 2 else "classes")
-    shown = f" such as {labels[0]!r}" if labels else ""
+    example = f" such as {labels[0]!r}" if labels else ""
     _refuse(
-        f"Column {fit.target!r} holds text{shown}; {fit.model.name} predicts numbers. Use "
+        f"Column {fit.target!r} holds text{example}; {fit.model.name} predicts numbers. Use "
         f"{' or '.join(better)} for its {count(len(labels), 'class', 'classes')}, or choose "
         "another --target.",
         fit.with_model(better[-1]),
@@ -313,6 +292,6 @@ def _refuse(message: str, next: str = "likely train --help") -> NoReturn:
 
 
 def _names_for(kind: TargetKind) -> str:
-    from likely.cli.assignments import trainable
+    from likely.cli.models import trainable
 
     return ", ".join(entry.name for entry in trainable() if kind in entry.suits)

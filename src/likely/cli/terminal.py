@@ -1,11 +1,100 @@
-"""Text for the terminal: paragraphs and tables that fit the screen, with bold and dim letters."""
+"""The terminal: the options that every verb has, text that fits the screen, and progress.
 
+``--seed --jobs --quiet --no-color --json`` may stand before the verb or after it.  Progress is a
+bar on a terminal and a plain line now and then elsewhere; both are on the standard error, and only
+of work that takes longer than a moment.
+"""
+
+import os
 import shutil
-from collections.abc import Collection, Sequence
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, final
 
 import click
 
 from likely.formatting import WIDEST, paragraph, text_table
+from likely.progress import ProgressStep, listening
+
+Command = Callable[..., Any]
+JOBS = "LIKELY_JOBS"  # read by likely.compute.executor
+PATIENCE_S = 0.7  # shorter work says nothing
+LINE_EVERY_S = 5.0
+
+
+@dataclass
+class Settings:
+    """The global options; each is written here as it is parsed."""
+
+    command: str = "likely"
+    seed: int = 0
+    jobs: int | None = None
+    quiet: bool = False
+    no_color: bool = False
+    json: bool = False
+
+    @property
+    def color(self) -> bool | None:
+        """False where colour is not wanted; None leaves it to whether this is a terminal."""
+        return False if self.no_color or os.environ.get("NO_COLOR") else None
+
+    @contextmanager
+    def using_jobs(self) -> Iterator[None]:
+        """Use ``--jobs`` threads inside the block, if it was given."""
+        before = os.environ.get(JOBS)
+        if self.jobs is not None:
+            os.environ[JOBS] = str(self.jobs)
+        try:
+            yield
+        finally:
+            if before is None:
+                os.environ.pop(JOBS, None)
+            else:
+                os.environ[JOBS] = before
+
+
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    if value is not None and option.name is not None:
+        setattr(context.find_object(Settings) or Settings(), option.name, value)
+
+
+def _flag(names: tuple[str, ...], text: str) -> Callable[[Command], Command]:
+    return click.option(
+        *names, is_flag=True, default=None, expose_value=False, callback=_keep, help=text
+    )
+
+
+def global_options(command: Command) -> Command:
+    """Add the options that every verb has."""
+    for add in (
+        _flag(("--json",), "Print one JSON object on standard output, errors included."),
+        _flag(("--no-color",), "Print without colours, as with the environment variable NO_COLOR."),
+        _flag(
+            ("--quiet", "-q"),
+            "Print only the answer and the seed: no progress, notes or next command.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            expose_value=False,
+            callback=_keep,
+            help="Number of threads [default: all cores].",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            metavar="N",
+            expose_value=False,
+            callback=_keep,
+            help="Seed of every random choice [default: 0].",
+        ),
+    ):
+        command = add(command)
+    return command
 
 
 def width() -> int:
@@ -38,3 +127,85 @@ def table(
     """A table with a dim head; columns in ``words`` are flush left, the others flush right."""
     head, *lines = text_table(header, rows, words=words, indent=indent)
     return "\n".join([click.style(head, dim=True), *lines])
+
+
+@contextmanager
+def showing_progress(
+    settings: Settings, what: str, total: int | None = None, *, unit: str = "rows"
+) -> Iterator[None]:
+    """Show the progress that is reported inside the block; ``total`` is of the unit."""
+    if settings.quiet or settings.json:
+        yield
+        return
+    with ExitStack() as stack:
+        if sys.stderr.isatty():
+            listener: _Bar | _Lines = _Bar(what, total, settings, stack, unit=unit)
+        else:
+            listener = _Lines(what, total, unit=unit)
+        with listening(listener):
+            yield
+
+
+@final
+class _Bar:
+    """A bar over the rows of a pass, or over trials; passes and EM steps are named beside it."""
+
+    def __init__(
+        self, what: str, total: int | None, settings: Settings, stack: ExitStack, *, unit: str
+    ) -> None:
+        self._what, self._total, self._settings, self._stack = what, total, settings, stack
+        self._unit = unit
+        self._began, self._done = time.monotonic(), 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, progress: ProgressStep) -> None:
+        if progress.what == self._unit:
+            self._done += progress.amount
+        elif self._unit != "rows":
+            return  # of a fit inside a trial
+        if self._bar is None:
+            if time.monotonic() - self._began < PATIENCE_S:
+                return
+            self._start()
+        passes = self._unit == "rows" and self._total
+        done = self._done % self._total if passes and self._total else self._done
+        self._bar.update(self._task, completed=done, detail=self._detail(progress))
+
+    def _detail(self, progress: ProgressStep) -> str:
+        if progress.what == self._unit:
+            detail = f", {progress.detail}" if progress.detail else ""
+            return f"{self._done:,} {self._unit}{detail}"
+        return f"{progress.what} {progress.detail}"
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True, no_color=self._settings.color is False)
+        columns = ("{task.description}", BarColumn(), TextColumn("{task.fields[detail]}"))
+        bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+        self._bar = self._stack.enter_context(bar)
+        self._task = self._bar.add_task(self._what, total=self._total, detail="")
+
+
+@final
+class _Lines:
+    """A line every few seconds."""
+
+    def __init__(self, what: str, total: int | None, *, unit: str) -> None:
+        self._what, self._total, self._unit, self._done = what, total, unit, 0
+        self._spoke = time.monotonic()
+
+    def __call__(self, progress: ProgressStep) -> None:
+        if progress.what == self._unit:
+            self._done += progress.amount
+        elif self._unit != "rows":
+            return  # of a fit inside a trial
+        if time.monotonic() - self._spoke < LINE_EVERY_S:
+            return
+        self._spoke = time.monotonic()
+        of = f" of {self._total:,}" if self._total and self._done <= self._total else ""
+        step = "" if progress.what == self._unit else f"{progress.what} "
+        detail = f", {step}{progress.detail}" if progress.detail else ""
+        click.echo(f"{self._what}: {self._done:,}{of} {self._unit}{detail}", err=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.assignments import assigned, model_named, set_option, trainable
-from likely.cli.fits import TrainedModel, TrainRequest, fit_direct, fit_prepared
+from likely.cli.models import assigned, model_named, set_option, trainable
 from likely.cli.options import DataOptions, data_options, refuse_no_target
-from likely.cli.settings import Settings, global_options
 from likely.cli.suitability import (
     refuse_two_orders,
 )
+from likely.cli.terminal import Settings, global_options
+from likely.cli.training import TrainedModel, TrainRequest, fit_direct, fit_prepared
 from likely.cli.weka import (
     Weka,
     save_copy,
@@ -126,37 +126,35 @@ def train_on(settings: Settings, name: str, request: TrainRequest) -> TrainedMod
 
 def _opened(settings: Settings, name: str, request: TrainRequest) -> "Dataset":
     """The data with the options about it, refused if the model cannot use them."""
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
 
-    _refuse_unused(request)
     data, options = dataset(name), request.options
     if request.weka.target is not None or (options.target is None and data.target is None):
         options = replace(options, target=target_named(request.weka, data.source.names))
     data = options.on(settings, data)
+    _refuse_unused(request.model, data)
     if request.model.supervised:
         refuse_no_target(settings, data)
         data.refuse_no_features()
     return data
 
 
-def _refuse_unused(request: TrainRequest) -> None:
+def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
     """Refuse weights, offsets, exposures or clusters that the fit of the model does not take."""
     import inspect
 
-    from likely.workbench.roles import ARGUMENTS
+    from likely.workbench.dataset import ARGUMENTS
 
-    for role, argument in ARGUMENTS.items():
-        if getattr(request.options, role) is None:
-            continue
+    for role in data.roles.given():
         able = [
             model.name
             for model in trainable()
-            if argument in inspect.signature(model.load().fit).parameters
+            if ARGUMENTS[role] in inspect.signature(model.load().fit).parameters
         ]
-        if request.model.name not in able:
+        if chosen.name not in able:
             raise Refusal(
-                f"{request.model.name} does not take --{role}; {', '.join(able)} do. Leave the "
-                "option out, or use one of these models.",
+                f"{chosen.name} does not take --{role}; {', '.join(able)} do. Leave the option "
+                "out, or use one of these models.",
                 Exit.USAGE,
                 "likely models",
             )
@@ -164,15 +162,15 @@ def _refuse_unused(request: TrainRequest) -> None:
 
 def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
     """Whether the table is prepared inside the fit, and scored by cross-validation."""
-    chosen, beside = request.model, data.roles.beside()
+    chosen = request.model
     if not chosen.supervised:
         return False
-    if beside:
+    if data.clusters is not None:
         if not chosen.streams:
             raise Refusal(
-                f"{chosen.name} prepares its columns inside the fit, which takes only features "
-                f"and a target; --{next(iter(beside))} was given. Leave it out, or use "
-                f"one of {', '.join(entry.name for entry in trainable() if entry.streams)}.",
+                f"{chosen.name} prepares its columns inside the fit, which takes no clusters; "
+                "--clusters was given. Leave it out, or use one of "
+                f"{', '.join(entry.name for entry in trainable() if entry.streams)}.",
                 Exit.USAGE,
                 "likely models",
             )
@@ -207,7 +205,7 @@ def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:
         "by_time": facts.get("by_time"),
         "dropped": list(data.dropped),
         "categories": list(data.categories),
-        "beside": facts["beside"],
+        "roles": facts["roles"],
         "columns": facts["columns"],
         "classes": facts["classes"],
         "data": {"name": facts["data"], "sha256": data.digest, "rows": facts["rows"]},

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal, as_json
-from likely.cli.assignments import (
+from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
+from likely.cli.models import (
     assigned,
     model_named,
     set_option,
@@ -17,15 +18,14 @@ from likely.cli.assignments import (
     space_given,
     trainable,
 )
-from likely.cli.compare import folds_option, metric_option, refuse_unknown_metric
-from likely.cli.options import DataOptions, data_options, open_with_target
-from likely.cli.settings import Settings, global_options
+from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.suitability import about_task
+from likely.cli.terminal import Settings, global_options
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
 if TYPE_CHECKING:
-    from likely.cli.fits import TrainedModel
+    from likely.cli.training import TrainedModel
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
@@ -47,7 +47,7 @@ class SearchOptions(NamedTuple):
 @click.command()
 @click.argument("data")
 @click.argument("model")
-@data_options("target", "kind", "order", "group", "by_time", "drop", "category")
+@data_options(*SCORED)
 @click.option(
     "--search",
     type=click.Choice(list(SEARCHES)),
@@ -169,7 +169,7 @@ def _searchable(
 def _searched(
     settings: Settings, rows: "Dataset", chosen: ModelEntry, how: SearchOptions, place: "RunFolder"
 ) -> "Study":
-    from likely.cli.progress_bar import showing_progress
+    from likely.cli.terminal import showing_progress
     from likely.errors import InUse
     from likely.runs.catalogue import discard
     from likely.workbench.search import study as studies
@@ -212,10 +212,10 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
     from likely.formatting import count
     from likely.workbench.search.study_text import sentences
 
-    told = sentences(study)[0]
     raise Refusal(
         f"The search was interrupted after {count(len(study.trials), 'trial')}, saved in "
-        f"{place.study}. So far: {told} The same command with -o {place.path} resumes it.",
+        f"{place.study}. So far: {sentences(study)[0]} The same command with -o {place.path} "
+        "resumes it.",
         Exit.INTERRUPTED,
         place.going_on(settings.command),
     )
@@ -223,7 +223,8 @@ def _say_how_to_go_on(settings: Settings, study: "Study", place: "RunFolder") ->
 
 def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "TrainedModel":
     """The model with the best settings, cross-validated once more and fitted to all rows."""
-    from likely.cli.fits import (
+    from likely.cli.terminal import showing_progress
+    from likely.cli.training import (
         TrainedModel,
         dropped_columns,
         fit_and_validate,
@@ -232,8 +233,7 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         prepared_facts,
         score_text,
     )
-    from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import FEWEST_ROWS
+    from likely.workbench.held_out import FEWEST_ROWS
 
     objective = study.question.objective
     rows, best = objective.rows, study.best_model()
@@ -250,8 +250,8 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
         "study": study_facts(study),
     }
     text = "\n\n".join([opening(facts), *_study_text(study), score_text(found.score)[0]])
-    shown = plain_parameters(best.model) | study.best_parameters_
-    return TrainedModel(found.model, facts, text, findings, rows, shown, found.validation)
+    settings_used = plain_parameters(best.model) | study.best_parameters_
+    return TrainedModel(found.model, facts, text, findings, rows, settings_used, found.validation)
 
 
 def _study_text(study: "Study") -> list[str]:
@@ -259,9 +259,9 @@ def _study_text(study: "Study") -> list[str]:
     from likely.cli.terminal import table, wrapped
     from likely.workbench.search.study_text import sentences, trial_rows
 
-    said = "\n".join(wrapped(each) for each in sentences(study))
+    text = "\n".join(wrapped(each) for each in sentences(study))
     head, *rows = trial_rows(study)
-    return [said, table(head, rows)]
+    return [text, table(head, rows)]
 
 
 def study_facts(study: "Study") -> dict[str, Any]:
@@ -288,7 +288,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
             for trial in study.trials
         ],
         "best": {"parameters": study.best_parameters_, "mean": study.best_score_},
-        "constant": study.constant,
+        "baseline": study.baseline,
         "nested": nested,
         "outer": [fold.__dict__ for fold in study.outer],
     }
@@ -309,14 +309,14 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
 
     best = study.best_parameters_
     words = [f"{name}={as_json(value).strip()}" for name, value in best.items()]
-    told = (
+    note = (
         f"{chosen.name} belongs to another library, so its model cannot be saved; the search is in "
         f"{place.study}."
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
     return Answer(
-        text="\n\n".join([*_study_text(study), wrapped(told)]),
+        text="\n\n".join([*_study_text(study), wrapped(note)]),
         result={
             "model": chosen.name,
             "best_parameters": best,

@@ -14,11 +14,12 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.options import DataOptions, gathered
-from likely.cli.settings import Settings
-from likely.errors import BrokenLedger, InvalidInput, UnusableRun
+from likely.cli.terminal import Settings
+from likely.errors import BrokenLedger, UnusableRun
 
 if TYPE_CHECKING:
-    from likely.metrics.base import Estimate, Metric
+    from likely.intervals import Estimate
+    from likely.metrics.base import Metric
     from likely.runs import Run
     from likely.sealing.folder import SealFolder
     from likely.workbench.dataset import Dataset
@@ -102,8 +103,9 @@ def scored_elsewhere(
     holds sealed rows is refused, because its score would be an evaluation that is not counted.
     """
     from likely.metrics import constant_prediction, metrics_for, score_of
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
     from likely.workbench.predictions import predict_for, truth_of
+    from likely.workbench.task import task_of_fit
 
     data, target = dataset(test), str(learned.target)
     data.refuse_sealed_rows("score", also=seal if training is None else training.seal)
@@ -115,12 +117,12 @@ def scored_elsewhere(
         )
     present = [name for name in learned.category if name in data.source.names]
     rows = dataset(data, target, category=present)
-    task = task_of_model(model, rows.table, learned)
+    task = task_of_fit(model, rows.table, target, kind=learned.kind, order=learned.order)
     known = rows.of_task(task).table
-    truth, said = truth_of(task, known), predict_for(model, task, known)
-    metric = next(each for each in metrics_for(task.kind) if each.suits(said))
+    truth, prediction = truth_of(task, known), predict_for(model, task, known)
+    metric = next(each for each in metrics_for(task.kind) if each.suits(prediction))
     seen = truth if training is None else truth_of(task, training.of_task(task).table)
-    found = score_of([metric], truth, said, constant_prediction(seen, truth)).main
+    found = score_of([metric], truth, prediction, constant_prediction(seen, truth)).main
     return _unguarded(metric, found, known.num_rows, test)
 
 
@@ -128,49 +130,28 @@ def _unguarded(
     metric: "Metric", found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score in words, and for a program."""
-    from likely.formatting import capitalised, count, estimate_cells
+    from likely.formatting import count
+    from likely.metrics.score import score_sentence
 
-    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
-    text = (
-        f"{capitalised(metric.title)} {value} (95 % interval {ends}) on {count(n_rows, 'row')} of "
-        f"{test}. Baseline (constant): {constant}; {UNGUARDED}"
-    )
+    sentence = score_sentence(metric.title, found, f"{count(n_rows, 'row')} of {test}")
+    text = f"{sentence.removesuffix('.')}; {UNGUARDED}"
     facts = {
         "data": test,
         "rows": n_rows,
         "metric": metric.name,
         "value": found.value,
         "interval": (found.low, found.high),
-        "best_constant": found.constant,
+        "baseline": found.baseline,
         "guarded": False,
     }
     return text, facts
-
-
-def task_of_model(model: Any, rows: Any, learned: DataOptions) -> Any:
-    """The task that the model was fitted to."""
-    from likely.workbench.task import Task, task_of
-
-    target = str(learned.target)
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        try:
-            found = task_of(rows, target, kind=learned.kind)
-        except InvalidInput:  # these values are not of the kind in training
-            found = task_of(rows, target)
-        return task_of(rows, target, kind="real") if found.has_classes else found
-    labels = tuple(classes.tolist())
-    if learned.kind == "ordinal":
-        order = learned.order if learned.order and {*learned.order} == {*labels} else labels
-        return Task("ordinal", target, order, order)
-    return Task("binary" if len(labels) == 2 else "classes", target, labels)
 
 
 def score_loaded(settings: Settings, weka: Weka) -> Answer:
     """``-l MODEL -T FILE``: no training."""
     from likely.cli.terminal import wrapped
     from likely.runs import open_run
-    from likely.workbench.dataset import dataset
+    from likely.workbench.opening import dataset
 
     if weka.load is None or weka.test is None:
         raise click.UsageError(

@@ -1,4 +1,4 @@
-"""The contract of an executor: a sum of one term over many blocks.
+"""Where sums over blocks are computed: in the calling thread, or on all cores.
 
     sum(term, blocks) = Σ_b term(b)        map(term, blocks) = term(b₀), term(b₁), …
 
@@ -6,30 +6,35 @@ An executor is generic over what it sums: it knows neither blocks nor models.
 Totals merge pairwise in the order of the blocks, so every executor gives the same
 bits.  Terms are ``functools.partial`` of module-level functions, so they travel.
 
-To add an executor (processes, a cluster), write one file with one class and list
-it in ``EXECUTORS``: ``map`` must keep the order and hold only a window of blocks.
+To add an executor (processes, a cluster), write one class and list it in ``EXECUTORS``:
+``map`` must keep the order and hold only a window of blocks.
+
+BLAS is held to one thread while blocks run.  It has one number of threads for the whole process:
+the first fit that asks lowers it, the last one that ends restores it.  Were each to restore what
+it met, two fits in two threads would leave the process at one thread for good, or at many while
+the other still runs.
 """
 
+import os
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from importlib import import_module
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar, final
 
 from likely.additive import Additive, pairwise_total
-from likely.compute.blas import one_blas_thread
-from likely.errors import UnknownName
+from likely.errors import InvalidInput, UnknownName
 
 T = TypeVar("T")
 R = TypeVar("R")
 A = TypeVar("A", bound=Additive)
 
-EXECUTORS = {  # imported when asked for: a cluster's client need not be installed
-    "serial": "likely.compute.serial:Serial",
-    "threads": "likely.compute.threads:Threads",
-}
-
 SERIAL_BYTES = 16 * 2**20  # below this, handing blocks to threads costs more than it saves
+WINDOW = 2  # blocks in flight per worker: one at work, one waiting
 
 
 class Executor(ABC):
@@ -62,6 +67,74 @@ class Executor(ABC):
         return pairwise_total(self.map(term, blocks))
 
 
+@final
+@dataclass(frozen=True)
+class Serial(Executor):
+    """One thread, for small data and for debugging."""
+
+    def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
+        return map(term, blocks)
+
+
+@final
+@dataclass(frozen=True)
+class Threads(Executor):
+    """All cores of this machine, or ``workers`` of them.
+
+    The compiled loops and ``np.dot`` let go of the GIL.
+    """
+
+    workers: int | None = None
+
+    def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
+        workers = self.workers or usable_cores()
+        with (
+            one_blas_thread(),
+            ThreadPoolExecutor(workers, thread_name_prefix="likely") as pool,
+        ):
+            yield from in_order(pool, term, blocks, window=WINDOW * workers)
+
+
+def in_order(
+    pool: ThreadPoolExecutor, term: Callable[[T], R], blocks: Iterable[T], *, window: int
+) -> Iterator[R]:
+    """The results in the order of the blocks, with at most ``window`` of them in flight."""
+    waiting: deque[Future[R]] = deque()
+    try:
+        for block in blocks:
+            waiting.append(pool.submit(term, block))
+            if len(waiting) >= window:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:  # an error or an early stop: what has not begun never will
+            future.cancel()
+
+
+def usable_cores() -> int:
+    """The cores this process may run on, which a container may limit."""
+    asked = os.environ.get("LIKELY_JOBS", "")
+    if asked:
+        return _positive(asked)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def _positive(jobs: str) -> int:
+    if not jobs.isdecimal() or int(jobs) < 1:
+        raise InvalidInput(
+            f"LIKELY_JOBS is {jobs!r}; expected a whole number from 1 up. "
+            "Set it to the cores to use, or unset it for all of them."
+        )
+    return int(jobs)
+
+
+EXECUTORS: dict[str, type[Executor]] = {"serial": Serial, "threads": Threads}
+
+
 def executor_for(executor: "str | Executor", nbytes: int | None) -> Executor:
     """The executor of that name; ``"auto"`` is serial for small data and threads above 16 MiB.
 
@@ -73,6 +146,52 @@ def executor_for(executor: "str | Executor", nbytes: int | None) -> Executor:
         executor = "serial" if nbytes is not None and nbytes < SERIAL_BYTES else "threads"
     if executor not in EXECUTORS:
         raise UnknownName("executor", executor, ["auto", *EXECUTORS])
-    module, _, name = EXECUTORS[executor].partition(":")
-    made: Executor = getattr(import_module(module), name)()
-    return made
+    return EXECUTORS[executor]()
+
+
+def executor_of_fits(executor: str | Executor, nbytes: int) -> str | Executor:
+    """The executor of many fits: side by side on a small table; a large one takes all cores."""
+    if executor != "auto":
+        return executor
+    return "threads" if nbytes < SERIAL_BYTES else "serial"
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread; entering costs microseconds."""
+    holder = _holder()
+    holder.enter()
+    try:
+        yield
+    finally:
+        holder.leave()
+
+
+class _Holder:
+    """The process's one count of who holds BLAS: a state that the process has, not this module."""
+
+    def __init__(self) -> None:
+        import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, which must be there
+        from threadpoolctl import ThreadpoolController
+
+        self._controller = ThreadpoolController()  # costs milliseconds to make
+        self._lock, self._depth = Lock(), 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._depth += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limit.__exit__(None, None, None)
+
+
+@cache
+def _holder() -> _Holder:
+    return _Holder()

@@ -9,7 +9,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.categories import Factor, factor_of, is_missing
-from likely.data.source import ColumnKind
+from likely.kinds import ColumnKind
 
 
 def kind_of_arrow(type_: Any) -> ColumnKind:

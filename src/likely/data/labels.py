@@ -36,6 +36,11 @@ def are_names(n_values: int, n_rows: int) -> bool:
     return n_values > MANY_CLASSES and n_values * FEW_ROWS > n_rows
 
 
+def are_repeated(n_values: int, n_rows: int) -> bool:
+    """Whether whole numbers are so few, each in many rows, that they are classes."""
+    return n_values == 2 or (n_values <= MANY_CLASSES and n_values * FEW_ROWS <= n_rows)
+
+
 def are_written_numbers(values: "pa.Array | Sequence[str]") -> Array:
     """Which texts are numbers as people and files write them; codes such as 007 are not."""
     import pyarrow as pa

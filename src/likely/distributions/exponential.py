@@ -23,6 +23,7 @@ from likely.distributions.base import (
     stored_values,
 )
 from likely.distributions.responsibility import Responsibility, observed_sums
+from likely.formatting import short_number
 
 SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
 
@@ -114,7 +115,7 @@ class Exponential(Distribution):
         return LinearForm(-1 / self.mean, -np.log(self.mean).sum(axis=1), "x")
 
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        return tuple(f"{m:.3g}" for m in self.mean[:, feature])
+        return tuple(short_number(m, 3) for m in self.mean[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(self.mean[component])

@@ -27,6 +27,7 @@ from likely.distributions.base import (
 from likely.distributions.responsibility import Responsibility, refuse_infinity, weighted_sums
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
+from likely.formatting import short_number
 from likely.special import log_multinomial_coefficient
 
 
@@ -145,7 +146,7 @@ class Multinomial(Distribution):
         return self.sample(component, rng, length)
 
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        return tuple(f"{p:.2g}" for p in np.exp(self.log_probability[:, feature]))
+        return tuple(short_number(p, 2) for p in np.exp(self.log_probability[:, feature]))
 
     def sample(self, component: Array, rng: np.random.Generator, total: int | Array = 100) -> Array:
         """Counts of ``total`` throws each: one number, or one per draw."""

@@ -25,6 +25,7 @@ from likely.distributions.base import (
 )
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
+from likely.formatting import short_number
 from likely.special import lgamma
 
 
@@ -135,7 +136,7 @@ class Poisson(Distribution):
         return LinearForm(self._log_rate(), -self.rate.sum(axis=1), "x")
 
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        return tuple(f"{rate:.3g}" for rate in self.rate[:, feature])
+        return tuple(short_number(rate, 3) for rate in self.rate[:, feature])
 
     def sample(self, component: Array, rng: np.random.Generator) -> Array:
         return rng.poisson(self.rate[component]).astype(float)

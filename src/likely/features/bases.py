@@ -93,7 +93,7 @@ class JointBasis(Basis):
             return given_points(asked.centres, X.shape[1])
         if not len(X):
             raise InvalidInput(
-                "No row is complete, so there is no place for centres; at least one must be. "
+                "No row is complete, so centres cannot be chosen; at least one must be. "
                 "Fill the missing cells, or give the centres."
             )
         if X.shape[1] == 1:
@@ -144,7 +144,7 @@ class ColumnBasis(Basis):
         found = quantile_centres(X[:, j], max(n_centres, self.least), weight)
         if np.isnan(found).any():
             raise InvalidInput(
-                f"Column {j} has no value, so there is no place for centres; at least one must be "
+                f"Column {j} has no value, so centres cannot be chosen; at least one must be "
                 "known. Leave the column out, or give the centres."
             )
         if len(found) < self.least:  # one value: an interval of length 1 around it

@@ -6,7 +6,6 @@ How the edges are found is in ``edges.py``.
 """
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Self, final
 
 import numpy as np
@@ -24,8 +23,9 @@ from likely.features.edges import (
     intervals_in_words,
     quantile_edges,
     supervised_edges,
+    written_edges,
 )
-from likely.formatting import count
+from likely.formatting import count, html_table, text_table
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import check_weight, read_numbers
 
@@ -186,8 +186,8 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if bad.any():
             i, j = np.argwhere(bad)[0]
             raise InvalidInput(
-                f"Code {codes[i, j]:g} at row {i}, column {j} is no bin; expected a whole number "
-                f"from 0 to {self.n_bins_[j] - 1}. Pass what transform returned."
+                f"Code {codes[i, j]:g} at row {i}, column {j} is not a bin; expected a whole "
+                f"number from 0 to {self.n_bins_[j] - 1}. Pass what transform returned."
             )
 
 
@@ -201,12 +201,9 @@ class BinTable:
 
     def intervals(self, column: int) -> list[str]:
         """The bins of one column as text, in the order of their codes."""
-        edges = self.edges[column].tolist()
-        shown = [f"{edge:g}" for edge in edges]
-        if len(set(shown)) < len(shown):  # six digits would show different edges as equal
-            shown = [repr(edge) for edge in edges]
-        lows, highs = ["-inf", *shown], [*shown, "inf"]
-        brackets = ["(", *"[" * len(shown)]
+        written = written_edges(self.edges[column])
+        lows, highs = ["-inf", *written], [*written, "inf"]
+        brackets = ["(", *"[" * len(written)]
         return [f"{b}{lo},{hi})" for b, lo, hi in zip(brackets, lows, highs, strict=True)]
 
     def __str__(self) -> str:
@@ -214,21 +211,19 @@ class BinTable:
         lines = []
         for j, name in enumerate(self.columns):
             bins = self.intervals(j)
-            codes = [f"{code:>{len(text)}}" for code, text in enumerate(bins)]
-            lines.append(f"{name:<{margin}}  " + "  ".join(bins))
-            lines.append(" " * margin + "  " + "  ".join(codes))
+            codes = [str(code) for code in range(len(bins))]
+            lines += text_table([name.ljust(margin), *bins], [["", *codes]], indent=0)
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = [
-            f"<tr><td>{escape(name)}</td><td>{code}</td><td>{escape(text)}</td></tr>"
+            (name, str(code), text)
             for j, name in enumerate(self.columns)
             for code, text in enumerate(self.intervals(j))
         ]
-        head = "<tr><th>column</th><th>code</th><th>interval</th></tr>"
-        return f"<table>{head}{''.join(rows)}</table>"
+        return html_table(("column", "code", "interval"), rows, words=(0, 2))
 
 
 def _middles(edges: Array, low: float, high: float) -> Array:

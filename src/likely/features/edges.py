@@ -164,5 +164,12 @@ def intervals_in_words(edges: Edges) -> list[str]:
     """What each bin holds: ``< 2.45``, ``2.45 to 4.75``, ``≥ 4.75``."""
     if not len(edges):
         return ["any"]
-    middle = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
-    return [f"< {edges[0]:.3g}", *middle, f"≥ {edges[-1]:.3g}"]
+    written = written_edges(edges)
+    middle = [f"{low} to {high}" for low, high in pairwise(written)]
+    return [f"< {written[0]}", *middle, f"≥ {written[-1]}"]
+
+
+def written_edges(edges: Edges) -> list[str]:
+    """Edges with six digits; with all of them where six would show different edges as equal."""
+    written = [f"{edge:g}" for edge in edges]
+    return written if len(set(written)) == len(written) else [repr(float(e)) for e in edges]

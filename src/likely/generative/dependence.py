@@ -16,6 +16,7 @@ from likely._typing import Array, Codes
 from likely.distributions import Distribution, JointTableFamily, Labels, Product
 from likely.distributions.joint_table import MOST_CELLS
 from likely.errors import InvalidInput
+from likely.formatting import fixed, number
 
 
 @final
@@ -39,16 +40,18 @@ class Dependence:
         return self.names[int(a)], self.names[int(b)], float(off[a, b])
 
     def __str__(self) -> str:
-        lines = [f"naive: {self.naive_log_likelihood:.3f} nats, {self.naive_parameters} parameters"]
+        lines = [
+            f"naive: {fixed(self.naive_log_likelihood, 3)} nats, {self.naive_parameters} parameters"
+        ]
         full = (
             "too large to fit"
             if self.full_log_likelihood is None
-            else (f"{self.full_log_likelihood:.3f} nats")
+            else f"{fixed(self.full_log_likelihood, 3)} nats"
         )
         lines.append(f"full table: {full}, {self.full_parameters} parameters")
         if len(self.names) > 1:
             a, b, value = self.strongest()
-            lines.append(f"strongest pair given the class: {a}, {b} ({value:.4f} nats)")
+            lines.append(f"strongest pair given the class: {a}, {b} ({number(value)} nats)")
         return "\n".join(lines)
 
     __repr__ = __str__

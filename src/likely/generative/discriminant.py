@@ -29,6 +29,7 @@ from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
 from likely.generative.surface import FittedClassifier
 from likely.inputs.estimators import (
+    ColumnNeeds,
     feature_names,
     is_number,
     naming_columns,
@@ -62,17 +63,21 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     covariance : {"tied", "full", "diagonal", "spherical"}, default="tied"
         One matrix for all classes, one each, variances only, or one variance per class.
     shrinkage : float in [0, 1] or "auto", default=0.0
-        How far covariances move towards a multiple of the identity; ``"auto"`` is Ledoit and
+        How far covariances are shrunk towards a multiple of the identity; ``"auto"`` is Ledoit and
         Wolf's estimate, for tied and full covariances.
     prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
+        Class probabilities: estimated from the labels, equal, or given.
     ddof : {0, 1}, default=0
-        0 divides scatter by n (maximum likelihood), 1 by n − 1 (tied: n − n_classes).
-    tol, max_iter : float, int
-        For EM, which fills in missing cells of tied and full models: it stops when the
-        likelihood gains less than ``tol`` nats per row.
+        Divisor of the covariance: 0 is n (maximum likelihood), 1 is n − 1 (tied: n − n_classes).
+    tol : float, default=1e-8
+        EM, which tied and full models use when cells are missing, stops when an iteration gains
+        less than ``tol`` nats per row.
+    max_iter : int, default=500
+        Maximum number of EM iterations.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -183,6 +188,10 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def _linear_weights(self) -> Array | None:
         return self.coef_ if self.covariance == "tied" else None
+
+    def column_needs(self) -> ColumnNeeds:
+        """Numbers, scaled: a shrinkage compares variances, and a search may set it."""
+        return ColumnNeeds(scale=True, categories=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

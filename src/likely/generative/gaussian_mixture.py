@@ -42,24 +42,30 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many Gaussians; ``"auto"`` tries 1, 2, … up to
+        Number of Gaussians; ``"auto"`` tries 1, 2, … up to
         ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
     covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
+        One matrix per component, one for all, variances only, or one variance per component.
     start : mapping, array or fitted mixture, default=None
         Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
         (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft rows
         (n, K) of X; or another GaussianMixture.
     n_init : int, default=5
-        Random starts.  Each has a short run of EM; the best that does not collapse goes on to
-        the end.
+        Number of random starts.  Each has a short run of EM; the best that does not collapse is
+        continued to the end.
     max_components : int, default=10
+        Largest number of components that ``n_components="auto"`` tries.
     regularisation : float, default=1e-6
-        The prior on covariances, as a share of the rows that are imagined with the data's
-        own variance; 0 is maximum likelihood.
-    tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+        Strength of the prior on covariances: pseudo-observations with the data's own variance, as
+        a fraction of the rows.  0 is maximum likelihood.
+    tol : float, default=1e-6
+        EM stops when an iteration gains less than ``tol`` nats per row.
+    max_iter : int, default=1000
+        Maximum number of EM iterations.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
+        Seed for the random starts and for ``sample``.
 
     Attributes
     ----------

@@ -49,26 +49,31 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=1
-        How many components; ``"auto"`` tries 1, 2, … up to
+        Number of components; ``"auto"`` tries 1, 2, … up to
         ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
     event : str, Family or mapping, default="auto"
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
-        Pseudo-counts per value, for the event models of counts.
+        Pseudo-counts added for each value, in event models of counts.
     start : array or fitted mixture, default=None
         Where EM begins instead of random starts: labels (n,) or soft rows (n, K) of X, or
         another MixtureModel.
     n_init : int, default=5
-        Random starts.  Each has a short run of EM; the best that does not collapse goes on to
-        the end.
+        Number of random starts.  Each has a short run of EM; the best that does not collapse is
+        continued to the end.
     max_components : int, default=10
+        Largest number of components that ``n_components="auto"`` tries.
     regularisation : float, default=1e-6
-        The prior on variances, as a share of the rows that are imagined with the data's own
-        variance.
-    tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+        Strength of the prior on variances: pseudo-observations with the data's own variance, as a
+        fraction of the rows.
+    tol : float, default=1e-6
+        EM stops when an iteration gains less than ``tol`` nats per row.
+    max_iter : int, default=1000
+        Maximum number of EM iterations.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
+        Seed for the random starts and for ``sample``.
 
     Attributes
     ----------
@@ -150,7 +155,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         """How many columns each event model reads, and which of them deserve a look."""
         check_is_fitted(self)
         log_mixing = self.components_.log_mixing
-        return columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        read = columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
+        return read.with_columns(feature_names(self), self.schema_.kinds)
 
     def _widened(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         """A later batch may bring categories; the earlier totals and components make room."""

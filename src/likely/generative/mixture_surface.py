@@ -98,7 +98,7 @@ class FittedMixture(FittedComponents):
                 "partial_fit needs a fixed number of components; n_components is 'auto'. "
                 "Give a number, or call fit."
             )
-        if getattr(self, "components_", None) is None:
+        if vars(self).get("components_") is None:
             with warnings.catch_warnings():
                 # one batch need not converge
                 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -115,7 +115,7 @@ class FittedMixture(FittedComponents):
             self.online_steps_ += 1
         return self
 
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         return int(self.n_iter_)
 
     def predict(self, X: Any) -> Array:

@@ -87,26 +87,28 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Pseudo-counts per value, for the event models of counts.  ``"auto"`` chooses the
-        strength that maximises the leave-one-out likelihood, for each event model.
+        Pseudo-counts added for each value, in event models of counts.  ``"auto"`` chooses the
+        number that maximises the leave-one-out likelihood, for each event model.
     variance_floor : float, default=1e-9
-        No variance of a column in a class is lower than this part of the column's own.
+        Smallest variance in a class, as a fraction of the column's variance over all rows.
     prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
-        The class prior.
+        Class probabilities: estimated from the labels, equal, or given.
     unlabelled : label or nan, default=None
-        The value in ``y`` that means unknown; such rows are used by EM.
+        The value in ``y`` that marks an unlabelled row; EM uses such rows.
     calibrate : "temperature", default=None
-        Temperature scaling of the log-odds, chosen on out-of-fold scores: naive Bayes counts
-        dependent evidence twice and is too sure of itself.
+        ``temperature`` scales the log-odds by one number, chosen on out-of-fold predictions: naive
+        Bayes counts dependent evidence twice and is overconfident.
     discretize : str or Discretizer, default=None
-        Cut the numbers that ``auto`` would call Gaussian into bins: ``"uniform"``,
+        Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
-    tol, max_iter : float, int
-        EM stops when the likelihood gains less than ``tol`` nats per row.
+    tol : float, default=1e-6
+        EM stops when an iteration gains less than ``tol`` nats per row.
+    max_iter : int, default=200
+        Maximum number of EM iterations.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -292,7 +294,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them deserve a look."""
         check_is_fitted(self)
-        return columns_read(self.distribution_, self.class_log_prior_, feature_names(self), n_rows)
+        names = feature_names(self)
+        read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)
+        return read.with_columns(names, self.schema_.kinds)
 
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)

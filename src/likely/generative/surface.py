@@ -93,7 +93,7 @@ class FittedComponents(ABC):
         evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
         names = feature_names(self)
         out = {}
-        for label, row in zip(self._labels(), evidence, strict=True):
+        for label, row in zip(self.component_labels(), evidence, strict=True):
             order = np.argsort(-row, kind="stable")[:top]
             out[label] = {names[j]: float(row[j]) for j in order}
         return out
@@ -105,17 +105,17 @@ class FittedComponents(ABC):
             self.distribution_,
             self.components_.log_mixing,
             feature_names(self),
-            tuple(map(str, self._labels())),
+            tuple(map(str, self.component_labels())),
             self._value_labels(),
             self._linear_weights(),
         )
         return describe_components(
-            about, name=type(self).__name__, component=self._component, n_iter=self._n_steps()
+            about, name=type(self).__name__, component=self._component, n_iter=self.n_steps()
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How the columns were read, where each may have an event model of its own."""
-        return ColumnsRead()
+        return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
 
     @property
     def _component(self) -> tuple[str, str]:
@@ -123,7 +123,7 @@ class FittedComponents(ABC):
         return "component", "components"
 
     @abstractmethod
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         """Steps of EM; None where there was none."""
 
     def _value_labels(self) -> list[list[str]]:
@@ -137,7 +137,8 @@ class FittedComponents(ABC):
         """The weights of a posterior that is linear in x."""
         return None
 
-    def _labels(self) -> list[Any]:
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
         return list(range(len(self.components_.log_mixing)))
 
     @naming_columns
@@ -169,7 +170,7 @@ class FittedClassifier(FittedComponents):
         """Steps of EM; a fit in closed form is one."""
         return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
 
-    def _n_steps(self) -> int | None:
+    def n_steps(self) -> int | None:
         return None if self.solution_ is None else self.n_iter_
 
     @property
@@ -180,7 +181,8 @@ class FittedClassifier(FittedComponents):
     def class_log_prior_(self) -> Array:
         return self.components_.log_mixing
 
-    def _labels(self) -> list[Any]:
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
         return list(self.classes_.tolist())
 
     def predict(self, X: Any) -> Array:

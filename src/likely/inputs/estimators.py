@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import has_fit_parameter
 
 from likely._typing import Array, Codes
 from likely.data.split import FOLD_SEED, stratified_fold_of
 from likely.errors import BadCell, InvalidInput, warn_user
-from likely.inputs.tables import n_rows_of, rows_at
+from likely.inputs.tables import n_rows_of, names_in_fit, rows_at
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 FoldRows = list[tuple[Array, Array]]  # rows to learn from, rows to predict
@@ -23,10 +23,55 @@ ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 def feature_names(estimator: Any) -> tuple[str, ...]:
     """The names of the columns of X in the fit; x0, x1, … where they had none."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{j}" for j in range(estimator.n_features_in_)]
-    return tuple(map(str, names))
+    names = names_in_fit(estimator)
+    return tuple(f"x{j}" for j in range(estimator.n_features_in_)) if names is None else names
+
+
+class ColumnNeeds(NamedTuple):
+    """How a model wants its columns."""
+
+    scale: bool  # a penalty or a shrinkage compares coefficients or variances of columns
+    categories: bool  # text is read as categories; else columns of 0 and 1 are needed
+
+
+@runtime_checkable
+class HasColumnNeeds(Protocol):
+    """An estimator that says how it wants its columns."""
+
+    def column_needs(self) -> ColumnNeeds: ...
+
+
+def column_needs(model: Any) -> ColumnNeeds:
+    """How a model wants its columns; one of another library goes by its tags.
+
+    Columns are scaled for the models inside it, too.
+    """
+    if isinstance(model, HasColumnNeeds):
+        return model.column_needs()
+    inside = [part for part in model.get_params().values() if isinstance(part, HasColumnNeeds)]
+    scale = any(part.column_needs().scale for part in inside)
+    return ColumnNeeds(scale, get_tags(model).input_tags.string)
+
+
+@runtime_checkable
+class CountsSteps(Protocol):
+    """An estimator that tells a fit in closed form from a search of one step."""
+
+    def n_steps(self) -> int | None: ...
+
+
+@runtime_checkable
+class Iterative(Protocol):
+    """An estimator that counts its steps as scikit-learn's do: one number, or one per class."""
+
+    n_iter_: Any
+
+
+def steps_of(model: Any) -> int:
+    """Steps of the search of a fit; 0 where there was none."""
+    if isinstance(model, CountsSteps):
+        return model.n_steps() or 0
+    return int(np.max(model.n_iter_)) if isinstance(model, Iterative) else 0
 
 
 @contextmanager
@@ -169,8 +214,10 @@ def fitted_copy(estimator: Any, X: Any, y: Array, weight: Array | None, rows: Ar
 
 
 def take_columns(outer: Any, inner: Any) -> None:
-    """The number and names of columns, where the fitted inner estimator knows them."""
+    """The number and names of columns as the fitted inner estimator knows them, and no others."""
     for name in ABOUT_COLUMNS:
         value = getattr(inner, name, None)
         if value is not None:
             setattr(outer, name, value)
+        else:
+            vars(outer).pop(name, None)  # of an earlier fit

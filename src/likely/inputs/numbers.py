@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from likely._typing import Array
 from likely.data.frames import as_table, is_sparse
 from likely.errors import InvalidInput
-from likely.inputs.tables import as_frame, is_frame, refuse_file
+from likely.inputs.tables import as_frame, is_frame, names_in_fit, refuse_file
 from likely.kinds import FEATURE_KINDS
 
 
@@ -93,22 +93,22 @@ def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False
     return column
 
 
-def check_weight(sample_weight: Any, *, n_rows: int) -> Array | None:
+def check_weight(sample_weight: Any, *, n_rows: int, what: str = "sample_weight") -> Array | None:
     """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
     if sample_weight is None:
         return None
-    weight = _number_per_row(sample_weight, "sample_weight", n_rows)
+    weight = _number_per_row(sample_weight, what, n_rows)
     bad = ~((weight >= 0) & (weight < np.inf))
     if bad.any():
         row = int(bad.argmax())
         raise InvalidInput(
-            f"Negative values in data passed to `sample_weight`, or NaN or infinity: row {row} has "
+            f"Negative values in data passed to `{what}`, or NaN or infinity: row {row} has "
             f"{weight[row]:g}; weights are finite and 0 or more. Fix it, or drop the row."
         )
     if not weight.any():
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number; "
-            f"all {n_rows} are 0. Give a row a positive weight, or leave sample_weight out."
+            f"all {n_rows} are 0. Give a row a positive weight, or leave {what} out."
         )
     return weight
 
@@ -176,7 +176,7 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
     )
     if not total_is_finite(numbers) and np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]
-        names = getattr(estimator, "feature_names_in_", None)
+        names = names_in_fit(estimator)
         column = j if names is None else repr(names[j])
         raise InvalidInput(
             f"X is {numbers[i, j]} (infinity) at row {i}, column {column}; expected finite values, "

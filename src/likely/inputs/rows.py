@@ -167,7 +167,7 @@ def check_rows(
     weight = check_weight(weight, n_rows=n_rows)
     if offset is not None or exposure is not None:
         offset = np.asarray(check_offset(offset, exposure, n_rows=n_rows))
-    group, n_groups = _group_codes(groups, n_rows)
+    group, n_groups = group_codes(groups, n_rows)
     if target == "class":
         y = label_array(required(y, estimator))
     elif target != "none":
@@ -185,7 +185,7 @@ def check_rows(
     )
 
 
-def _group_codes(groups: Any, n_rows: int) -> tuple[Codes | None, int]:
+def group_codes(groups: Any, n_rows: int) -> tuple[Codes | None, int]:
     """The group of each row as a code, and how many groups there are."""
     if groups is None:
         return None, 0
@@ -217,7 +217,7 @@ def _check_file(
     features = source.drop([name for name in (y, *extras) if name is not None])
     if not features.names:
         raise InvalidInput(
-            "The file has no column beside the target and the weights; a model needs at least one "
+            "The file has no column besides the target and the weights; a model needs at least one "
             "feature. Add columns to it."
         )
     remember_names(estimator, features.names)

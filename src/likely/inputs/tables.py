@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from likely._typing import Array, Matrix
-from likely.data.frames import InMemoryTable, as_table
+from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.data.source import Source, column_index
 from likely.errors import InvalidInput
 
@@ -45,21 +45,31 @@ def as_frame(X: Any) -> Any:
         raise InvalidInput(
             "X is a lazy frame, which holds no rows yet; rows are needed. Call X.collect()."
         )
-    if type(X).__module__.startswith("pyarrow") and type(X).__name__ == "RecordBatch":
+    if _is_arrow(X) and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
 
         return pa.Table.from_batches([X])
     return X
 
 
+def _is_arrow(X: Any) -> bool:
+    return type(X).__module__.startswith("pyarrow")  # without the import, which takes long
+
+
 def n_rows_of(X: Any) -> int:
     """How many rows an array, a sparse array, a frame or a list has."""
-    return int(_num_samples(X))
+    return int(X.shape[0]) if is_sparse(X) else len(X)
 
 
 def rows_at(X: Any, index: Array) -> Any:
     """The rows at these positions of an array, a sparse array, a frame, a series or a list."""
-    return _safe_indexing(X, index)
+    import narwhals.stable.v2 as nw
+
+    if isinstance(X, list | tuple):
+        return [X[i] for i in index]
+    if is_frame(X) or nw.dependencies.is_into_series(X):
+        return nw.from_native(X, eager_only=True, allow_series=True)[index].to_native()
+    return X.take(index) if _is_arrow(X) else X[index]
 
 
 def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
@@ -122,11 +132,17 @@ def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
     if reset:
         remember_names(estimator, table.names or ())
         return
-    known = getattr(estimator, "feature_names_in_", None)
+    known = names_in_fit(estimator)
     if known is None:
         validate_data(estimator, table.native, reset=False, skip_check_array=True)
     elif list(names) != list(known):
         raise InvalidInput(_changed_names(list(known), list(names)))
+
+
+def names_in_fit(estimator: Any) -> tuple[str, ...] | None:
+    """The names of the columns of X in the fit; None where they had none, or before a fit."""
+    names = getattr(estimator, "feature_names_in_", None)  # scikit-learn's word; may be a property
+    return None if names is None else tuple(map(str, names))
 
 
 def remember_names(estimator: Any, names: tuple[str, ...]) -> None:

@@ -4,8 +4,9 @@ A Gaussian model of counts is given the mass that it puts between y − ½ and y
 cannot be compared with a probability.
 """
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, final
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -13,6 +14,7 @@ from scipy.special import log_ndtr
 from likely._typing import Array
 from likely.likelihoods.base import Response
 from likely.likelihoods.gaussian import Gaussian
+from likely.likelihoods.responses import RESPONSES
 
 
 @final
@@ -36,6 +38,17 @@ class PredictiveFamily:
         valid = (mean > low) & (mean < high)
         inside = np.where(valid, mean, 1.0)
         return np.where(valid, self.response.log_prob(y, inside, self.dispersion), -np.inf)
+
+    def to_json(self) -> dict[str, Any]:
+        response = self.response
+        settings: dict[str, Any] = asdict(response) if is_dataclass(response) else {}
+        return {"name": response.name, "settings": settings, "dispersion": self.dispersion}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "PredictiveFamily":
+        """Read what ``to_json`` wrote."""
+        response = type(RESPONSES[record["name"]])(**record["settings"])
+        return cls(response, record["dispersion"])
 
 
 def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:

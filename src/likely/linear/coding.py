@@ -22,6 +22,7 @@ from likely.errors import BadCell, InvalidInput
 from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows, encode_new_rows
 from likely.inputs.tables import without_columns
+from likely.linear.covariance import kind_of_errors
 from likely.linear.penalty import per_column
 
 MOST_TO_EXPAND = 200  # coefficients: beyond, sums by code beat BLAS on indicators
@@ -116,7 +117,7 @@ def open_linear(
     X is an array, a CSR array, a frame, or a file; y and the extras may be names of columns of a
     frame or a file.
     """
-    _refuse_idle_groups(estimator, extras)
+    refuse_idle_groups(estimator, extras.groups)
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
     given = check_rows(estimator, X, y, extras, target=target)
     rows = given.encode(category_flags(given.kinds))
@@ -126,11 +127,12 @@ def open_linear(
     return EncodedRows(blocks, coding, *rows[2:])
 
 
-def _refuse_idle_groups(estimator: Any, extras: RowExtras) -> None:
-    if extras.groups is not None and vars(estimator).get("covariance") != "clustered":
+def refuse_idle_groups(estimator: Any, groups: Any) -> None:
+    """Groups are for clustered standard errors alone."""
+    if groups is not None and kind_of_errors(estimator) != "clustered":
         raise InvalidInput(
-            "groups were given, which only clustered errors use; covariance is "
-            f"{vars(estimator).get('covariance')!r}. Set covariance='clustered', or leave them out."
+            "groups were given, which only clustered standard errors use; those asked for are "
+            f"{kind_of_errors(estimator)!r}. Ask for 'clustered', or leave the groups out."
         )
 
 

@@ -20,7 +20,7 @@ Zou, Hastie & Tibshirani (2007), On the degrees of freedom of the lasso, Annals 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import eigh
@@ -33,9 +33,10 @@ from likely.objectives.inference import ClusterScores, fit_statistics
 from likely.objectives.linear import LinearObjective
 
 COVARIANCES = ("model", "quasi", "HC0", "HC1", "HC2", "HC3", "clustered")
+EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 TOUCHED = 1e-6  # the part of a coefficient in a null direction above which it has no estimate
 
-
+MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 MOST_TO_FACTORISE = 3000  # coefficients under a ridge: their curvature is a matrix of that size
 
 
@@ -52,9 +53,13 @@ class Bread:
 
     @classmethod
     def of(cls, information: Array, curvature: Array, free: Array) -> "Bread":
-        """``free`` are the coefficients that were not held at 0: a mask or their indices."""
+        """``curvature`` is P, its diagonal or whole.
+
+        ``free`` are the coefficients that were not held at 0: a mask or their indices.
+        """
         p, H = len(information), information[np.ix_(free, free)]
-        inverse = _inverse_root(H + np.diag(curvature[free]))
+        P = np.diag(curvature) if curvature.ndim == 1 else curvature
+        inverse = _inverse_root(H + P[np.ix_(free, free)])
         root, null = np.zeros((p, inverse.rank)), np.zeros((p, inverse.null.shape[1]))
         held, lengths = np.full(p, True), np.ones(p)
         root[free], null[free] = inverse.root, inverse.null
@@ -90,6 +95,15 @@ class Bread:
             return np.full(self.root.shape, np.nan)
         return np.asarray(jacobian @ self.root @ square_root(middle))
 
+    def spread(self, kind: str, meat: Any, *, n: float, dispersion: float) -> Array:
+        """K of C = R K Rᵀ, by the kind of standard errors."""
+        if kind in ("model", "quasi"):
+            return self.model(dispersion)
+        if kind == "clustered":
+            return self.clustered(meat, n=n)
+        factor = small_sample(n, n - self.n_parameters) if kind == "HC1" else 1.0
+        return self.robust(meat.value, factor=factor)
+
     def model(self, dispersion: float) -> Array:
         """K of ψ BHB."""
         return dispersion * self.middle
@@ -103,8 +117,8 @@ class Bread:
         G = clusters.codes.size
         if G < 2:
             raise InvalidInput(
-                f"covariance='clustered' was asked for with {G} cluster; it needs two or more. "
-                "Choose covariance='HC3', or give groups that differ."
+                f"The kind 'clustered' of standard errors was asked for with {G} cluster; it "
+                "needs two or more. Choose 'HC3', or give groups that differ."
             )
         moved = clusters.scores @ self.root
         factor = G / (G - 1) * small_sample(n - 1, n - self.n_parameters)
@@ -131,14 +145,21 @@ def square_root(covariance: Array) -> Array:
     return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+def kind_of_errors(estimator: Any) -> str | None:
+    """The kind of standard errors that an estimator is to have; None for none."""
+    settings = vars(estimator)
+    kind: str | None = settings.get("standard_errors", settings.get("covariance"))
+    return kind
+
+
 def check_covariance(covariance: str, n_groups: int | None = None) -> None:
     """Refuse a name that is no kind of covariance, and clusters that are not there."""
     if covariance not in COVARIANCES:
-        raise UnknownName("covariance", covariance, COVARIANCES)
+        raise UnknownName("kind of standard errors", covariance, COVARIANCES)
     if covariance == "clustered" and n_groups is not None and n_groups < 2:
         raise InvalidInput(
-            f"covariance='clustered' needs two clusters or more; found {n_groups}. "
-            "Pass the cluster of each example as groups to fit, or choose covariance='HC3'."
+            f"The kind 'clustered' of standard errors needs two clusters or more; found {n_groups}."
+            " Pass the cluster of each example as groups to fit, or choose 'HC3'."
         )
 
 

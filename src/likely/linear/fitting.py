@@ -20,7 +20,12 @@ from likely.formatting import quoted
 from likely.inputs.estimators import columns_named, warn_unless_converged
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import LinearRows, refuse_gaps
-from likely.linear.covariance import estimated_dispersion
+from likely.linear.covariance import (
+    MOST_FOR_INFERENCE,
+    check_covariance,
+    estimated_dispersion,
+    kind_of_errors,
+)
 from likely.linear.divergence import (
     Divergence,
     deciding_columns,
@@ -36,7 +41,7 @@ from likely.linear.framing import (
     mean_response,
     refuse_extreme_responses,
 )
-from likely.linear.inference import Inference, check_covariance, infer
+from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import NullTotals, block_null
@@ -47,7 +52,6 @@ from likely.solvers.search_problem import Found
 
 MOST_TO_FACTORISE = 2000  # coefficients, to see whether curvature has faded
 USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
-MOST_FOR_INFERENCE = 1000  # coefficients: their covariance is a matrix of that size
 
 
 class LinearFit(NamedTuple):
@@ -71,9 +75,9 @@ def in_session(fit: Fit) -> Fit:
 
     @wraps(fit)
     def wrapper(estimator: Any, rows: LinearRows, *args: Any, **named: Any) -> Any:
-        covariance = vars(estimator).get("covariance")
-        if covariance is not None:
-            check_covariance(covariance, rows.n_groups)
+        kind = kind_of_errors(estimator)
+        if kind is not None:
+            check_covariance(kind, rows.n_groups)
         with columns_named(estimator), rows.executor.session():
             return fit(estimator, rows, *args, **named)
 

@@ -24,22 +24,30 @@ from likely._typing import Array
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.formatting import count
-from likely.inputs.estimators import countable, fitted_copy, take_columns
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    column_needs,
+    countable,
+    fitted_copy,
+    take_columns,
+)
 from likely.inputs.labels import check_labels, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
+from likely.linear.surface import ClassProbabilities
+from likely.names import has_method
 
 
 @final
-class FrankHall(ClassifierMixin, BaseEstimator):
+class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
     """A classifier of ordered classes, made of one binary classifier for each cut between them.
 
     Parameters
     ----------
     estimator : classifier with predict_proba
-        The binary classifier; with two classes, the model is this one.
+        The binary classifier that is fitted at each cut; with two classes, it is the model.
     order : sequence or None
         The classes from lowest to highest.  None is the order of y where it is an ordered
         categorical (pandas, polars' Enum, Arrow's dictionary), else of the sorted labels.
@@ -129,13 +137,17 @@ class FrankHall(ClassifierMixin, BaseEstimator):
             ),
         )
 
+    def column_needs(self) -> ColumnNeeds:
+        """Those of the classifier of each cut."""
+        return column_needs(self.estimator)
+
     def _differences(self, X: Any) -> SurvivalDifferences:
         check_is_fitted(self)
         above = [model.predict_proba(X)[:, 1] for model in self.estimators_]
         return survival_differences(np.stack(above, axis=1))
 
     def _check_estimator(self) -> None:
-        if not callable(getattr(self.estimator, "predict_proba", None)):
+        if not has_method(self.estimator, "predict_proba"):
             raise InvalidInput(
                 f"{type(self.estimator).__name__} has no predict_proba; FrankHall subtracts "
                 "probabilities. Use a probabilistic classifier, or calibrate this one: "

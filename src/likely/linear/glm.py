@@ -15,9 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
-from likely.data.block import ArrayBlocks, redesigned
+from likely.compute.executor import Executor, Serial
+from likely.data.block import ArrayBlocks, Block, redesigned
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
@@ -28,6 +27,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.likelihoods.responses import RESPONSES, likelihood_of
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
@@ -38,7 +38,7 @@ from likely.solvers.newton import Newton
 TOL = 1e-14  # one parameter: exact costs one more step
 
 
-class GLM(FittedLinear, RegressorMixin, BaseEstimator):
+class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     """A generalized linear model: any scalar response, any link whose range fits.
 
     Parameters
@@ -48,32 +48,37 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         weights), ``poisson``, ``exponential``, ``gamma``, ``inverse_gaussian``,
         ``negative_binomial``, ``tweedie``, or a part such as ``NegativeBinomial(0.5)``.
     link : str or Link, default=None
-        How the mean follows the linear predictor; None is the response's own link.
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood; one for
-        all, one per column, or by name.  scikit-learn's PoissonRegressor(alpha) is l2 = alpha·n.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+        Name of the link between the mean and the linear predictor; None is the response's default.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
+        columns, one per column, or a mapping by name.
+    l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
+        PoissonRegressor(alpha) is l2 = alpha·n.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
-        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
-        computes none.
+        Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
+        family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
+        ``groups``).  None computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
-        which it was.
+        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
+        says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -95,6 +100,8 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
     >>> model.predict([[4.0]]).round(3)
     array([16.])
     """
+
+    path_takes = ("offset", "exposure")
 
     def __init__(
         self,
@@ -141,16 +148,7 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        check_exposure(likelihood_of(self.response, self.link).link.name, exposure)
-        rows = open_linear(
-            self,
-            X,
-            y,
-            RowExtras(sample_weight, offset, exposure, groups),
-            target="number",
-            penalties=(self.l1, self.l2),
-        )
-        return self.fit_opened(rows)
+        return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, exposure, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
@@ -162,6 +160,23 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         self.separated_, self.library_ = fit.separated, rows.library
         self.dispersion_ = fit.variance
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        return self._open(rows.X, rows.y, rows.extras)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The derivatives of the loss of each row."""
+        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+
+    def path_deviance(self, block: Block) -> Array:
+        """The response's deviance of each row."""
+        mean = mean_within(self.likelihood_, np.reshape(self.path_predictor(block), -1))
+        return np.asarray(self.likelihood_.response.deviance(block.target, mean))
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return self.likelihood_.link.name
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """E[y | x] of each row."""
@@ -188,15 +203,21 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, with all its terms, at the fitted dispersion."""
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y, _ = self._responses(X, y, None, len(mean))
+        response = self.likelihood_.response
+        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
+        return response.log_prob(y, mean, psi)
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
         """Σ w_i log p(y_i | x_i), with all its terms, at the fitted dispersion."""
-        mean = self.predict(X, offset=offset, exposure=exposure)
-        y, weight = self._responses(X, y, sample_weight, len(mean))
-        response = self.likelihood_.response
-        psi = 1.0 if response.dispersion_is_known else self.dispersion_  # not the quasi one
-        return float(np.dot(weight, response.log_prob(y, mean, psi)))
+        each = self.log_likelihoods(X, y, offset=offset, exposure=exposure)
+        _, weight = self._responses(X, y, sample_weight, len(each))
+        return float(np.dot(weight, each))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -225,6 +246,11 @@ class GLM(FittedLinear, RegressorMixin, BaseEstimator):
         rng = generator(self.random_state if random_state is None else random_state)
         response = self.likelihood_.response
         return response.sample(mean, rng, 1.0 if response.dispersion_is_known else self.dispersion_)
+
+    def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
+        check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
+        penalties = (self.l1, self.l2)
+        return open_linear(self, X, y, extras, target="number", penalties=penalties)
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

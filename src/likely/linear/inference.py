@@ -37,7 +37,7 @@ from likely.data.block import Blocks
 from likely.data.layouts.intercept import Design
 from likely.errors import InvalidInput, UnknownName
 from likely.likelihoods.base import Likelihood
-from likely.linear.covariance import Bread, check_covariance, small_sample, square_root
+from likely.linear.covariance import EXPONENTS, Bread, check_covariance, small_sample, square_root
 from likely.linear.hypothesis import HypothesisTest, chi2_test, f_test
 from likely.linear.without_errors import refuse_without_errors
 from likely.links import Link
@@ -54,8 +54,6 @@ from likely.objectives.inference import (
     has_constant_variance,
     null_nll,
 )
-
-EXPONENTS = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}  # of 1 − h
 
 
 @final
@@ -250,7 +248,10 @@ def infer(
         bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
     read = _read(likelihood, theta, bread, covariance, blocks, executor)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
-    middle = _middle(covariance, bread, read)
+    psi = read.dispersion
+    if covariance == "quasi":
+        psi = read.fit.pearson * small_sample(1.0, read.fit.n - bread.n_parameters)
+    middle = bread.spread(covariance, read.meat, n=read.fit.n, dispersion=psi)
     found = bread.covariance(middle, to_user)
     whole = bool(np.isfinite(found).all())
     inference = replace(
@@ -268,8 +269,7 @@ def infer(
         inference = _about_zero(inference, likelihood, float(rest.value) - read.fit.nll)
     if covariance != "quasi":
         return inference
-    spread = read.fit.pearson * small_sample(1.0, inference.df_residual)
-    return replace(inference, dispersion=spread, dispersion_is_known=False)
+    return replace(inference, dispersion=psi, dispersion_is_known=False)
 
 
 def _about_zero(inference: Inference, likelihood: Likelihood, lost: float) -> Inference:
@@ -325,19 +325,6 @@ def _meat_term(
     if covariance == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
     return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
-
-
-def _middle(covariance: str, bread: Bread, read: _Read) -> Array:
-    """K of C = R K Rᵀ."""
-    n = read.fit.n
-    if covariance == "model":
-        return bread.model(read.dispersion)
-    if covariance == "quasi":
-        return bread.model(read.fit.pearson * small_sample(1.0, n - bread.n_parameters))
-    if covariance == "clustered":
-        return bread.clustered(read.meat, n=n)
-    factor = small_sample(n, n - bread.n_parameters) if covariance == "HC1" else 1.0
-    return bread.robust(read.meat.value, factor=factor)
 
 
 def _inference(

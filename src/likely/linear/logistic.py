@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
+from likely.data.block import Block
 from likely.errors import InvalidInput
 from likely.inputs.labels import codes_among, label_array, refuse_one_class
 from likely.inputs.numbers import check_weight
@@ -42,6 +43,7 @@ from likely.linear.fitting import (
     start_of,
 )
 from likely.linear.framing import framed
+from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.problem import linear_problem
 from likely.linear.surface import FittedLinear
 from likely.links import Link
@@ -54,39 +56,45 @@ from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 
 
-class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
+class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator):
     """Two classes and a linear predictor, with any link of the unit interval.
 
     Parameters
     ----------
     link : str or Link, default="logit"
-        ``logit``, ``probit``, ``loglog``, ``cloglog`` or ``cauchit``.
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against the *summed* log-likelihood.
-        scikit-learn's LogisticRegression(C) is l2 = 1/C.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+        Link between the probability and the linear predictor: ``logit``, ``probit``,
+        ``loglog``, ``cloglog`` or ``cauchit``.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| on the *summed* log-likelihood.  One number for all
+        columns, one per column, or a mapping by name.
+    l2 : float, array of shape (n_features,) or mapping, default=1.0
+        Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
+        LogisticRegression(C) is l2 = 1/C.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     firth : bool, default=False
-        Firth's penalty, ½ log |information|, in place of l1 and l2: finite estimates of little
-        bias, also for separated classes.
+        Use Firth's penalty ½ log |information| instead of l1 and l2: estimates are finite and have
+        less bias, also when classes are separated.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, ``quasi`` (the dispersion estimated even where the family fixes
-        it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``); None
-        computes none.
+        Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
+        family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
+        ``groups``).  None computes none.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty; ``solution_.solver`` says
-        which it was.
+        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
+        says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------
@@ -106,6 +114,8 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
     >>> model.predict_proba([[1.5]]).round(3)
     array([[0.5, 0.5]])
     """
+
+    path_takes = ("offset",)
 
     def __init__(
         self,
@@ -149,17 +159,7 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.
         """
-        rows = open_linear(
-            self,
-            X,
-            y,
-            RowExtras(sample_weight, offset, None, groups),
-            target="class",
-            penalties=(0.0, 0.0) if self.firth else (self.l1, self.l2),
-        )
-        refuse_one_class(rows.classes, self)
-        _refuse_more_classes(rows.classes)
-        return self.fit_opened(rows)
+        return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, None, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
@@ -170,6 +170,24 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        return self._open(rows.X, rows.y, rows.extras)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The derivatives of the loss of each row."""
+        return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log p(y | x)."""
+        eta = np.reshape(self.path_predictor(block), -1)
+        link: Any = self.likelihood_.link
+        return np.asarray(-2 * np.where(block.target, link.log_mean(eta), link.log_complement(eta)))
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return self.likelihood_.link.name
 
     def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """η − g(½) of each row: 0 on the boundary, positive towards class 1."""
@@ -204,14 +222,27 @@ class LogisticRegression(FittedLinear, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._mean_interval(X, self.likelihood_.link, level, offset)
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
+        """log p(y_i | x_i) of each row."""
+        X, y, offset = own_columns(X, y, offset)
+        log_proba = self.predict_log_proba(X, offset=offset)
+        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
+        return log_proba[np.arange(len(codes)), codes]
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
         """Σ_i w_i log p(y_i | x_i)."""
-        log_proba = self.predict_log_proba(X, offset=offset)
-        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        weight = check_weight(sample_weight, n_rows=len(codes))
-        return weighted_sum(weight, log_proba[np.arange(len(codes)), codes])
+        X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
+        each = self.log_likelihoods(X, y, offset=offset)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+    def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
+        penalties = (0.0, 0.0) if self.firth else (self.l1, self.l2)
+        rows = open_linear(self, X, y, extras, target="class", penalties=penalties)
+        refuse_one_class(rows.classes, self)
+        _refuse_more_classes(rows.classes)
+        return rows
 
     def _predictors(self) -> list[str]:
         return [str(self.classes_.tolist()[1])]

@@ -1,7 +1,7 @@
 """Maximum entropy: feature functions of (x, y) that share one vector of weights.
 
     p(y | x) = e^{wᵀf(x, y)} / Σ_y′ e^{wᵀf(x, y′)}
-    minimise  −Σ_i v_i log p(y_i | x_i) + ½·l2·‖w‖²
+    minimise  −Σ_i v_i log p(y_i | x_i) + l1·‖w‖₁ + ½·l2·‖w‖²
 
 Without a penalty the expected totals of the features equal the observed ones, and of all models of
 which this is true the fitted one has the most entropy.  With the indicators 1{y = c}·x_d the model
@@ -14,6 +14,7 @@ Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural langu
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,32 +30,42 @@ from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
-from likely.inputs.estimators import warn_unless_converged
+from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
+from likely.inputs.rows import group_codes
 from likely.inputs.tables import check_table
-from likely.linear.coding import new_rows
+from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
+from likely.linear.coding import new_rows, refuse_idle_groups
+from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
+from likely.linear.divergence import Divergence
+from likely.linear.fitting import divergence, speak_up
 from likely.linear.framing import Framed, Framing
+from likely.linear.inference import Inference
+from likely.linear.penalty import is_penalised
 from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
-from likely.linear.surface import ClassProbabilities
+from likely.linear.surface import ClassProbabilities, StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
-from likely.penalties import L2
-from likely.solvers.choice import check_search, solve
+from likely.penalties import ElasticNet, NoPenalty
+from likely.solvers.choice import check_search, finish, solve
 from likely.solvers.minimise import Solution
+from likely.solvers.search_problem import Found
 from likely.special import log_softmax
 
 
 class Weights(NamedTuple):
-    """One weight per feature, and how they were found."""
+    """One weight per feature, how they were found, and how sure they are."""
 
     coef: Array
     solution: Solution
+    inference: Inference | None
+    separated: bool
 
 
-class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstimator):
     """Log-linear classes with any features of x and y.
 
     Parameters
@@ -64,20 +75,32 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         all (see ``likely.features.maxent.by_row``).  None takes an X of three axes, F[n, y, j], as
         the features themselves, labels in sorted order; for any other X the features are the
         indicators 1{y = c}·x_d, and 1{y = c}, which is not penalised: softmax regression.
+    l1 : float or array of shape (n_weights,), default=0.0
+        Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
     l2 : float or array of shape (n_weights,), default=1.0
-        Strength of the penalty ½·l2·w² against the *summed* log-likelihood.  With indicators, one
-        number.
-    solver : {"auto", "newton", "lbfgs"}, default="auto"
+        Strength of the L2 penalty ½·l2·Σw² on the *summed* log-likelihood.
+    fit_intercept : bool, default=True
+        Whether 1{y = c} is among the indicators; features that are given have it or not.
+    standard_errors : str or None, default="model"
+        Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
+        ``clustered`` (needs ``groups``).  None computes none.  With indicators they are those of
+        softmax regression.
+    solver : {"auto", "newton", "lbfgs", "proximal-newton", "fista"}, default="auto"
+        ``auto`` chooses by the number of weights and the penalty.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
+        Maximum number of steps of the solver; a fit that reaches it warns.
     executor : str or Executor, default="auto"
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     coef_ : array of shape (n_weights,)
         Of the indicators: those of the first class, its own 1{y = c} last, then of the second, ….
+    inference_ : Inference or None
+        Estimates and their covariance, log-likelihoods; None above 1,000 weights.
     solution_ : Solution
         How the search ended.
 
@@ -98,32 +121,52 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self,
         features: list[FeatureFunction] | None = None,
         *,
+        l1: Any = 0.0,
         l2: Any = 1.0,
+        fit_intercept: bool = True,
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
     ) -> None:
         self.features = features
+        self.l1 = l1
         self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.executor = executor
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows X with labels y."""
         check_search(self.tol, self.max_iter)
+        check_kind(self.standard_errors)
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
-            return self._fit_indicators(X, y, sample_weight)
+            return self._fit_indicators(X, y, sample_weight, groups)
         X = self._table(X, reset=True)
         weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
         refuse_one_class(self.classes_, self)
+        refuse_idle_groups(self, groups)
+        clusters, n_clusters = group_codes(groups, len(X))
+        if self.standard_errors is not None:
+            check_covariance(self.standard_errors, n_clusters)
         F = self._features(X)
-        self.coef_, self.solution_ = self._solve(F, codes, weight)
+        rows = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight, group=clusters)
+        fit = self._solve(rows, F.shape[2])
+        self.coef_, self.solution_, self.inference_, self.separated_ = fit
         return self
+
+    @property
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each feature; of indicators, of each coefficient of a class."""
+        if self.softmax_ is not None:
+            return self.softmax_.terms_
+        return self._names(len(self.coef_))
 
     def predict_log_proba(self, X: Any) -> Array:
         """log p(y | x), (n, n_classes)."""
@@ -134,13 +177,15 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
     def describe(self) -> Description:
-        """The weight of each feature function, the largest first."""
+        """The summary, as values; without standard errors, the weights, the largest first."""
         check_is_fitted(self)
+        if self.inference_ is not None:
+            return self.summary().describe()
         if self.softmax_ is not None:
             return self.softmax_.describe()
         return describe_coefficients(
             f"{type(self).__name__}: {count(len(self.coef_), 'feature')} of x and y",
-            self._feature_names(),
+            self.terms_,
             self.coef_[None],
             [],
             ["weight"],
@@ -157,48 +202,72 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
         weight = check_weight(sample_weight, n_rows=len(F))
         blocks = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight)
         executor = executor_for(self.executor, blocks.nbytes)
-        objective = MaxEntropyObjective(len(self.classes_), L2(0.0), blocks, executor)
+        objective = MaxEntropyObjective(len(self.classes_), NoPenalty(), blocks, executor)
         return objective.feature_totals(self.coef_)
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares weights."""
+        return ColumnNeeds(scale=is_penalised(self.l2), categories=True)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.features is None
         return tags
 
-    def _fit_indicators(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _names(self, n_weights: int) -> tuple[str, ...]:
+        if self.features is None:  # an X of three axes
+            return tuple(f"f{j}" for j in range(n_weights))
+        return tuple(getattr(each, "__name__", f"f{j}") for j, each in enumerate(self.features))
+
+    def _described(self) -> str:
+        if self.softmax_ is not None:
+            return self.softmax_._described()
+        return f"{len(self.classes_)} classes, {count(len(self.coef_), 'feature')} of x and y"
+
+    def _remarks(self) -> tuple[str, ...]:
+        return () if self.softmax_ is None else self.softmax_._remarks()
+
+    def _terms_called(self, name: str) -> list[str]:
+        if self.softmax_ is not None:
+            return self.softmax_._terms_called(name)
+        return super()._terms_called(name)
+
+    def _fit_indicators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         """Softmax regression never builds F."""
         model = SoftmaxRegression(
+            l1=self.l1,
             l2=self.l2,
+            fit_intercept=self.fit_intercept,
+            standard_errors=self.standard_errors,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             executor=self.executor,
         )
-        rows = open_classes(model, X, required(y, self), sample_weight)
+        rows = open_classes(model, X, required(y, self), sample_weight, groups)
         refuse_one_class(rows.classes, self)
         model.fit_opened(rows)
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
+        self.inference_, self.separated_ = model.inference_, model.separated_
+        self.library_ = model.library_
         self.coef_ = model.solution_.theta
-        self.n_features_in_ = model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        take_columns(self, model)
         return self
 
-    def _solve(self, F: Array, codes: Array, weight: Array | None) -> Weights:
-        n_weights, n_classes, passes = F.shape[2], len(self.classes_), list[float]()
-        penalty = L2(np.broadcast_to(np.asarray(self.l2, dtype=float), (n_weights,)))
-        rows = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight)
+    def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
+        n_classes, passes = len(self.classes_), list[float]()
+        strengths = (np.asarray(each, dtype=float) for each in (self.l1, self.l2))
+        penalty = ElasticNet(*(np.broadcast_to(each, (n_weights,)) for each in strengths))
         counted, framing = CountedBlocks(rows, passes), Framing(n_weights, False, None)
 
         def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
             return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
 
         data = Framed(counted, counted, 1.0, framing, passes, rows)
-        even = np.full(n_classes, float(len(F) if weight is None else weight.sum()) / n_classes)
+        total = rows.n_rows if rows.weight is None else rows.weight.sum()
         problem = Problem(on, penalty, data, executor_for(self.executor, rows.nbytes))
-        problem = problem.measured(NullTotals.of_counts(even, len(F)))
+        even = np.full(n_classes, float(total) / n_classes)
+        problem = problem.measured(NullTotals.of_counts(even, rows.n_rows))
         found = solve(
             problem,
             np.zeros(n_weights),
@@ -213,14 +282,30 @@ class MaxEntropy(ClassProbabilities, ClassifierMixin, BaseEstimator):
                 "(l2=1.0).",
                 RedundantColumns,
             )
-        warn_unless_converged(self, found.solution)
+        infinite = divergence(problem, found, np.zeros(n_weights))
+        if infinite is None and self.standard_errors is not None:
+            found = finish(problem, found, tol=self.tol, max_iter=self.max_iter)
+        speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
+        inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(passes))
-        return Weights(found.theta, solution)
+        return Weights(found.theta, solution, inference, infinite is not None)
 
-    def _feature_names(self) -> list[str]:
-        if self.features is None:  # an X of three axes
-            return [f"f{j}" for j in range(len(self.coef_))]
-        return [getattr(each, "__name__", f"f{j}") for j, each in enumerate(self.features)]
+    def _errors(
+        self, problem: Problem, found: Found, infinite: Divergence | None
+    ) -> Inference | None:
+        n_weights = found.theta.size
+        if self.standard_errors is None or n_weights > MOST_FOR_INFERENCE:
+            return None
+        estimate = ClassEstimate(
+            problem.objective,
+            len(self.classes_),
+            found.theta,
+            names=self._names(n_weights),
+            jacobian=np.eye(n_weights),
+            held=found.held,
+            infinite=() if infinite is None else infinite.columns,
+        )
+        return infer_classes(estimate, self.standard_errors)
 
     def _features(self, X: Any) -> Array:
         """F[n, y, j] of checked rows."""

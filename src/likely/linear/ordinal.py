@@ -15,44 +15,53 @@ Agresti, Analysis of Ordinal Categorical Data, 2nd ed., §3.2 and §5.1.
 from collections.abc import Sequence
 from typing import Any, Self, final
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from likely._typing import Array
+from likely.data.block import Block
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
 from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.surface import ClassProbabilities, FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
 
 
 @final
-class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseEstimator):
-    """Proportional odds, and its kin by other links.
+class OrdinalRegression(
+    FittedLinear, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
+):
+    """Cumulative-link models for ordered classes: proportional odds, and other links.
 
     It minimises −Σ wᵢ log P(Y = yᵢ | xᵢ) + l1·‖w‖₁ + ½·l2·‖w‖²; thresholds are never penalised.
 
     Parameters
     ----------
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}, default="logit"
-        How P(Y > j) follows b_j + wᵀx; a name, or a link of ``likely.links`` onto (0, 1).
+        Link between P(Y > j) and b_j + wᵀx: a name, or a link of ``likely.links`` onto (0, 1).
     l2 : float, array of one per column, or mapping from column to float, default=1.0
-        Ridge strength, on the scale of the summed log-likelihood.  0 is maximum likelihood.
+        Strength of the L2 penalty ½·l2·Σw² on the *summed* log-likelihood; 0 is maximum likelihood.
     order : sequence or None, default=None
         The classes from lowest to highest.  None is the order of y where it is an ordered
         categorical, else of the sorted labels.
     l1 : float, array of one per column, or mapping from column to float, default=0.0
-        Lasso strength.
+        Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
+    standard_errors : str or None, default="model"
+        Kind of standard errors: ``model`` (the observed information), robust ``HC0``, ``HC1``,
+        ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``).  None computes none.
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
-        ``"auto"`` is Newton, proximal Newton with l1, L-BFGS above 2,000 parameters.
+        ``auto`` is Newton; with l1 proximal Newton; above 2,000 parameters L-BFGS.
     tol : float, default=1e-8
         Stop when the gap to the optimum, as a share of the null deviance, is below it; errors of
         estimates are taken at a Newton decrement of 1e-10 nats or less.
     max_iter : int, default=100
-        Steps of the solver.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"
-        Where sums over rows are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------
@@ -64,8 +73,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
     thresholds_ : array of shape (n_classes − 1,)
         b, falling: the intercept of Y > j.
     inference_ : Inference or None
-        Covariance of (w, b) from the observed information, log-likelihoods; None above 1,000
-        parameters.
+        Estimates and covariance of (w, b), log-likelihoods; None above 1,000 parameters.
     solution_ : Solution
         How the search ended: ``solver``, ``passes``, ``gap``, ``converged``.
 
@@ -93,6 +101,7 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         l2: Any = 1.0,
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -102,15 +111,25 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         self.l2 = l2
         self.order = order
         self.l1 = l1
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.executor = executor
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn w and b.  X may be a frame or a file, y and weights names of its columns."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn w and b.
+
+        X may be a frame or a file; y, weights and groups may be names of its columns.
+        """
         lookup("link of an ordinal response", self.link, UNIT_LINKS)  # refused before rows are read
-        return self.fit_opened(open_ordered(self, X, y, sample_weight))
+        check_kind(self.standard_errors)
+        return self.fit_opened(open_ordered(self, X, y, sample_weight, groups))
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        lookup("link of an ordinal response", self.link, UNIT_LINKS)
+        return open_ordered(self, rows.X, rows.y, rows.weight)
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Fit to rows that are checked and cut into blocks: see ``open_ordered``."""
@@ -122,6 +141,22 @@ class OrdinalRegression(FittedLinear, ClassProbabilities, ClassifierMixin, BaseE
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
         return self
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """The slope along the one predictor, and its information."""
+        eta, thresholds = self.path_predictor(block), self.thresholds_
+        slope = self.likelihood_.derivatives(block.target, eta, thresholds).slope
+        return PathSlopes(slope[:, None], self.likelihood_.information(eta, thresholds).eta)
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log P(Y = y | x)."""
+        eta = np.reshape(self.path_predictor(block), -1)
+        log_proba = self.likelihood_.log_probability(eta, self.thresholds_)
+        return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
+
+    def path_intercepts(self) -> Array:
+        """The thresholds."""
+        return np.asarray(self.thresholds_)
 
     @property
     def intercept_(self) -> float:

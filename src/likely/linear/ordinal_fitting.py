@@ -11,11 +11,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, redesigned
 from likely.data.categories import ordered_categories
 from likely.errors import InvalidInput
@@ -23,16 +21,11 @@ from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
 from likely.likelihoods.ordinal import Ordinal
+from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
-from likely.linear.covariance import Bread
+from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import (
-    MOST_FOR_INFERENCE,
-    divergence,
-    in_session,
-    refuse_if_not_finite,
-    speak_up,
-)
+from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
@@ -40,7 +33,8 @@ from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink
 from likely.objectives.inference import NullTotals
-from likely.objectives.ordinal import OrdinalObjective, block_class_weight
+from likely.objectives.ordinal import OrdinalObjective
+from likely.objectives.softmax import block_class_weight
 from likely.penalties import ElasticNet
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
@@ -66,11 +60,13 @@ class OrdinalFit(NamedTuple):
     separated: bool
 
 
-def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
+def open_ordered(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
     """Rows whose class codes rise from the lowest class to the highest."""
-    X, y, sample_weight = own_columns(X, y, sample_weight)
+    X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     penalties = (estimator.l1, estimator.l2)
-    extras = RowExtras(sample_weight)
+    extras = RowExtras(sample_weight, groups=groups)
     rows = open_linear(estimator, X, y, extras, target="class", penalties=penalties)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
@@ -92,7 +88,7 @@ def open_ordered(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
     """Solve, warn of what a person should know, and estimate the errors."""
     count = np.asarray(
-        rows.executor.sum(partial(block_class_weight, likelihood), rows.blocks).value
+        rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
     )
     data = _centred(likelihood, rows)
     penalty = _penalty(estimator, rows, data)
@@ -113,10 +109,11 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
-    if infinite is None and start.size <= MOST_FOR_INFERENCE:
+    wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
+    if infinite is None and wanted:
         found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
-    inference = _inference(problem, found, rows, count)
+    inference = _inference(estimator, problem, found, rows, infinite)
     theta = np.dot(_jacobian(problem), found.theta)
     passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
     solution = replace(found.solution, theta=theta, passes=passes)
@@ -145,8 +142,8 @@ def _refuse_empty(order: list[Any], classes: Array) -> None:
     for label in order:
         if label not in present:
             raise InvalidInput(
-                f"The order has the class {label!r}, which no row has; no data tell where its "
-                "thresholds are. Leave it out of the order, or give examples of it."
+                f"The order has the class {label!r}, which no row has, so its thresholds cannot "
+                "be estimated. Leave it out of the order, or give examples of it."
             )
 
 
@@ -172,7 +169,7 @@ def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
 
 
 def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
-    count = Serial().sum(partial(block_class_weight, likelihood), blocks).value
+    count = Serial().sum(partial(block_class_weight, likelihood.n_classes), blocks).value
     return bool((np.asarray(count) > 0).all())
 
 
@@ -202,40 +199,19 @@ def _jacobian(problem: Problem) -> Array:
     return out
 
 
-def _inference(problem: Problem, found: Found, rows: LinearRows, count: Array) -> Inference | None:
+def _inference(
+    estimator: Any, problem: Problem, found: Found, rows: LinearRows, infinite: Divergence | None
+) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
-    if found.theta.size > MOST_FOR_INFERENCE:
+    if estimator.standard_errors is None or found.theta.size > MOST_FOR_INFERENCE:
         return None
-    curvature, jacobian = problem.penalty.curvature(found.theta), _jacobian(problem)
-    held = np.isin(np.arange(found.theta.size), list(found.held))
-    excluded = (found.theta == 0) & (problem.objective.l1 > 0) & ~held
-    information = _observed(problem, found) - np.diag(curvature)
-    bread = Bread.of(information, curvature, ~held & ~excluded)
-    log_likelihood = problem.penalty.value(found.theta) - found.solution.trace[-1]
-    null = float(xlogy(count, count / count.sum()).sum())
-    return Inference(
-        theta=np.dot(jacobian, found.theta),
-        covariance=bread.covariance(bread.model(1.0), jacobian),
+    estimate = ClassEstimate(
+        problem.objective,
+        len(rows.classes),
+        found.theta,
         names=parameter_names(rows),
-        dispersion=1.0,
-        dispersion_is_known=True,
-        n=float(count.sum()),
-        n_parameters=bread.n_parameters,
-        df_residual=float(count.sum()) - bread.n_parameters,
-        log_likelihood=log_likelihood,
-        null_log_likelihood=null,
-        deviance=-2 * log_likelihood,
-        null_deviance=-2 * null,
-        pearson=float("nan"),
-        largest_eta=float("nan"),
-        penalised=problem.penalty.value(np.ones(found.theta.size)) > 0,
-        redundant=found.held,
-        excluded=tuple(np.flatnonzero(excluded).tolist()),
+        jacobian=_jacobian(problem),
+        held=found.held,
+        infinite=() if infinite is None else infinite.columns,
     )
-
-
-def _observed(problem: Problem, found: Found) -> Array:
-    """The observed Hessian at the end: known, or one more pass."""
-    if found.hessian is not None and problem.objective.likelihood.link.log_concave:
-        return found.hessian
-    return problem.objective.observed(found.theta).hessian
+    return infer_classes(estimate, estimator.standard_errors)

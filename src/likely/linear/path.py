@@ -26,13 +26,19 @@ from likely.data.frames import frame_of, library_of
 from likely.description import Description
 from likely.errors import InvalidInput
 from likely.formatting import short_number
-from likely.inputs.estimators import check_folds, take_columns
+from likely.inputs.estimators import (
+    ColumnNeeds,
+    check_folds,
+    column_needs,
+    take_columns,
+)
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
-from likely.linear.path_models import PathRows, given, path_model
+from likely.linear.path_models import PathRows, check_path_model, given
 from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
+from likely.names import has_method
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -42,7 +48,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     """Whether the model inside answers it."""
 
     def check(path: Any) -> bool:
-        return callable(getattr(path.model, name, None))
+        return has_method(path.model, name)
 
     return check
 
@@ -53,25 +59,26 @@ class PenaltyPath(BaseEstimator):
     Parameters
     ----------
     model : LinearRegression, GLM, LogisticRegression, SoftmaxRegression or OrdinalRegression
-        What is fitted.  Its other settings stay as they are: along ``l1``, a ridge in ``l2`` too
-        (1 by default for classes; give l2=0.0 for the lasso).
+        The model that is fitted at each penalty.  Its other settings stay as they are: along
+        ``l1``, a ridge in ``l2`` too (1 by default for classes; give l2=0.0 for the lasso).
     along : {"l1", "l2", "both"}, default="l1"
-        Which strength moves.  A number in the model is replaced by λ; one per column, or by name,
-        is multiplied by it: columns of factor 0 are free.  ``both`` multiplies the model's own l1
-        and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
+        Which penalty varies along the path.  A number in the model is replaced by λ; one per
+        column, or by name, is multiplied by it: columns of factor 0 are free.  ``both`` multiplies
+        the model's own l1 and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
     n_penalties : int, default=100
-        How many, equally spaced in their logarithm.
+        Number of penalties, equally spaced in their logarithm.
     smallest : float, default=None
-        The last penalty, relative to the first; None is 1e-3, and 1e-7 along ``l2``.
+        The smallest penalty as a fraction of the largest; None is 1e-3, and 1e-7 along ``l2``.
     penalties : array, default=None
         Penalties to use instead, all above 0.
     cv : int, splitter, iterable or None, default=5
-        Folds: shuffled, and stratified for classes.  None computes the path and chooses nothing.
+        Number of folds (shuffled, and stratified for classes), or a splitter.  None computes the
+        path and chooses nothing.
     rule : {"one-standard-error", "best"}, default="one-standard-error"
-        The largest penalty whose held-out deviance is within one standard error of the least, or
-        that of the least.
+        Choose the largest penalty whose held-out deviance is within one standard error of the
+        smallest, or the penalty with the smallest.
     random_state : int, RandomState or Generator, default=None
-        Shuffles the folds; None is always the same shuffle.
+        Seed for the shuffled folds; None is always the same shuffle.
 
     Attributes
     ----------
@@ -141,7 +148,7 @@ class PenaltyPath(BaseEstimator):
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         check_rule(self.rule)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
@@ -215,7 +222,7 @@ class PenaltyPath(BaseEstimator):
         rows = PathRows(*own_columns(*rows))
         if rows.weight is None and self.cv is None:
             return rows
-        path_model(self.model).open(clone(self.model), *rows)  # every check, before rows are taken
+        clone(self.model).open_path(rows)  # every check, before rows are taken
         X, y = indexable(rows.X, rows.y)
         n_rows = n_rows_of(X)
         moved = {
@@ -251,6 +258,17 @@ class PenaltyPath(BaseEstimator):
         """The scores of the model at the chosen penalty."""
         return np.asarray(self._chosen().decision_function(X, **self._moved(offset)))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, by the model at the chosen penalty."""
+        return np.asarray(self._chosen().log_likelihoods(X, y, **self._moved(offset, exposure)))
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Σ_i w_i log p(y_i | x_i), by the model at the chosen penalty."""
+        moved = self._moved(offset, exposure)
+        return float(self._chosen().log_likelihood(X, y, sample_weight, **moved))
+
     @available_if(_has("score"))
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -265,6 +283,14 @@ class PenaltyPath(BaseEstimator):
         found: PredictiveFamily | None = self._chosen().predictive_family()
         return found
 
+    def column_needs(self) -> ColumnNeeds:
+        """Scaled, because every penalty of the path compares coefficients."""
+        return ColumnNeeds(scale=True, categories=column_needs(self.model).categories)
+
+    def offset_link(self) -> str:
+        """The name of the link on whose scale the model at the chosen penalty adds an offset."""
+        return str(self._chosen().offset_link())
+
     def describe(self) -> Description:
         """The model at the chosen penalty, and how that was chosen."""
         chosen: Description = self._chosen().describe()
@@ -276,7 +302,7 @@ class PenaltyPath(BaseEstimator):
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
         """What the model's own methods are given beside the rows."""
-        path_model(self.model).check(self.model, offset=offset, exposure=exposure)
+        check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
     def _chosen(self) -> Any:
@@ -331,5 +357,5 @@ def _refuse_firth(model: Any) -> None:
     if model.get_params(deep=False).get("firth", False):
         raise InvalidInput(
             "The model has firth=True, which takes the place of l1 and l2, so there is no penalty "
-            "to move. Use firth=False."
+            "to vary. Use firth=False."
         )

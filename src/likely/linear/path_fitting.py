@@ -20,7 +20,7 @@ from likely.errors import LikelyWarning, warn_user
 from likely.inputs.numbers import check_offset, check_response
 from likely.linear.coding import LinearRows, new_rows, refuse_gaps
 from likely.linear.framing import Framing, refuse_too_large
-from likely.linear.path_models import PathRows, held_block, path_model
+from likely.linear.path_models import PathRows, held_block
 from likely.linear.path_penalties import Moved, first_penalty, null_model
 from likely.linear.penalty import elastic_net
 from likely.linear.regression import LinearRegression
@@ -61,7 +61,7 @@ def walk(
 ) -> Walked:
     """Fit at every penalty; ``held`` are rows to be predicted on the way."""
     probe = without_errors(model).set_params(**moved.at(1.0))
-    opened = path_model(model).open(probe, *rows)
+    opened = probe.open_path(rows)
     net = one_net(probe, moved, opened)
     if net is None:
         return step_by_step(probe, moved, grid, rows, opened, held)
@@ -70,7 +70,7 @@ def walk(
 
 def without_errors(model: Any) -> Any:
     """A copy that starts from its last fit and computes no standard errors, where it can choose."""
-    wanted = {"warm_start": True, "covariance": None}
+    wanted = {"warm_start": True, "covariance": None, "standard_errors": None}
     known = model.get_params(deep=False)
     return clone(model).set_params(**{k: v for k, v in wanted.items() if k in known})
 
@@ -84,20 +84,19 @@ def step_by_step(
     held: PathRows | None,
 ) -> Walked:
     """One fit after another; ``walker`` knows the columns."""
-    kind = path_model(walker)
     with silently():
         block = None if held is None else held_block(walker, opened, held)
         if grid.penalties is None:
             null = null_model(walker, moved, rows)
             walker.solution_ = null.solution_
-            penalties = grid.from_first(first_penalty(kind, null, moved, opened))
+            penalties = grid.from_first(first_penalty(null, moved, opened))
         else:
             penalties = grid.penalties
         seen = []
         for penalty in penalties:
             walker.set_params(**moved.at(float(penalty))).fit_opened(opened)
-            deviance = [] if block is None else [_mean(kind.deviance(walker, block), held)]
-            seen.append((walker.coef_, kind.intercepts(walker), walker.solution_, deviance))
+            deviance = [] if block is None else [_mean(walker.path_deviance(block), held)]
+            seen.append((walker.coef_, walker.path_intercepts(), walker.solution_, deviance))
     coefs, intercepts, solutions, deviances = zip(*seen, strict=True)
     return Walked(
         penalties,

@@ -135,8 +135,8 @@ class Pulls(FieldwiseAdditive):
     squares: Array  # Σ w curvature x², (d,)
 
 
-def block_pulls(kind: PathModel, null: Any, with_squares: bool, block: Block) -> Pulls:
-    slopes = kind.slopes(null, block)
+def block_pulls(null: PathModel, with_squares: bool, block: Block) -> Pulls:
+    slopes = null.path_slopes(block)
     weight = weighted(block.weight, np.ones(block.n_rows))
     slope = weight[:, None] * slopes.slope
     d = weight * slopes.curvature
@@ -162,10 +162,10 @@ def null_model(model: Any, moved: Moved, rows: PathRows) -> Any:
     return rows.fit(clone(model).set_params(**moved.held(), tol=NULL_TOL))
 
 
-def first_penalty(kind: PathModel, null: Any, moved: Moved, rows: LinearRows) -> float:
+def first_penalty(null: Any, moved: Moved, rows: LinearRows) -> float:
     """Where the path begins; 1 where nothing pulls at all."""
     along_l2 = moved.l1 is None
-    total = rows.executor.sum(partial(block_pulls, kind, null, along_l2), rows.blocks)
+    total = rows.executor.sum(partial(block_pulls, null, along_l2), rows.blocks)
     params = null.get_params(deep=False)
     own = bool(params.get("fit_intercept", False))
     penalised = own and bool(params["penalise_intercept"])

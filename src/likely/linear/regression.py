@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks
+from likely.data.block import ArrayBlocks, Block
 from likely.errors import InvalidInput
 from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
@@ -33,39 +33,46 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 
 
-class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
+class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     """A Gaussian response with a linear mean.
 
     Parameters
     ----------
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0
-        Strengths of the penalties l1·|β| and ½·l2·β² against ½ Σ (y − μ)²; one for all, one per
-        column, or by name.  scikit-learn's Ridge(alpha) is l2 = alpha, Lasso(alpha) is
-        l1 = alpha·n, ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and
-        l2 = n·alpha·(1 − l1_ratio).  A Gaussian prior of variance τ² on β, with noise of variance
-        σ², is l2 = σ²/τ².
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there is an intercept, and whether the penalties reach it.
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|β| added to ½ Σ (y − μ)².  One number for all columns, one
+        per column, or a mapping by name.  scikit-learn's Lasso(alpha) is l1 = alpha·n;
+        ElasticNet(alpha, l1_ratio) is l1 = n·alpha·l1_ratio and l2 = n·alpha·(1 − l1_ratio).
+    l2 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L2 penalty ½·l2·Σβ² added to ½ Σ (y − μ)².  scikit-learn's Ridge(alpha) is
+        l2 = alpha.  A Gaussian prior of variance τ² on β, with noise of variance σ², is
+        l2 = σ²/τ².
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercept too.
     covariance : str or None, default="model"
-        Of the estimates: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered``
-        (needs ``groups``); None computes none.
+        Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
+        ``clustered`` (needs ``groups``).  None computes none.
     solver : str, default="auto"
-        ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a search as in GLM.
+        ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a solver of GLM.
         ``auto`` takes the normal equations, and QR where columns nearly depend on one another.
-    tol, max_iter : float, int
-        When a search stops; see GLM.
+    tol : float, default=1e-8
+        Tolerance of an iterative solver, as in GLM.
+    max_iter : int, default=1000
+        Maximum number of steps of an iterative solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
-        Seeds ``sample``.
+        Seed for ``sample``.
 
     Attributes
     ----------
@@ -88,6 +95,8 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
     >>> model.coef_.round(6), round(model.intercept_, 6)
     (array([2.]), 1.0)
     """
+
+    path_takes = ("offset",)
 
     def __init__(
         self,
@@ -159,6 +168,20 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         self.variance_ = fit.variance
         return self
 
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked and cut into blocks, with one response."""
+        penalties = (self.l1, self.l2)
+        return open_linear(self, rows.X, rows.y, rows.extras, target="number", penalties=penalties)
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """η − y, of curvature 1."""
+        residual = self.path_predictor(block) - block.target
+        return PathSlopes(residual[:, None], np.ones(block.n_rows))
+
+    def path_deviance(self, block: Block) -> Array:
+        """(y − μ)²."""
+        return np.asarray((block.target - np.reshape(self.path_predictor(block), -1)) ** 2)
+
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """E[y | x] of each row."""
         X, offset = own_columns(X, offset)
@@ -203,15 +226,20 @@ class LinearRegression(FittedLinear, RegressorMixin, BaseEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.mean(1 - squares[0] / squares[1]))
 
+    def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
+        """log N(y_i; μ_i, σ²) of each row; of several targets one number for each."""
+        mean = self.predict(X, offset=offset)
+        X, y = own_columns(X, y)
+        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
+        return Gaussian().log_prob(y, mean, self.variance_)
+
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
         """Σ w_i log N(y_i; μ_i, σ²)."""
-        mean = self.predict(X, offset=offset)
-        X, y, sample_weight = own_columns(X, y, sample_weight)
-        y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
-        weight = check_weight(sample_weight, n_rows=len(mean))
-        each = Gaussian().log_prob(y, mean, self.variance_)
+        each = self.log_likelihoods(X, y, offset=offset)
+        _, sample_weight = own_columns(X, sample_weight)
+        weight = check_weight(sample_weight, n_rows=len(each))
         return float(each.sum() if weight is None else np.dot(weight, each).sum())
 
     def sample(self, X: Any, random_state: Any = None, *, offset: Any = None) -> Array:

@@ -35,6 +35,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput
+from likely.formatting import short_number
 from likely.inputs.labels import check_labels
 from likely.inputs.numbers import finite_numbers
 
@@ -118,9 +119,9 @@ class Separability:
             plane = " ".join(f"{w:+.4g}·x{j}" for j, w in enumerate(self.coef) if w != 0)
             lines.append(f"Plane: {plane} {self.intercept:+.4g} = 0; {self.classes[1]} where > 0.")
         if self.margin:
-            lines.append(f"The nearest example is {self.margin:.4g} away from it.")
+            lines.append(f"The nearest example is {short_number(self.margin)} away from it.")
         if self.weight is not None and self.meeting_point is not None:
-            place = ", ".join(f"{x:.4g}" for x in self.meeting_point)
+            place = ", ".join(map(short_number, self.meeting_point.tolist()))
             lines.append(f"Weighted means of both classes meet at ({place}):")
             lines += [self._combination(k) for k in (0, 1)]
         return "\n".join(lines)
@@ -128,9 +129,9 @@ class Separability:
     def _combination(self, k: int) -> str:
         weight = np.where(self.sign > 0, k == 1, k == 0) * np.asarray(self.weight)
         rows = np.argsort(-weight, kind="stable")[: np.count_nonzero(weight)]
-        shown = " + ".join(f"{weight[i]:.4g}·row {i}" for i in rows[:TERMS_SHOWN])
+        terms = " + ".join(f"{short_number(weight[i])}·row {i}" for i in rows[:TERMS_SHOWN])
         more = f" + {rows.size - TERMS_SHOWN} more" if rows.size > TERMS_SHOWN else ""
-        return f"  class {self.classes[k]}: {shown}{more}"
+        return f"  class {self.classes[k]}: {terms}{more}"
 
 
 def separability(X: Any, y: Any) -> Separability:

@@ -22,53 +22,74 @@ from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks
+from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
+from likely.inputs.numbers import finite_numbers
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import is_file
+from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.path_models import PathModel, PathRows, PathSlopes
+from likely.linear.penalty import is_penalised
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
-from likely.linear.surface import ClassProbabilities
+from likely.linear.surface import ClassProbabilities, StandardErrors
 from likely.special import log_softmax
 
+CENTRED = (
+    "the coefficients of a term total 0 over the classes: each is a log-odds of its class against "
+    "the geometric mean of all. reference= compares with one class."
+)
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 
 
-class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
+class SoftmaxRegression(
+    StandardErrors, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
+):
     """Classes with linear scores.
 
     Parameters
     ----------
-    l1, l2 : float, array of shape (n_features,) or mapping, default=0.0, 1.0
-        Strengths of the penalties l1·|w| and ½·l2·w² on the weights of every class, against the
-        *summed* log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or
-        more classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
+    l1 : float, array of shape (n_features,) or mapping, default=0.0
+        Strength of the L1 penalty l1·Σ|w| on the weights of all classes, on the *summed*
+        log-likelihood.
+    l2 : float, array of shape (n_features,) or mapping, default=1.0
+        Strength of the L2 penalty ½·l2·Σw² on the weights of all classes, on the *summed*
+        log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or more
+        classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
         ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
-    fit_intercept, penalise_intercept : bool, default=True, False
-        Whether there are intercepts, and whether the penalties reach them.
+    fit_intercept : bool, default=True
+        Whether each class has an intercept.
+    penalise_intercept : bool, default=False
+        Whether the penalties apply to the intercepts too.
     reference : label or None, default=None
         A class whose weights are held at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
     start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
-        Weights and intercepts to search from, such as ``class_coef_`` and ``class_intercept_`` of a
-        :class:`~likely.NaiveBayes`.  None is the constant model.  The optimum is the same.
+        Weights and intercepts from which the solver starts, such as ``class_coef_`` and
+        ``class_intercept_`` of a ``NaiveBayes``.  None is the constant model.  The optimum is the
+        same.
+    standard_errors : str or None, default="model"
+        Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
+        ``clustered`` (needs ``groups``).  None computes none.  They are for log-odds against the
+        reference class; without one, for weights that sum to 0 over the classes; for two classes,
+        for the second against the first.
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
-        and penalty; ``solution_.solver`` says which it was.
+        and penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
-        Maximum number of steps, with a warning.
+        Maximum number of steps of the solver; a fit that reaches it warns.
     warm_start : bool, default=False
-        Start a search from the last fit, as along a path of penalties.
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
-        Where the sums over blocks are computed.
+        How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
     Attributes
     ----------
@@ -76,6 +97,9 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
     coef_ : array of shape (n_classes, n_coefficients), or (1, n_coefficients) for two classes
         ``terms_`` names the columns.  For two classes w₁ − w₀: of the second against the first.
     intercept_ : array of shape (n_classes,) or (1,)
+    inference_ : Inference or None
+        Estimates and their covariance, log-likelihoods; its names are "class: term", for two
+        classes the terms alone.  None above 1,000 parameters.
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -98,6 +122,7 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         penalise_intercept: bool = False,
         reference: Any = None,
         start: tuple[Array, Array] | None = None,
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -110,20 +135,22 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         self.penalise_intercept = penalise_intercept
         self.reference = reference
         self.start = start
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.executor = executor
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows X with labels y.
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
-        frame or a file, y and sample_weight may be names of its columns.  y of shape
+        frame or a file, the other arguments may be names of its columns.  y of shape
         (n, n_classes) holds soft labels: rows of probabilities, of classes 0, 1, ….
         """
-        rows = open_classes(self, X, y, sample_weight)
+        check_kind(self.standard_errors)
+        rows = open_classes(self, X, y, sample_weight, groups)
         refuse_one_class(rows.classes, self)
         return self.fit_opened(rows)
 
@@ -134,8 +161,33 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         )
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
-        self.solution_ = fit.solution
+        self.solution_, self.inference_ = fit.solution, fit.inference
+        self.separated_, self.library_ = fit.separated, rows.library
         return self
+
+    def open_path(self, rows: PathRows) -> LinearRows:
+        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        opened = open_classes(self, rows.X, rows.y, rows.weight)
+        refuse_one_class(opened.classes, self)
+        return opened
+
+    def path_slopes(self, block: Block) -> PathSlopes:
+        """p_k − 1[y = k]; a reference class has no weights to pull on."""
+        probability = np.exp(log_softmax(self._class_predictors(block), axis=1))
+        slope = probability - np.eye(len(self.classes_))[block.target]
+        if self.reference is not None:
+            slope = slope[:, self.classes_ != self.reference]
+        return PathSlopes(slope, (probability * (1 - probability)).mean(axis=1))
+
+    def path_deviance(self, block: Block) -> Array:
+        """−2 log p(y | x)."""
+        log_proba = log_softmax(self._class_predictors(block), axis=1)
+        return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
+
+    def _class_predictors(self, block: Block) -> Array:
+        """η of every class, (n, K); of two, that of the first is 0."""
+        eta = self.path_predictor(block)
+        return np.column_stack([np.zeros(len(eta)), eta]) if len(self.classes_) == 2 else eta
 
     @property
     def terms_(self) -> tuple[str, ...]:
@@ -143,8 +195,10 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return self.coding_.names()
 
     def describe(self) -> Description:
-        """The coefficients of each class, the largest first."""
+        """The summary, as values; without standard errors, the coefficients of each class."""
         check_is_fitted(self)
+        if self.inference_ is not None:
+            return self.summary().describe()
         labels = [str(label) for label in self.classes_.tolist()]
         two = len(labels) == 2
         whom = f"{labels[1]} against {labels[0]}" if two else f"each of {len(labels)} classes"
@@ -156,6 +210,10 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
             labels[1:] if two else labels,
             self.n_iter_,
         )
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them deserve a look."""
@@ -179,6 +237,45 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
             eta = np.column_stack([np.zeros_like(eta), eta])
         return log_softmax(eta, axis=1)
 
+    def log_likelihoods(self, X: Any, y: Any) -> Array:
+        """log p(y_i | x_i) of each row; of soft labels t Σ_k t_ik log p(k | x_i)."""
+        if not is_soft(y):
+            return super().log_likelihoods(X, y)
+        log_proba = self.predict_log_proba(X)
+        if np.shape(y) != log_proba.shape:
+            raise InvalidInput(
+                f"y has shape {np.shape(y)}; soft labels of {log_proba.shape[1]} classes for "
+                f"{len(log_proba)} rows were expected. Give one probability for each."
+            )
+        soft = finite_numbers(y)
+        _check_soft(soft, 0)
+        return np.where(soft > 0, soft * log_proba, 0.0).sum(axis=1)
+
+    def _described(self) -> str:
+        labels = self.classes_.tolist()
+        if len(labels) == 2:
+            return f"P(y = {labels[1]!r}), softmax link"
+        against = "" if self.reference is None else f" against {self.reference!r}"
+        return f"{len(labels)} classes{against}, softmax link"
+
+    def _remarks(self) -> tuple[str, ...]:
+        if len(self.classes_) == 2:
+            return ()
+        if self.reference is not None:
+            return (f"a coefficient is a log-odds of its class against {self.reference!r}.",)
+        return () if is_penalised(self.l1) else (CENTRED,)
+
+    def _terms_called(self, name: str) -> list[str]:
+        """That term of every class: of K weights that total 0, K − 1."""
+        names = self._inference().names
+        if name in names or len(self.classes_) == 2:
+            return super()._terms_called(name)
+        labels = [label for label in self.classes_.tolist() if label != self.reference]
+        if self.reference is None and not is_penalised(self.l1):
+            labels = labels[:-1]
+        terms = ["intercept"] if name == "intercept" else super()._terms_called(name)
+        return [f"{label}: {term}" for label in labels for term in terms]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -193,14 +290,16 @@ class SoftmaxRegression(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return int(labels.index(self.reference))
 
 
-def open_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRows:
+def open_classes(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
+) -> LinearRows:
     """Rows with class codes, or with soft labels where y has several columns."""
-    soft = n_axes(y) == 2 and np.shape(y)[1] > 1
+    soft = is_soft(y)
     rows = open_linear(
         estimator,
         X,
         y,
-        RowExtras(sample_weight),
+        RowExtras(sample_weight, groups=groups),
         target="numbers" if soft else "class",
         penalties=(estimator.l1, estimator.l2),
     )
@@ -209,6 +308,11 @@ def open_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LinearRo
     for block in rows.blocks:
         _check_soft(block.target, block.start)
     return rows._replace(classes=np.arange(np.shape(y)[1]))
+
+
+def is_soft(y: Any) -> bool:
+    """Whether y holds a row of probabilities for each example."""
+    return n_axes(y) == 2 and np.shape(y)[1] > 1
 
 
 def n_axes(values: Any) -> int:

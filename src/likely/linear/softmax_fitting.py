@@ -15,20 +15,22 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.executor import Executor
-from likely.compute.serial import Serial
+from likely.compute.executor import Executor, Serial
 from likely.data.block import Blocks, first_rows
 from likely.errors import InvalidInput
+from likely.linear.class_inference import ClassEstimate, infer_classes, shift_of_classes
 from likely.linear.coding import LinearRows, refuse_gaps
+from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence, diverging, wholly_separated
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
+from likely.linear.inference import Inference
 from likely.linear.penalty import elastic_net, is_penalised
 from likely.linear.problem import Problem
 from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.choice import choose, solve
+from likely.solvers.choice import choose, finish, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
@@ -47,6 +49,8 @@ class SoftmaxFit(NamedTuple):
     coef: Array  # (K, d)
     intercept: Array  # (K,)
     solution: Solution
+    inference: Inference | None
+    separated: bool
 
 
 @final
@@ -64,6 +68,13 @@ class SoftmaxRows:
         tie = None if self.tie is None else share * self.tie
         penalty = self.penalty.scaled(share)
         return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
+
+    @property
+    def centred_columns(self) -> Array:
+        """The columns whose weights total 0 over the classes at the optimum: no corner decides."""
+        if self.reference is not None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(~np.asarray(self.penalty.l1).reshape(self.n_classes, -1).any(axis=0))
 
     @property
     def free_columns(self) -> Array:
@@ -85,9 +96,9 @@ def fit_softmax(
     problem, last = problem.measured(null), _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
+    tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
-        softmax = replace(softmax, tie=_tie(problem, softmax))
-        problem = replace(problem, on=softmax)
+        softmax, problem = tied, replace(problem, on=tied)
     found = solve(
         problem,
         start,
@@ -97,8 +108,14 @@ def fit_softmax(
         last=last,
     )
     refuse_if_not_finite(found, rows)
-    _speak_up(estimator, problem, found, start, rows)
-    return _in_user_units(problem, softmax, found)
+    infinite = _divergence(problem, found, start)
+    wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
+    if infinite is None and wanted:
+        last_steps = replace(problem, on=tied)
+        found = finish(last_steps, found, tol=estimator.tol, max_iter=estimator.max_iter)
+    _speak_up(estimator, problem, found, infinite, rows)
+    inference = _inference(estimator, problem, softmax, found, rows, infinite)
+    return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
 
 
 def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
@@ -203,13 +220,16 @@ def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept:
 
 
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
-    """As strong as the bound on the curvature, on the free columns."""
-    free = softmax.free_columns
-    if not free.size or len(free) > MOST_FOR_FACTOR:
+    """As strong as the bound on the curvature, on the columns whose weights total 0.
+
+    A small penalty leaves them nearly as free as none does.
+    """
+    columns = softmax.centred_columns
+    if not columns.size or len(columns) > MOST_FOR_FACTOR:
         return None
-    bound = problem.on_start_rows.curvature_bound(free) / problem.share
+    bound = problem.on_start_rows.curvature_bound(columns) / problem.share
     tie = np.zeros(problem.data.framing.n_parameters)
-    tie[free] = np.diag(bound)
+    tie[columns] = np.diag(bound)
     return tie
 
 
@@ -246,11 +266,10 @@ def _first_steps(problem: Problem, start: Array) -> Array:
 
 
 def _speak_up(
-    estimator: Any, problem: Problem, found: Found, start: Array, rows: LinearRows
+    estimator: Any, problem: Problem, found: Found, infinite: Divergence | None, rows: LinearRows
 ) -> None:
     """Warnings name columns, not the weights of a column in each class."""
     width = problem.data.framing.n_parameters
-    infinite = _divergence(problem, found, start)
     if infinite is not None:
         infinite = infinite._replace(columns=_columns(infinite.columns, width))
     speak_up(
@@ -276,7 +295,95 @@ def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | No
     return diverging(problem.objective.value, found.theta, direction, hessian, at_start)
 
 
-def _in_user_units(problem: Problem, softmax: SoftmaxRows, found: Found) -> SoftmaxFit:
+def _inference(
+    estimator: Any,
+    problem: Problem,
+    softmax: SoftmaxRows,
+    found: Found,
+    rows: LinearRows,
+    infinite: Divergence | None,
+) -> Inference | None:
+    """Standard errors of what the classes determine, unless the weights are too many."""
+    framing, infinite_weights = problem.data.framing, () if infinite is None else infinite.columns
+    size = framing.n_parameters if softmax.n_classes == 2 else found.theta.size
+    if estimator.standard_errors is None or size > MOST_FOR_INFERENCE:
+        return None
+    terms = (*rows.coding.names(), *(("intercept",) if framing.intercept else ()))
+    if softmax.n_classes == 2:
+        estimate = ClassEstimate(
+            *_of_two(problem, softmax, found),
+            names=terms,
+            jacobian=framing.jacobian(),
+            held=_columns(found.held, framing.n_parameters),
+            infinite=_columns(infinite_weights, framing.n_parameters),
+        )
+        return infer_classes(estimate, estimator.standard_errors)
+    labels = [k for k in range(softmax.n_classes) if k != softmax.reference]
+    held = found.held
+    if softmax.reference is None:  # a column that is held for one class is held for all
+        columns = _columns(held, framing.n_parameters)
+        held = tuple(k * framing.n_parameters + j for k in labels for j in columns)
+    estimate = ClassEstimate(
+        problem.objective,
+        softmax.n_classes,
+        found.theta,
+        names=tuple(f"{rows.classes.tolist()[k]}: {term}" for k in labels for term in terms),
+        jacobian=_to_user(softmax, framing, len(labels)),
+        held=held,
+        infinite=infinite_weights,
+        shift=_shift(softmax, found.theta),
+    )
+    return infer_classes(estimate, estimator.standard_errors)
+
+
+def _of_two(
+    problem: Problem, softmax: SoftmaxRows, found: Found
+) -> tuple[SoftmaxObjective, int, Array]:
+    """Logistic regression of the second class against the first, and its θ.
+
+    A ridge that two opposite weights share is half as strong on their difference.
+    """
+    weights = problem.objective.classes.rows(found.theta)
+    if softmax.reference is not None:
+        weights = np.insert(weights, softmax.reference, 0.0, axis=0)
+    width = problem.data.framing.n_parameters
+    l1, l2 = (np.asarray(strength)[:width] for strength in (softmax.penalty.l1, softmax.penalty.l2))
+    penalty = ElasticNet(l1, l2 / 2 if softmax.reference is None else l2)
+    on_second = SoftmaxRows(2, 0, penalty)
+    objective = on_second(problem.data.blocks, 1.0, problem.executor)
+    return objective, 2, weights[1] - weights[0]
+
+
+def _to_user(softmax: SoftmaxRows, framing: Framing, weighted: int) -> Array:
+    """∂ of the user's weights by θ; the classes are centred where nothing decides."""
+    to_user = np.kron(np.eye(weighted), framing.jacobian())
+    if softmax.reference is not None:
+        return to_user
+    free = np.isin(np.arange(framing.n_parameters), softmax.free_columns)
+    return np.asarray(to_user - np.dot(shift_of_classes(weighted, free) / weighted, to_user))
+
+
+def _shift(softmax: SoftmaxRows, theta: Array) -> Array | None:
+    """The columns whose weights total what the fit says, whatever the data: 0, or by a corner.
+
+    An L1 penalty decides by its corners, but where no weight of a column is 0.
+    """
+    if softmax.reference is not None:
+        return None
+    K = softmax.n_classes
+    l1, l2 = (np.asarray(s).reshape(K, -1)[0] for s in (softmax.penalty.l1, softmax.penalty.l2))
+    inside = (theta.reshape(K, -1) != 0).all(axis=0)
+    return shift_of_classes(K, (l1 == 0) | ((l2 > 0) & inside))
+
+
+def _in_user_units(
+    problem: Problem,
+    softmax: SoftmaxRows,
+    found: Found,
+    inference: Inference | None,
+    *,
+    separated: bool,
+) -> SoftmaxFit:
     data, classes = problem.data, problem.objective.classes
     theta = data.framing.to_user(classes.rows(found.theta))
     free = softmax.free_columns
@@ -285,7 +392,7 @@ def _in_user_units(problem: Problem, softmax: SoftmaxRows, found: Found) -> Soft
     if softmax.reference is not None:
         theta = np.insert(theta, softmax.reference, 0.0, axis=0)
     coef, intercept = parts(theta, data.framing)
-    return SoftmaxFit(np.array(coef), np.array(intercept), solution)
+    return SoftmaxFit(np.array(coef), np.array(intercept), solution, inference, separated)
 
 
 def _refuse(rows: LinearRows) -> None:

@@ -131,8 +131,8 @@ class Summary:
                 NamedColumn("se", "std err", "error"),
                 NamedColumn("z", ratio, "statistic"),
                 NamedColumn("p", f"P>|{ratio}|", "p"),
-                NamedColumn("low", f"[{tail:.4g}", "low"),
-                NamedColumn("high", f"{1 - tail:.4g}]", "high"),
+                NamedColumn("low", f"[{short_number(tail)}", "low"),
+                NamedColumn("high", f"{short_number(1 - tail)}]", "high"),
             ),
             tuple(zip(self.inference.names, *values, strict=True)),
             noun="term",
@@ -167,22 +167,25 @@ class Summary:
             yield Fact("solver", "solver", self.solver, self.solver)
 
 
-def summarise(model: Any, inference: Inference) -> Summary:
-    """The summary of a fitted estimator."""
+def summarise(
+    model: Any, inference: Inference, described: str, remarks: tuple[str, ...] = ()
+) -> Summary:
+    """The summary of a fitted estimator; ``described`` says what its response is."""
     fitted, solution = vars(model), model.solution_
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
         inference,
-        title=f"{type(model).__name__}: {_described(fitted)}",
+        title=f"{type(model).__name__}: {described}",
         solver=", ".join(filter(None, (solution.solver, steps))),
         converged=solution.converged,
         separated=bool(fitted.get("separated_", False)),
         library=fitted.get("library_"),
+        remarks=remarks,
         n_iter=max(1, solution.n_iter),
     )
 
 
-def _described(fitted: dict[str, Any]) -> str:
+def response_described(fitted: dict[str, Any]) -> str:
     """The response and the link, and for two classes which of them has the probability."""
     likelihood: Any
     likelihood, classes = fitted.get("likelihood_"), fitted.get("classes_", ())
@@ -243,4 +246,5 @@ def columns_coded(schema: Schema, names: Sequence[str], n_rows: int | None) -> C
     """Numbers have one coefficient each, categories one for every value."""
     kinds = Counter("categorical" if coded else "numeric" for coded in schema.as_codes)
     coded = [name for name, is_coded in zip(names, schema.as_codes, strict=True) if is_coded]
-    return ColumnsRead(dict(kinds), remark_on_many_values(schema.sizes, coded, n_rows))
+    remarks = remark_on_many_values(schema.sizes, coded, n_rows)
+    return ColumnsRead(dict(kinds), remarks, complete=True).with_columns(names, schema.kinds)

@@ -15,30 +15,88 @@ from likely.data.layouts.intercept import Design, Intercept
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
-from likely.inputs.estimators import feature_names
+from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_offset
+from likely.inputs.numbers import check_offset, check_weight
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.summary import Summary, columns_coded, describe_coefficients, summarise
+from likely.linear.penalty import is_penalised
+from likely.linear.summary import (
+    Summary,
+    columns_coded,
+    describe_coefficients,
+    response_described,
+    summarise,
+)
+from likely.objectives.linear import weighted_sum
 from likely.solvers.minimise import Solution
 
 
-class FittedLinear(ABC):
-    """A linear predictor η = b + xᵀβ; it holds no state of its own."""
+class StandardErrors(ABC):
+    """What a model answers that knows how sure it is of its coefficients."""
 
-    coding_: Coding
     solution_: Solution
     inference_: Inference | None
-    coef_: Array
-    intercept_: Any
+
+    @property
+    @abstractmethod
+    def terms_(self) -> tuple[str, ...]:
+        """The name of each coefficient."""
+
+    @abstractmethod
+    def _described(self) -> str:
+        """The response, for the title of a summary."""
 
     @property
     def n_iter_(self) -> int:
         """Steps of the search; a solution in closed form is one."""
         return max(1, self.solution_.n_iter)
+
+    def summary(self) -> Summary:
+        """Coefficients with standard errors, tests and intervals, as a table that prints well."""
+        return summarise(self, self._inference(), self._described(), self._remarks())
+
+    def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
+        """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.
+
+        The name of a categorical column stands for all its coefficients.
+        """
+        return self._inference().wald_test(self._terms_of(terms), value)
+
+    def _remarks(self) -> tuple[str, ...]:
+        """What a reader of the summary must know besides."""
+        return ()
+
+    def _terms_of(self, terms: Any) -> Any:
+        given = [terms] if isinstance(terms, str) else terms
+        if not all(isinstance(name, str) for name in given):
+            return terms
+        return [term for name in given for term in self._terms_called(name)]
+
+    def _terms_called(self, name: str) -> list[str]:
+        """The term of that name, or the levels of the column of that name."""
+        levels = [term for term in self.terms_ if term.startswith(f"{name}[")]
+        return [name] if name in self.terms_ or not levels else levels
+
+    def _inference(self) -> Inference:
+        check_is_fitted(self)
+        return inference_of(self)
+
+
+class FittedLinear(StandardErrors):
+    """A linear predictor η = b + xᵀβ; it holds no state of its own."""
+
+    coding_: Coding
+    coef_: Array
+    intercept_: Any
+    l1: Any
+    l2: Any
+
+    def column_needs(self) -> ColumnNeeds:
+        """Categories as they are; scaled where a penalty compares coefficients."""
+        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     @property
     def terms_(self) -> tuple[str, ...]:
@@ -51,8 +109,9 @@ class FittedLinear(ABC):
 
     def _read(self, X: Any, offset: Any, exposure: Any) -> tuple[Design, Array]:
         """New rows and their η, from one look at them."""
+        check_is_fitted(self)
         X, offset, exposure = own_columns(X, offset, exposure)
-        check_exposure(self._link, exposure)
+        check_exposure(self.offset_link(), exposure)
         design = self._design(X)
         with np.errstate(invalid="ignore"):  # 0·∞, refused below
             eta = design.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
@@ -63,14 +122,12 @@ class FittedLinear(ABC):
             refuse_gaps(ArrayBlocks(design), self.coding_.names)
         return design, eta
 
-    @property
-    def _link(self) -> str:
-        likelihood = vars(self).get("likelihood_")
-        return "identity" if likelihood is None else str(likelihood.link.name)
+    def offset_link(self) -> str:
+        """The name of the link on whose scale an offset is added."""
+        return "identity"
 
-    def summary(self) -> Summary:
-        """Coefficients with standard errors, tests and intervals, as a table that prints well."""
-        return summarise(self, self._inference())
+    def _described(self) -> str:
+        return response_described(vars(self))
 
     def describe(self) -> Description:
         """The summary, as values; without standard errors, the coefficients alone."""
@@ -106,24 +163,6 @@ class FittedLinear(ABC):
         """The intercept of each predictor, or what stands in its place."""
         return [("intercept", np.atleast_1d(np.asarray(self.intercept_, dtype=float)).tolist())]
 
-    def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
-        """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.
-
-        The name of a categorical column stands for all its coefficients.
-        """
-        return self._inference().wald_test(self._terms_of(terms), value)
-
-    def _terms_of(self, terms: Any) -> Any:
-        given = [terms] if isinstance(terms, str) else terms
-        if not all(isinstance(name, str) for name in given):
-            return terms
-        return [term for name in given for term in self._terms_called(name)]
-
-    def _terms_called(self, name: str) -> list[str]:
-        """The term of that name, or the levels of the column of that name."""
-        levels = [term for term in self.terms_ if term.startswith(f"{name}[")]
-        return [name] if name in self.terms_ or not levels else levels
-
     def _mean_interval(
         self, X: Any, link: Any, level: float, offset: Any = None, exposure: Any = None
     ) -> Array:
@@ -137,10 +176,6 @@ class FittedLinear(ABC):
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)
         return new_rows(self, self.coding_, X)
-
-    def _inference(self) -> Inference:
-        check_is_fitted(self)
-        return inference_of(self)
 
 
 def check_exposure(link: str, exposure: Any) -> None:
@@ -171,16 +206,10 @@ class ClassProbabilities(ABC):
     """Classes with a normalised score."""
 
     classes_: Array
-    solution_: Solution
 
     @abstractmethod
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_classes)."""
-
-    @property
-    def n_iter_(self) -> int:
-        """Steps of the search."""
-        return max(1, self.solution_.n_iter)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), (n, n_classes)."""
@@ -191,8 +220,15 @@ class ClassProbabilities(ABC):
         most_probable = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[most_probable]
 
-    def log_likelihood(self, X: Any, y: Any) -> float:
-        """Σ_i log p(y_i | x_i)."""
+    def log_likelihoods(self, X: Any, y: Any) -> Array:
+        """log p(y_i | x_i) of each row."""
+        X, y = own_columns(X, y)
         log_proba = self.predict_log_proba(X)
         codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        return float(log_proba[np.arange(len(codes)), codes].sum())
+        return log_proba[np.arange(len(codes)), codes]
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Σ_i w_i log p(y_i | x_i)."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)

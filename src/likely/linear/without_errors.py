@@ -15,15 +15,17 @@ def refuse_without_errors(model: Any) -> NoReturn:
     if "inference_" not in vars(model):
         raise InvalidInput(
             f"{name} has no inference_; a test or a summary needs the standard errors of a linear "
-            "model. Use LinearRegression, GLM, LogisticRegression or OrdinalRegression."
+            "model. Use LinearRegression, GLM, LogisticRegression, SoftmaxRegression, MaxEntropy "
+            "or OrdinalRegression."
         )
-    if vars(model).get("covariance", "model") is None:
-        raise InvalidInput(
-            f"This {name} was fitted with covariance=None, which computes no standard errors. "
-            "Fit it with covariance='model'."
-        )
+    for argument in ("covariance", "standard_errors"):
+        if vars(model).get(argument, "model") is None:
+            raise InvalidInput(
+                f"This {name} was fitted with {argument}=None, which computes no standard errors. "
+                f"Fit it with {argument}='model'."
+            )
     coef = np.asarray(model.coef_)
-    if coef.ndim == 2 and len(coef) > 1:
+    if "classes_" not in vars(model) and coef.ndim == 2 and len(coef) > 1:
         raise InvalidInput(
             f"This {name} was fitted to {len(coef)} responses; standard errors are of one. "
             "Fit one column of y at a time."

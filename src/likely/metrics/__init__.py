@@ -1,6 +1,7 @@
 """Metrics as statistics that add, the score of rows that they make, and the best constant."""
 
-from likely.metrics.base import Estimate, Metric
+from likely.intervals import Estimate
+from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant, constant_prediction
 from likely.metrics.callables import CallableMetric
 from likely.metrics.prediction import Prediction, Truth

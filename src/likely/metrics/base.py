@@ -13,27 +13,17 @@ To add a metric, write one class and list it in ``METRICS``: the laws in
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, clipped, effective_rows
+from likely.intervals import Ends, Moments, clipped, effective_rows
 from likely.kinds import TargetKind
 from likely.metrics.baseline import constant_prediction
 from likely.metrics.prediction import Prediction, Truth
-from likely.moments import Moments
 
 Better = Literal["lower", "higher"]
-
-
-class Estimate(NamedTuple):
-    """A metric's value, its interval, and what the best constant reaches on the same rows."""
-
-    value: float
-    low: float
-    high: float
-    constant: float
 
 
 class Metric(ABC):
@@ -41,6 +31,7 @@ class Metric(ABC):
 
     approximate = False  # True where the statistics are a summary that loses something
     needs_density = False  # True where a model without log p(y | x) has no value
+    needs_probabilities = True  # False where the predicted classes alone do, of classes
 
     @property
     @abstractmethod
@@ -73,8 +64,8 @@ class Metric(ABC):
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
         """A number per row, which shows how alike the rows of a group are to this metric."""
-        if prediction.log_proba is not None:
-            return (truth.y == prediction.log_p.argmax(axis=1)).astype(np.float64)
+        if prediction.mean is None:
+            return (truth.y == prediction.called).astype(np.float64)
         return np.square(truth.y - prediction.means)
 
     def clustered_interval(
@@ -104,21 +95,13 @@ class Metric(ABC):
 
     def suits(self, prediction: Prediction) -> bool:
         """Whether the prediction says what the metric asks."""
+        if prediction.labels is not None:
+            return not self.needs_probabilities
         return not self.needs_density or prediction.log_density is not None
 
-    def estimate(
-        self,
-        training: Truth,
-        truth: Truth,
-        prediction: Prediction,
-        *,
-        level: float = 0.95,
-        groups: Codes | None = None,
-    ) -> Estimate:
-        """Everything about one set of rows at once; ``groups`` are of its rows."""
-        statistics = self.statistics(truth, prediction)
-        ends = self.ends(statistics, truth, prediction, level=level, groups=groups)
-        return Estimate(self.value(statistics), *ends, self.best_constant(training, truth))
+    def bounds(self, kind: TargetKind) -> Ends:
+        """The least and the greatest value that there can be for a kind of target."""
+        return -inf, inf
 
     def ends(
         self,

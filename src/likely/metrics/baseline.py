@@ -23,7 +23,6 @@ from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.negative_binomial import NegativeBinomial
 from likely.likelihoods.poisson import Poisson
 from likely.metrics.prediction import Prediction, Truth
-from likely.special import LOG_FLOOR
 
 LEAST_SPREAD = 1e-12  # of the mean square: rows that are all equal still have a density
 
@@ -71,7 +70,7 @@ class BestConstant:
         """The prediction for these rows; a class that was not seen has the least probability."""
         n = len(truth.y)
         if self.log_share is not None:
-            return Prediction.of_classes(np.tile(np.maximum(self.log_share, LOG_FLOOR), (n, 1)))
+            return Prediction.of_classes(np.tile(self.log_share, (n, 1)))
         assert self.level is not None, "classes or numbers"
         if truth.offset is not None:
             density = self.level.log_density(truth.y - truth.offset)

@@ -24,6 +24,7 @@ Kott (2001), The delete-a-group jackknife, J. Official Statistics 17.
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import Parameter, signature
 from math import inf, nan, sqrt
 from typing import Literal, cast, final
 
@@ -95,6 +96,12 @@ class CallableMetric(Metric):
         if not len(truth.y):
             return nan
         weight = {} if truth.weight is None else {"sample_weight": truth.weight}
+        if weight and not self._takes_weight():
+            raise InvalidInput(
+                f"Rows have weights, and the metric {self.name} takes no sample_weight; a function "
+                "f(y, prediction, sample_weight) was expected. Add that argument, choose another "
+                "metric, or leave the weight out."
+            )
         y = np.asarray(truth.classes)[truth.y] if truth.classes else truth.y
         found = self.function(y, self._predicted(truth, prediction), **weight)
         try:
@@ -105,11 +112,20 @@ class CallableMetric(Metric):
                 "score of all rows."
             ) from None
 
+    def _takes_weight(self) -> bool:
+        try:
+            found = signature(self.function).parameters
+        except ValueError:  # of compiled code that does not say
+            return True
+        return "sample_weight" in found or any(
+            each.kind is Parameter.VAR_KEYWORD for each in found.values()
+        )
+
     def _predicted(self, truth: Truth, prediction: Prediction) -> Array:
         if prediction.log_proba is None:
             return prediction.means
         if self.takes == "predictions":
-            return np.asarray(truth.classes)[prediction.log_p.argmax(axis=1)]
+            return np.asarray(truth.classes)[prediction.called]
         probability = np.exp(prediction.log_p)
         return np.asarray(probability[:, 1] if probability.shape[1] == 2 else probability)
 

@@ -1,6 +1,6 @@
 """Metrics of predicted numbers, on densities and on means.
 
-    log-likelihood        mean log p(yᵢ | xᵢ)
+    log-likelihood        mean log p(yᵢ | xᵢ), where a density of 0 costs 745 nats
     deviance              mean d(yᵢ, μᵢ), of the Poisson for counts, of the gamma for amounts
     deviance explained    1 − Σ d(yᵢ, μᵢ) / Σ d(yᵢ, ȳ)        R² where d is (y − μ)²
     RMSE, MAE             √ mean (y − μ)²,  mean |y − μ|
@@ -23,11 +23,10 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, about_mean
+from likely.intervals import Ends, Moments, about_mean
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.prediction import Prediction, Truth
-from likely.moments import Moments
 
 
 @final
@@ -42,6 +41,10 @@ class LogLikelihood(MeanOfRows):
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         assert prediction.log_density is not None, "ask Metric.suits first"
         return prediction.log_density
+
+    def bounds(self, kind: TargetKind) -> Ends:
+        """A density may be above 1; the probability of a count may not."""
+        return -inf, 0.0 if kind == "count" else inf
 
 
 @final

@@ -1,4 +1,15 @@
-"""What happened in some rows, and what a model or a constant predicted for them."""
+"""What happened in some rows, and what a model or a constant predicted for them.
+
+The loss of a row, in whose units a gain is:
+
+    −log p(y | x)      of classes, of counts, and of numbers whose model has a density
+    (y − ŷ)²           of numbers whose model has none
+    1[y ≠ ŷ]           of classes whose model has no probabilities
+
+What a model thinks impossible has a price, so that one such row does not hide all others: the
+probability of a class counts as 2⁻⁵² at least (36 nats), and a density or a mass of 0 as the least
+number above 0 (``IMPOSSIBLE``, 745 nats); one above 0 counts as it is.  Every loss is finite.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +17,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.kinds import TargetKind
+from likely.special import LOG_FLOOR
 
-IMPOSSIBLE = 745.0  # −log of the least number above 0: what a density of 0 costs in a difference
+IMPOSSIBLE = 745.0  # −log of the least number above 0: what a density of 0 costs
 
 
 @final
@@ -47,6 +59,16 @@ class Truth:
             offset=_rows(self.offset, index),
         )
 
+    def moved_by(self, offset: Array, link: str) -> "Truth":
+        """The same rows, with means that offsets move on the scale of a link.
+
+        They multiply the mean under the log link and are added to it under the identity; under
+        other links a constant cannot follow them.
+        """
+        if link == "log":
+            return replace(self, exposure=np.exp(offset))
+        return replace(self, offset=offset) if link == "identity" else self
+
     @classmethod
     def joined(cls, parts: "Sequence[Truth]") -> "Truth":
         """Rows of several parts, one after the other; all have the same classes and kind."""
@@ -71,21 +93,33 @@ class Prediction:
     log_density: Array | None = None  # (n,) log p(y_i | x_i); None where a model has no density
     median: Array | None = None  # (n,); None where the mean takes its place
     unseen: tuple[Any, ...] = ()  # classes that the model had not seen
+    labels: Codes | None = None  # (n,), of a model of classes that has no probabilities
 
     @classmethod
     def of_classes(cls, log_proba: Array, unseen: tuple[Any, ...] = ()) -> Self:
-        return cls(log_proba=log_proba, unseen=unseen)
+        return cls(log_proba=np.maximum(log_proba, LOG_FLOOR), unseen=unseen)
+
+    @classmethod
+    def of_labels(cls, labels: Codes) -> Self:
+        return cls(labels=labels)
 
     @classmethod
     def of_numbers(
         cls, mean: Array, log_density: Array | None = None, median: Array | None = None
     ) -> Self:
+        if log_density is not None:
+            log_density = np.where(np.isneginf(log_density), -IMPOSSIBLE, log_density)
         return cls(mean=mean, log_density=log_density, median=median)
 
     @property
     def log_p(self) -> Array:
-        assert self.log_proba is not None, "a metric of classes was given numbers"
+        assert self.log_proba is not None, "a metric of probabilities was given none"
         return self.log_proba
+
+    @property
+    def called(self) -> Codes:
+        """The predicted class of each row; the first of equally probable ones."""
+        return self.log_p.argmax(axis=1) if self.labels is None else self.labels
 
     @property
     def means(self) -> Array:
@@ -93,7 +127,9 @@ class Prediction:
         return self.mean
 
     def losses(self, truth: Truth) -> Array:
-        """−log p of what happened; the squared error where there is no density."""
+        """The loss of each row, (n,)."""
+        if self.labels is not None:
+            return (truth.y != self.labels).astype(np.float64)
         if self.log_proba is not None:
             return -np.take_along_axis(self.log_proba, truth.y[:, None], axis=1)[:, 0]
         if self.log_density is not None:
@@ -101,16 +137,19 @@ class Prediction:
         return np.square(truth.y - self.means)
 
     def gain_over(self, constant: "Prediction", truth: Truth) -> Array:
-        """The loss of a constant less that of the prediction, (n,), in the units of ``losses``.
+        """The loss of a constant less that of the prediction, (n,), in the same units."""
+        if self.labels is not None:
+            constant = Prediction.of_labels(constant.called)
+        elif self.log_density is None:
+            constant = replace(constant, log_density=None)
+        return constant.losses(truth) - self.losses(truth)
 
-        What has density 0 costs ``IMPOSSIBLE`` nats, so that a difference is always a number.
-        """
+    def n_impossible(self, truth: Truth) -> int:
+        """How many rows the model thought impossible."""
         if self.log_proba is None and self.log_density is None:
-            constant = replace(constant, log_density=None)  # squared errors on both sides
-            return constant.losses(truth) - self.losses(truth)
-        return np.minimum(constant.losses(truth), IMPOSSIBLE) - np.minimum(
-            self.losses(truth), IMPOSSIBLE
-        )
+            return 0
+        price = IMPOSSIBLE if self.log_proba is None else -LOG_FLOOR
+        return int((self.losses(truth) == price).sum())
 
     def rows(self, index: Array) -> "Prediction":
         """Some of the rows, by index or mask."""
@@ -120,6 +159,7 @@ class Prediction:
             mean=_rows(self.mean, index),
             log_density=_rows(self.log_density, index),
             median=_rows(self.median, index),
+            labels=_rows(self.labels, index),
         )
 
     @classmethod
@@ -131,6 +171,7 @@ class Prediction:
             log_density=_stacked([part.log_density for part in parts]),
             median=_stacked([part.median for part in parts]),
             unseen=tuple(dict.fromkeys(label for part in parts for label in part.unseen)),
+            labels=_stacked([part.labels for part in parts]),
         )
 
 

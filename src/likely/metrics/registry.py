@@ -7,8 +7,17 @@ from likely.kinds import TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.callables import CallableMetric, function_at
-from likely.metrics.classes import Brier, LogLoss, RankedProbability, RankError
-from likely.metrics.confusion import F1, Accuracy, BalancedAccuracy, Kappa, MacroF1
+from likely.metrics.classes import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    Brier,
+    Kappa,
+    LogLoss,
+    MacroF1,
+    RankedProbability,
+    RankError,
+)
 from likely.metrics.numbers import (
     MAE,
     RMSE,
@@ -51,7 +60,7 @@ METRICS: dict[str, Metric] = {  # those of one task in the order in which tables
 }
 
 
-BESIDE: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
+SHOWN_NEXT: dict[TargetKind, tuple[str, ...]] = {  # shown next to the main metric
     "binary": ("accuracy",),
     "classes": ("accuracy",),
     "ordinal": ("ranked-probability", "accuracy"),
@@ -78,7 +87,7 @@ def metric_for(kind: TargetKind, metric: str | Metric | Callable[..., float] | N
     found = metric_named(metric)
     if kind not in found.tasks:
         raise InvalidInput(
-            f"{found.name} is no metric of {kind} targets. Choose one of "
+            f"{found.name} is not a metric of {kind} targets. Choose one of "
             f"{', '.join(each.name for each in suited)}."
         )
     return found

@@ -31,8 +31,8 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
+from likely.intervals import Moments
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
-from likely.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
     Total,
@@ -215,17 +215,21 @@ def block_meat(
 
 
 def block_cluster_scores(likelihood: Likelihood, theta: Array, block: Block) -> ClusterScores:
-    if block.group is None:
-        raise InvalidInput(
-            "covariance='clustered' needs the cluster of each example; none was given. "
-            "Pass groups to fit, or choose covariance='HC3'."
-        )
     slope = likelihood.derivatives(block.target, block_eta(theta, block))[1]
     rows = block.X.matmat(np.eye(block.X.n_features))  # any layout, as numbers
-    order = np.argsort(block.group, kind="stable")
-    codes, first = np.unique(block.group[order], return_index=True)
-    scores = (weighted(block.weight, slope)[:, None] * rows)[order]
-    return ClusterScores(codes, np.add.reduceat(scores, first, axis=0))
+    return cluster_scores(block.group, weighted(block.weight, slope)[:, None] * rows)
+
+
+def cluster_scores(group: Array | None, scores: Array) -> ClusterScores:
+    """The scores of some examples, (n, p), summed by cluster."""
+    if group is None:
+        raise InvalidInput(
+            "Clustered standard errors need the cluster of each example; none was given. "
+            "Pass groups to fit, or choose 'HC3'."
+        )
+    order = np.argsort(group, kind="stable")
+    codes, first = np.unique(group[order], return_index=True)
+    return ClusterScores(codes, np.add.reduceat(scores[order], first, axis=0))
 
 
 def square_within(likelihood: Likelihood, y: Array, mean: Array, curvature: Array) -> Array | float:

@@ -16,6 +16,7 @@ Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural langu
 1996.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
@@ -28,7 +29,14 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.objectives.linear import weighted, weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total
-from likely.objectives.softmax import cross_entropy, cross_entropy_slope, row_weights
+from likely.objectives.scores import RowScores, Scoring
+from likely.objectives.softmax import (
+    categorical_curvature,
+    cross_entropy,
+    cross_entropy_slope,
+    hard_labels,
+    row_weights,
+)
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import softmax
@@ -95,6 +103,35 @@ def block_feature_totals(n_classes: int, w: Array, block: Block) -> FeatureTotal
 
 @final
 @dataclass(frozen=True, eq=False)
+class MaxEntropyScores(RowScores):
+    """One predictor for each label: the rows of X_i are f(x_i, k)."""
+
+    slope: Array  # p − t, (n, K)
+    weight: Array
+    probability: Array  # (n, K)
+    features: Array  # (n, K, J)
+
+    @property
+    def curvature(self) -> Array:
+        return categorical_curvature(self.probability)
+
+    def predictors(self, root: Array) -> Array:
+        return np.asarray(self.features @ root)
+
+    def on_parameters(self, slope: Array) -> Array:
+        return np.einsum("nk,nkj->nj", slope, self.features)
+
+
+def maxent_scores(n_classes: int, w: Array, block: Block) -> Iterator[MaxEntropyScores]:
+    features = relative_features(n_classes, block)
+    eta = block_eta(features, w)
+    for codes, weight in hard_labels(block, n_classes):
+        _, slope = cross_entropy_slope(codes, eta)
+        yield MaxEntropyScores(slope, weight, softmax(eta, axis=1), features)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class MaxEntropyObjective(PenalisedSum):
     """One weight for each feature function."""
 
@@ -111,6 +148,10 @@ class MaxEntropyObjective(PenalisedSum):
             partial(block_first_order, self.n_classes),
             partial(block_second_order, self.n_classes),
         )
+
+    @property
+    def scoring(self) -> Scoring:
+        return Scoring(partial(maxent_scores, self.n_classes), self.n_classes)
 
     @property
     def size(self) -> int:

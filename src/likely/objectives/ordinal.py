@@ -22,18 +22,62 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.cholesky import factorise
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.data.layouts.intercept import Design
 from likely.likelihoods.ordinal import Ordinal, OrdinalCurvature, ordinal_curvature
 from likely.objectives.linear import block_eta, weighted, weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total
+from likely.objectives.scores import RowScores, Scoring
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 
 CHUNK_CELLS = 2**15  # rows × classes of a temporary: a quarter of a megabyte
 FEWEST_CHUNK_ROWS = 256
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrdinalScores(RowScores):
+    """Two predictors for each example: u and v, at the thresholds above and below its class."""
+
+    slope: Array  # (n, 2); 0 at an end that is infinite
+    weight: Array
+    here: OrdinalCurvature
+    codes: Codes
+    X: Design
+    n_classes: int
+
+    @property
+    def curvature(self) -> Array:
+        """Observed, as the Hessian is."""
+        between = self.here.between
+        upper, lower = self.here.upper_eta - between, self.here.lower_eta - between
+        return np.stack([upper, between, between, lower], axis=1).reshape(-1, 2, 2)
+
+    def predictors(self, root: Array) -> Array:
+        p = self.X.n_features
+        ends = np.zeros((len(root) - p + 2, root.shape[1]))  # 0 at the infinite ones
+        ends[1:-1] = root[p:]
+        shared = self.X.matmat(root[:p])
+        return np.stack([shared + ends[self.codes], shared + ends[self.codes + 1]], axis=1)
+
+    def on_parameters(self, slope: Array) -> Array:
+        rows = self.X.matmat(np.eye(self.X.n_features))  # any layout, as numbers
+        n, n_ends = len(rows), self.n_classes + 1
+        ends = np.zeros((n, n_ends))
+        ends[np.arange(n), self.codes] = slope[:, 0]
+        ends[np.arange(n), self.codes + 1] = slope[:, 1]
+        return np.hstack([slope.sum(axis=1)[:, None] * rows, ends[:, 1:-1]])
+
+
+def ordinal_scores(likelihood: Ordinal, theta: Array, block: Block) -> Iterator[OrdinalScores]:
+    here = _curvature(likelihood, theta, block)
+    slope, weight = np.column_stack([here.upper, here.lower]), np.ones(block.n_rows)
+    weight = weighted(block.weight, weight)
+    yield OrdinalScores(slope, weight, here, block.target, block.X, likelihood.n_classes)
 
 
 @final
@@ -54,6 +98,10 @@ class OrdinalObjective(PenalisedSum):
             partial(block_first_order, self.likelihood),
             partial(block_observed, self.likelihood),
         )
+
+    @property
+    def scoring(self) -> Scoring:
+        return Scoring(partial(ordinal_scores, self.likelihood), n_predictors=2)
 
     @property
     def size(self) -> int:
@@ -82,11 +130,6 @@ class OrdinalObjective(PenalisedSum):
     def expected(self, theta: Array) -> SecondOrder:
         """With the expected Hessian, Fisher's information plus the penalty's curvature."""
         return self.second_order_by(partial(block_expected, self.likelihood), theta)
-
-
-def block_class_weight(likelihood: Ordinal, block: Block) -> Total:
-    """The weight of each class, (K,)."""
-    return Total(_class_sums(likelihood, block, np.ones(block.n_rows))[:, 0])
 
 
 def block_value(likelihood: Ordinal, theta: Array, block: Block) -> Total:

@@ -29,9 +29,11 @@ import numpy as np
 from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
+from likely.data.layouts.intercept import Design
 from likely.likelihoods.categorical import Categorical
 from likely.objectives.linear import weighted_sum
 from likely.objectives.penalised import PenalisedSum, Terms, Total
+from likely.objectives.scores import RowScores, Scoring
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import logsumexp, softmax
@@ -169,6 +171,71 @@ def block_shared_curvature(classes: Classes, theta: Array, block: Block) -> Tota
 
 @final
 @dataclass(frozen=True, eq=False)
+class SoftmaxScores(RowScores):
+    """One predictor for each class that has weights: X_i = I ⊗ x_iᵀ."""
+
+    slope: Array  # p − t, (n, m)
+    weight: Array
+    probability: Array  # (n, m)
+    X: Design
+
+    @property
+    def curvature(self) -> Array:
+        return categorical_curvature(self.probability)
+
+    def predictors(self, root: Array) -> Array:
+        n, m = self.slope.shape
+        classes = root.reshape(m, -1, root.shape[1])
+        side_by_side = np.ascontiguousarray(classes.transpose(1, 0, 2)).reshape(
+            classes.shape[1], -1
+        )
+        return self.X.matmat(side_by_side).reshape(n, m, -1)
+
+    def on_parameters(self, slope: Array) -> Array:
+        rows = self.X.matmat(np.eye(self.X.n_features))  # any layout, as numbers
+        return (slope[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+
+
+def softmax_scores(classes: Classes, theta: Array, block: Block) -> Iterator[SoftmaxScores]:
+    """The scores of a block; a soft label is a part of the row in each of its classes."""
+    eta = classes.eta(theta, block)
+    for codes, weight in hard_labels(block, classes.count):
+        _, slope = cross_entropy_slope(codes, eta)
+        probability = classes.narrow(softmax(eta, axis=1))
+        yield SoftmaxScores(classes.narrow(slope), weight, probability, block.X)
+
+
+def hard_labels(block: Block, n_classes: int) -> Iterator[tuple[Array, Array]]:
+    """Class numbers and weights: a soft label t is the row t_k times in class k."""
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    if block.target.ndim == 1:
+        yield block.target, weight
+        return
+    for k in range(n_classes):
+        yield np.full(block.n_rows, k), weight * block.target[:, k]
+
+
+def categorical_curvature(probability: Array) -> Array:
+    """diag p − ppᵀ of each example, (n, m, m)."""
+    out = -probability[:, :, None] * probability[:, None, :]
+    at = np.arange(probability.shape[1])
+    out[:, at, at] = probability * (1.0 - probability)
+    return out
+
+
+def block_class_weight(n_classes: int, block: Block) -> Total:
+    """The weight of each class, (K,)."""
+    parts = hard_labels(block, n_classes)
+    return Total(
+        sum(
+            (np.bincount(codes, weight, minlength=n_classes) for codes, weight in parts),
+            np.zeros(n_classes),
+        )
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class SoftmaxObjective(PenalisedSum):
     """One predictor per class; the tie is added beside the penalty."""
 
@@ -191,6 +258,10 @@ class SoftmaxObjective(PenalisedSum):
             partial(block_first_order, self.classes),
             partial(block_second_order, self.classes),
         )
+
+    @property
+    def scoring(self) -> Scoring:
+        return Scoring(partial(softmax_scores, self.classes), self.classes.weighted)
 
     @property
     def size(self) -> int:

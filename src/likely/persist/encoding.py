@@ -10,7 +10,7 @@ Only our own constructors run.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import getattr_static
 from math import isfinite, prod
 from typing import Any, NoReturn, final
@@ -26,6 +26,7 @@ from likely.persist.registry import (
     estimator_class,
     estimator_names,
     field_names,
+    own_parts,
     part_class,
     part_name,
 )
@@ -52,6 +53,7 @@ class Encoder:
     owner: str  # the model's class, for messages
     tensors: dict[str, Array] = field(default_factory=dict)
     found: dict[int, tuple[str, Array]] = field(default_factory=dict)  # by id; kept alive here
+    own: Mapping[str, type[Any]] = field(default_factory=dict)  # parts that the model lists
 
     def model(self, model: Any, prefix: str = "") -> dict[str, Json]:
         """Constructor arguments, and what ``fit`` learned: the attributes that end with ``_``."""
@@ -60,10 +62,11 @@ class Encoder:
             for name, value in vars(model).items()
             if name.endswith("_") and not name.startswith("_")
         }
+        inside = replace(self, own=own_parts(type(model)))
         return {
             "class": type(model).__name__,
-            "arguments": self._each(model.get_params(deep=False), prefix),
-            "fitted": self._each(learned, prefix),
+            "arguments": inside._each(model.get_params(deep=False), prefix),
+            "fitted": inside._each(learned, prefix),
             "output": self.value(vars(model).get(OUTPUT_CONFIG), f"{prefix}set_output"),
         }
 
@@ -126,9 +129,10 @@ class Encoder:
             return self._exponential_family(value, where)
         if isinstance(value, type) and part_name(value):
             return {"class": part_name(value)}
-        if part_name(kind):
+        known = part_name(kind) or next((n for n, part in self.own.items() if part is kind), None)
+        if known:
             parts = {name: getattr(value, name) for name in field_names(kind)}
-            return {"part": [part_name(kind), self._each(parts, f"{where}.")]}
+            return {"part": [known, self._each(parts, f"{where}.")]}
         if estimator_class(kind.__name__) is kind:
             return {"model": self.model(value, f"{where}.")}
         self._refuse(where, f"is {_described(value)}", _advice(value))
@@ -177,6 +181,7 @@ class Decoder:
     """Reads values; the arrays they point to are in ``tensors``."""
 
     tensors: Mapping[str, Array]
+    own: Mapping[str, type[Any]] = field(default_factory=dict)  # parts that the model lists
 
     def model(self, coded: Json) -> Any:
         same_names("A model", coded, MODEL_FIELDS)
@@ -184,8 +189,9 @@ class Decoder:
         if kind is None:
             raise unknown("estimator", coded["class"])
         same_names(f"The arguments of {kind.__name__}", coded["arguments"], argument_names(kind))
-        model = kind(**self._each(coded["arguments"]))
-        fitted = self._each(coded["fitted"])
+        inside = replace(self, own=own_parts(kind))
+        model = kind(**inside._each(coded["arguments"]))
+        fitted = inside._each(coded["fitted"])
         for name in fitted:
             _check_learned_name(kind, name)
         vars(model).update(fitted)
@@ -253,7 +259,7 @@ class Decoder:
         return out.reshape(shape)
 
     def _class(self, content: Json) -> type[Any]:
-        kind = part_class(str(content))
+        kind = part_class(str(content)) or self.own.get(str(content))
         if kind is None:
             raise unknown("part", content)
         return kind

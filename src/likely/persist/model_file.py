@@ -165,7 +165,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
         raise InvalidInput(f"{path} is a folder; expected the name of a file. Add one to it.")
     if not target.parent.is_dir():
         raise InvalidInput(
-            f"{path} would be in {target.parent}, which is no folder; expected one that exists. "
+            f"{path} would be in {target.parent}, which is not a folder; expected one that exists. "
             "Create it first."
         )
     return target

@@ -2,9 +2,10 @@
 
 *Estimators* are the public ones of ``likely.__all__``.  *Parts* are the frozen values they may
 hold: those of ``likely.distributions``, ``likely.generative`` and ``likely.likelihoods``, the
-executors, and those of the modules listed here.  A part is known by the name of its class; where
-two families use the same words (a Poisson distribution, a Poisson response), those of the left
-side of a linear model are known with their package: ``likelihoods.Poisson``.
+executors, and those of the modules listed here; an estimator of a higher layer lists its own in
+``saved_parts``, which only a file of that estimator may name.  A part is known by the name of its
+class; where two families use the same words (a Poisson distribution, a Poisson response), those
+of the left side of a linear model are known with their package: ``likelihoods.Poisson``.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from inspect import isabstract, signature
 from pkgutil import iter_modules
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import likely
 from likely import distributions, generative, likelihoods
@@ -22,7 +23,6 @@ from likely.distributions.exponential_family import ExponentialFamily
 
 PART_MODULES = (
     "likely.data.schema",
-    "likely.workbench.preparation.steps",
     "likely.linear.inference",
     "likely.linear.coding",
     "likely.links",
@@ -53,6 +53,20 @@ def estimator_names() -> list[str]:
 
 def argument_names(estimator: type[Any]) -> set[str]:
     return set(signature(estimator).parameters)
+
+
+@runtime_checkable
+class HasOwnParts(Protocol):
+    """An estimator that holds values of classes that nothing else holds."""
+
+    saved_parts: ClassVar[tuple[type[Any], ...]]
+
+
+def own_parts(estimator: type[Any]) -> dict[str, type[Any]]:
+    """The parts that an estimator's class lists, by name."""
+    if not isinstance(estimator, HasOwnParts):
+        return {}
+    return {_registered_name(part): part for part in estimator.saved_parts}
 
 
 def part_class(name: str) -> type[Any] | None:
@@ -92,8 +106,8 @@ def part_modules() -> list[str]:
         for package in (distributions, generative, likelihoods)
         for module in iter_modules(package.__path__)
     ]
-    executors = [entry.partition(":")[0] for entry in EXECUTORS.values()]
-    return [*inside, *PART_MODULES, *executors]
+    executors = [executor.__module__ for executor in EXECUTORS.values()]
+    return list(dict.fromkeys([*inside, *PART_MODULES, *executors]))
 
 
 def defined_parts(module: str) -> Iterator[type[Any]]:

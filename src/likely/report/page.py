@@ -80,9 +80,9 @@ def report_of(runs: Sequence[RunFacts]) -> Report:
 
 
 def _part(facts: RunFacts, key: str) -> RunPart:
-    told = [section(facts) for section in SECTIONS]
-    sections = [each for each in told if isinstance(each, Section)]
-    left_out = tuple(each for each in told if isinstance(each, LeftOut))
+    answers = [section(facts) for section in SECTIONS]
+    sections = [each for each in answers if isinstance(each, Section)]
+    left_out = tuple(each for each in answers if isinstance(each, LeftOut))
     warning = warning_of(facts)
     if warning is not None:  # before anything else is claimed
         sections[0] = with_warning(sections[0], warning)

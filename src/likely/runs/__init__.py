@@ -9,19 +9,19 @@ run.json            written by ``train``, ``tune`` and whatever else leaves a mo
     scores          of the rows that ``train`` held out, or null
     task            {kind, reason}                                          (optional)
     group, by_time  the column by which rows were held out, or null         (optional)
-    seal            {path, name, looks, budget, judge, rows, count, head}   (optional) of the sealed
-                    folder that the data came from: count and head are those of its ledger when
-                    the RUN was written, so that a cut tail shows
+    seal            {path, name, evaluations, budget, judge, rows, count, head}   (optional) of
+                    the sealed folder that the data came from: count and head are those of its
+                    ledger when the RUN was written, so that a cut tail shows
 look.json           ``Look.facts()``
 comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
                     the same folds by the same metric they are one, and the newest of a model wins
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
-                    newer.  Each may have ``chosen`` (an x), ``constant`` (the best constant's
+                    newer.  Each may have ``chosen`` (an x), ``baseline`` (its
                     score) and ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
-                    seconds}], best, constant, nested: {value, low, high} or null}
+                    seconds}], best, baseline, nested: {value, low, high} or null}
 study/              the search itself, with ``command.txt``, the command that goes on with it
-final.json          the fields of ``FinalScore`` but ``model``; the newest evaluation
+final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:
     row             its place in the training data, from 0
     fold            the fold that held it out
@@ -34,7 +34,7 @@ validation.parquet  one row per row of the training data that was held out once:
 validation.json     kind, target, classes, seed, by_time, rows, and
     score           ``Score.to_json()`` of all rows that were held out, as in run.json
     surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
-    moved           whether offsets move the best constant
+    moved           whether offsets move the baseline
     identifier      the column that names rows, or null
 
 The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL

@@ -87,8 +87,8 @@ def run_for_search(model: str, given: str | None) -> RunFolder:
         )
     if not place.has_study and not _is_free(place.path):
         raise UnusableRun(
-            f"{place.path} exists and holds no search that could go on; a new folder, or one of an "
-            "unfinished search, was expected. Name another.",
+            f"{place.path} exists and holds no search that could be resumed; a new folder, or one "
+            "of an unfinished search, was expected. Name another.",
             next="likely tune --help",
         )
     return place
@@ -151,9 +151,9 @@ def refuse_an_older_last(path: Path) -> None:
     newer = [each for _, each in _numbered() if each.name > path.name]
     if newer:
         raise UnusableRun(
-            f"{newer[-1]} is newer than {path} and not finished, so that {LAST} may not be the run "
-            "that you mean; an evaluation on the sealed rows is not to be spent on another. Name "
-            "the run, or finish the newer one.",
+            f"{newer[-1]} is newer than {path} and not finished, so {LAST} may not be the run that "
+            "you mean; an evaluation of the sealed rows should not be used up by mistake. Name the "
+            "run, or finish the newer one.",
             next=f"likely final {path}",
         )
 
@@ -190,8 +190,8 @@ def _refuse_missing(run: RunFolder) -> None:
     going_on = run.command_of_search()
     if going_on is not None:
         raise UnusableRun(
-            f"The search in {run.path} is not finished, so that it has no model yet; a RUN with "
-            f"{MODEL_FILE} was expected. Go on with it: every trial so far is kept.",
+            f"The search in {run.path} is not finished, so it has no model yet; a RUN with "
+            f"{MODEL_FILE} was expected. Resume it: every trial so far was saved.",
             next=going_on,
         )
     close = get_close_matches(str(run.path), [str(place) for _, place in _numbered()], n=1)

@@ -61,7 +61,7 @@ class RunFolder:
 
     def is_as_written(self) -> bool:
         """Whether the model is the one that ``run.json`` was written with."""
-        from likely.data.digest import digest_of_file
+        from likely.data.arrow import digest_of_file
 
         known = (self.facts() or {}).get("model_sha256")
         return known is None or digest_of_file(self.path / MODEL_FILE) == known

@@ -28,13 +28,13 @@ class LedgerFacts:
     n_test: int
 
     @property
-    def looks(self) -> int:
+    def evaluations(self) -> int:
         return sum(entry["event"] == "commit" for entry in self.entries)
 
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     """The facts of its seal that a RUN keeps, so that a shortened ledger is noticed."""
-    from likely.data.digest import digest_of_file
+    from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
 
     seal.check()
@@ -44,7 +44,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
         "path": str(seal.path),
         "name": seal.path.name,
         "manifest": digest_of_file(seal.path / MANIFEST),
-        "looks": seal.looks(),
+        "evaluations": seal.evaluations(),
         "budget": manifest.budget,
         "judge": manifest.judge,
         "rows": manifest.n_test,
@@ -55,7 +55,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
 
 def seal_of(run: "Run") -> "SealFolder | None":
     """The seal that a run was trained on: where it was, or by its hash, in this folder."""
-    from likely.data.digest import digest_of_file
+    from likely.data.arrow import digest_of_file
     from likely.sealing.folder import SealFolder, seals_in
     from likely.sealing.ledger import MANIFEST
 

@@ -65,6 +65,9 @@ class SealTerms:
     seed: int
     kind: str | None = None  # of the target; None is as its values say
     order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
+    weight: str | None = None  # columns with another role than that of a feature
+    offset: str | None = None
+    exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
 
@@ -93,12 +96,13 @@ def _check_terms(terms: SealTerms) -> None:
     is_share = isinstance(terms.test, int | float | np.number) and 0 < terms.test < 1
     if not by_index and not is_share:
         raise InvalidInput(
-            f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Take 0.2."
+            f"test is {terms.test!r}; expected a share of the rows between 0 and 1. Use 0.2."
         )
     whole = isinstance(terms.budget, int | np.integer) and not isinstance(terms.budget, bool)
     if not whole or terms.budget < 1:
         raise InvalidInput(
-            f"budget is {terms.budget!r}; expected a whole number of evaluations from 1 up. Take 1."
+            f"budget is {terms.budget!r}; expected a whole number of evaluations, at least 1. "
+            "Use 1."
         )
     if terms.judge not in JUDGES:
         raise UnknownName("judge", terms.judge, JUDGES)
@@ -115,7 +119,7 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     refuse_twins(table.column_names)
     if len(table.column_names) < 2:
         raise InvalidInput(
-            f"The table has the column {terms.target!r} alone; expected features beside the "
+            f"The table has the column {terms.target!r} alone; expected features besides the "
             "target. Check the delimiter of the file."
         )
     check_target(table.column(terms.target), terms.target)
@@ -210,6 +214,9 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
         "escrow": terms.escrow is not None,
         "kind": terms.kind,
         "order": terms.order,
+        "weight": terms.weight,
+        "offset": terms.offset,
+        "exposure": terms.exposure,
         "dropped": terms.dropped,
         "categories": terms.categories,
     }

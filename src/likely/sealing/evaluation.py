@@ -4,14 +4,12 @@
 
 Each step is on disk before the next begins.  A process that dies after the commit leaves the
 predictions beside it; the next call scores those, and uses no other evaluation.  The same
-predictions are never charged twice.  The ledger calls an evaluation a look.
+predictions are never charged twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
-from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -22,11 +20,12 @@ from likely.data.arrow import values_of
 from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
-from likely.intervals import Ends, n_groups_of
+from likely.intervals import Estimate, n_groups_of
+from likely.json_files import plain
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.folder import TRAIN, SealFolder, opened, predictions_digest
-from likely.sealing.judges import JUDGES, Evidence, Ruling
+from likely.sealing.judges import JUDGES, Evidence
 from likely.sealing.ledger import Entry
 from likely.sealing.manifest import Manifest, canonical
 from likely.sealing.scorer import Predictions, Scorer
@@ -44,7 +43,7 @@ ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's
 class Submission:
     """A fitted model that is handed in to be scored, and how it is scored."""
 
-    model: Any  # only the scorer looks at it
+    model: Any  # only the scorer knows what it is
     name: str  # of the model, in one line, for the ledger
     columns: Sequence[str]  # that the model reads
     trained_on: str  # SHA-256 of the file of its training rows
@@ -60,7 +59,7 @@ class _Request:
     seal: SealFolder
     submission: Submission
     predictions: Predictions
-    training: float | None  # the score that the training part leads to expect
+    training: float | None  # the loss that the training part leads to expect
     label_file: bytes  # unopened
     scorer_of_commit: ScorerOfCommit
 
@@ -69,7 +68,7 @@ class _Request:
         return self.submission.scorer
 
 
-def final_look(
+def evaluate(
     seal: SealFolder,
     submission: Submission,
     *,
@@ -86,7 +85,7 @@ def final_look(
     seal.check()
     if again is not None and len(again.strip()) < REASON_LENGTH:
         raise InvalidInput(
-            f"again={again!r} is no reason; expected a sentence that explains why another "
+            f"again={again!r} is not a reason; expected a sentence that explains why another "
             "evaluation is needed. It is kept in the ledger and shown in the report."
         )
     label_file = seal.label_file(escrow)
@@ -101,7 +100,7 @@ def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, f
     """Predictions, before any label is opened, and the loss that the training part suggests."""
     manifest, training = seal.manifest, submission.cv_estimate
     predictions = _predictions(submission, seal.features(), manifest)
-    if not JUDGES[manifest.judge].exact and training is None:
+    if JUDGES[manifest.judge] is not None and training is None:
         train = seal.train()
         on_train = _predictions(submission, train, manifest)
         y = values_of(train.column(manifest.target))
@@ -128,11 +127,11 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
     known = _recorded(entries, request)
     if known is not None:
         return _final_score(request.seal, known, resumed=True, model=model)
-    look = sum(entry["event"] == "commit" for entry in entries) + 1
-    if look > request.seal.manifest.budget:
-        _allow_another(request, entries, again, look)
+    number = sum(entry["event"] == "commit" for entry in entries) + 1
+    if number > request.seal.manifest.budget:
+        _allow_another(request, entries, again, number)
     request.seal.keep_predictions(request.predictions)
-    commit = ledger.add("commit", _commit_facts(request, look))
+    commit = ledger.add("commit", _commit_facts(request, number))
     score = _score(request.seal, request.scorer, request.predictions, commit, request.label_file)
     return _final_score(request.seal, score, resumed=False, model=model)
 
@@ -148,9 +147,9 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     if not found:
         gone = "its predictions are gone" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
-            f"Evaluation {commit['look']} was committed ({commit['model']}, {commit['metric']}) "
-            f"and not scored, and {gone}. Call final with that model and metric once more: it "
-            "costs no other evaluation."
+            f"Evaluation {commit['evaluation']} was committed ({commit['model']}, "
+            f"{commit['metric']}) and not scored, and {gone}. Call final with that model and "
+            "metric once more: it costs no other evaluation."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()
@@ -158,7 +157,7 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
 
 def _scorer_of(commit: Entry, request: _Request) -> Scorer:
     """The scorer that a commit describes; the one that was given now, where it is the same."""
-    described = commit.get("scorer", {"name": commit["metric"]})
+    described = commit["scorer"]
     if canonical(request.scorer.described()) == canonical(described):
         return request.scorer
     return request.scorer_of_commit(described) or request.scorer
@@ -170,21 +169,21 @@ def _is_of(predictions: Predictions, scorer: Scorer, commit: Entry) -> bool:
 
 
 def _allow_another(
-    request: _Request, entries: Sequence[Entry], again: str | None, look: int
+    request: _Request, entries: Sequence[Entry], again: str | None, number: int
 ) -> None:
     """Beyond the budget: a reason goes into the ledger, and so does its absence."""
     ledger, budget = request.seal.ledger, request.seal.manifest.budget
     if again is not None:
-        ledger.add("again", {"look": look, "reason": again.strip()})
+        ledger.add("again", {"evaluation": number, "reason": again.strip()})
         return
-    ledger.add("refused", {"doing": "final", "look": look, "why": "budget"})
+    ledger.add("refused", {"command": "final", "evaluation": number, "reason": "budget"})
     scores = [entry for entry in entries if entry["event"] == "score"]
     last = f" The last gave {scores[-1]['metric']} {scores[-1]['value']:.4g}." if scores else ""
     raise HonestyRefusal(
         f"{request.seal.path.name} allows {budget} evaluation{'' if budget == 1 else 's'}, and "
-        f"{look - 1} {'was' if look == 2 else 'were'} used.{last} Each further evaluation makes "
-        "the score more optimistic. Choose between models by cross-validation on the training "
-        "part; or give the reason (again=..., --again REASON), which the ledger keeps."
+        f"{number - 1} {'was' if number == 2 else 'were'} used.{last} Each further evaluation "
+        "makes the score more optimistic. Choose between models by cross-validation on the "
+        "training part; or give the reason (again=..., --again REASON), which the ledger keeps."
     )
 
 
@@ -192,7 +191,7 @@ def _refuse_other_rows(seal: SealFolder, trained_on: str) -> None:
     if trained_on == seal.manifest.files[TRAIN]:
         return
     with lock(seal.path):
-        seal.ledger.add("refused", {"doing": "final", "why": "other training rows"})
+        seal.ledger.add("refused", {"command": "final", "reason": "other training rows"})
     raise HonestyRefusal(
         f"The model was not trained on the training part of {seal.path.name}: its data have "
         f"SHA-256 {trained_on[:12]}…, expected {seal.manifest.files[TRAIN][:12]}…. It may have "
@@ -200,13 +199,13 @@ def _refuse_other_rows(seal: SealFolder, trained_on: str) -> None:
     )
 
 
-def _commit_facts(request: _Request, look: int) -> dict[str, Any]:
+def _commit_facts(request: _Request, number: int) -> dict[str, Any]:
     return {
-        "look": look,
+        "evaluation": number,
         "metric": request.scorer.name,
         "model": request.submission.name,
         "predictions": predictions_digest(request.predictions),
-        "promised": request.submission.cv_estimate,
+        "cv_estimate": request.submission.cv_estimate,
         "scorer": dict(request.scorer.described()),
         "training": request.training,
     }
@@ -221,9 +220,9 @@ def _score(
         if not issubclass(failure, Exception):
             raise failure  # Ctrl-C
         raise LikelyError(
-            f"Evaluation {commit['look']} is committed and could not be scored: "
+            f"Evaluation {commit['evaluation']} is committed and could not be scored: "
             f"{failure.__name__} in the scorer of {scorer.name!r}. Once that is fixed, call final "
-            "again: it costs no other evaluation."
+            "again: it does not use another evaluation."
         )
     entry = seal.ledger.add("score", facts)
     seal.forget_predictions()
@@ -249,62 +248,43 @@ def _facts_of_score(
     y: Array,
     label_file: bytes,
 ) -> dict[str, Any]:
-    manifest, judge = seal.manifest, JUDGES[seal.manifest.judge]
+    manifest, groups = seal.manifest, _groups(seal)
+    judge, level = JUDGES[manifest.judge], 1 - ERROR_RATE / int(commit["evaluation"])
     y_train = values_of(seal.train().column(manifest.target))
-    on_train = float(scorer.constant_losses(y_train, y_train).mean())
-    losses, groups = scorer.losses(predictions, y), _groups(seal)
+    known = {
+        "evaluation": int(commit["evaluation"]),
+        "metric": scorer.name,
+        "judge": manifest.judge,
+        "rows": len(y),
+        "groups": None if groups is None else n_groups_of(groups),
+        "level": level,
+        "cv_estimate": commit["cv_estimate"],
+        "note": "",
+        "of_this_model": True,
+    }
+    if judge is None:
+        exact = scorer.score(predictions, y, y_train=y_train, level=level, groups=groups)
+        return known | plain(exact)
     seed = sha256(label_file + commit["predictions"].encode()).digest()
     evidence = Evidence(
-        losses=losses,
-        constant=on_train,
-        training=commit["training"] if commit["training"] is not None else on_train,
-        best=min(
-            (
-                entry["value"]
-                for entry in seal.ledger.entries()
-                if entry["event"] == "score" and entry["metric"] == scorer.name
-            ),
-            default=None,
-        ),
-        level=1 - ERROR_RATE / int(commit["look"]),
+        losses=scorer.losses(predictions, y),
+        constant=scorer.constant_loss(y_train),
+        training=commit["training"],
+        best=_best_so_far(seal, scorer.name),
+        level=level,
         rng=np.random.default_rng(np.frombuffer(seed, dtype=np.uint32)),
-        interval=scorer.interval if groups is None else partial(scorer.interval, groups=groups),
         groups=groups,
     )
-    facts: dict[str, Any] = {"constant": on_train, "extras": {}}
-    if judge.exact:
-        level = evidence.level
-        extras = scorer.extras(predictions, y, level, y_train=y_train, groups=groups)
-        constant = scorer.constant_losses(y_train, y)
-        facts = {"extras": dict(extras), **_beside_constant(scorer, constant, evidence)}
-    return facts | _facts_of_ruling(judge.rule(evidence), evidence, scorer.name, commit, manifest)
+    ruling = judge.rule(evidence)
+    told = Estimate(ruling.value, ruling.low, ruling.high, evidence.constant)
+    beside = {"note": ruling.note, "of_this_model": ruling.of_this_model}
+    return known | plain(told.to_json()) | beside
 
 
-def _facts_of_ruling(
-    ruling: Ruling, evidence: Evidence, metric: str, commit: Entry, manifest: Manifest
-) -> dict[str, Any]:
-    """The facts that every judge reveals."""
-    groups = evidence.groups
-    return {
-        "look": int(commit["look"]),
-        "metric": metric,
-        "judge": manifest.judge,
-        "rows": int(evidence.losses.size),
-        **_as_json(ruling.value, (ruling.low, ruling.high)),
-        "own": ruling.own,
-        "level": evidence.level,
-        "note": ruling.note,
-        "promised": commit["promised"],
-        **({} if groups is None else {"groups": n_groups_of(groups)}),
-    }
-
-
-def _beside_constant(scorer: Scorer, constant: Array, evidence: Evidence) -> dict[str, Any]:
-    """The constant's score, and what the model gains over it row by row."""
-    losses = evidence.losses
-    ends = scorer.gain_interval(losses, constant, evidence.level, evidence.groups)
-    gain = float((constant - losses).mean())
-    return {"constant": float(constant.mean()), "gain": _as_json(gain, ends)}
+def _best_so_far(seal: SealFolder, metric: str) -> float | None:
+    """The least loss that was revealed."""
+    scores = (entry for entry in seal.ledger.entries() if entry["event"] == "score")
+    return min((entry["value"] for entry in scores if entry["metric"] == metric), default=None)
 
 
 def _groups(seal: SealFolder) -> Codes | None:
@@ -316,53 +296,32 @@ def _groups(seal: SealFolder) -> Codes | None:
     return np.unique(found, return_inverse=True)[1]
 
 
-def _as_json(value: float, ends: Ends) -> dict[str, float | None]:
-    """A value and its interval as JSON, which has no infinity: an open end is null."""
-    numbers = zip(("value", "low", "high"), (value, *ends), strict=True)
-    return {name: number if isfinite(number) else None for name, number in numbers}
-
-
 def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -> FinalScore:
-    fields = ("metric", "value", "level", "look", "judge", "constant")
-    gain = score.get("gain") or {}  # ledgers of earlier versions have none
-    return FinalScore(
-        **{name: score[name] for name in fields},
-        low=_end(score["low"], -inf),
-        high=_end(score["high"], inf),
-        gain=gain.get("value"),
-        gain_low=_end(gain["low"], -inf) if gain else None,
-        gain_high=_end(gain["high"], inf) if gain else None,
-        group=seal.manifest.group if "groups" in score else None,
-        n_groups=score.get("groups"),
-        n_rows=score["rows"],
-        budget=seal.manifest.budget,
-        cv_estimate=score["promised"],
-        note=score["note"],
-        of_this_model=score.get("own", True),
-        extras=score["extras"],
-        resumed=resumed,
-        head=seal.ledger.verdict().head,
-        model=model,
-    )
-
-
-def _end(known: float | None, if_open: float) -> float:
-    return if_open if known is None else known
+    manifest = seal.manifest
+    beside = {
+        "budget": manifest.budget,
+        "group": manifest.group,
+        "head": seal.ledger.verdict().head,
+        "resumed": resumed,
+    }
+    return FinalScore.from_json({**score, **beside}, model)
 
 
 def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:
     """The score that the same predictions already have."""
-    looks = {
-        entry["look"]
+    same = {
+        entry["evaluation"]
         for entry in entries
         if entry["event"] == "commit" and _is_of(request.predictions, request.scorer, entry)
     }
-    scores = [entry for entry in entries if entry["event"] == "score" and entry["look"] in looks]
+    scores = [
+        entry for entry in entries if entry["event"] == "score" and entry["evaluation"] in same
+    ]
     return scores[0] if scores else None
 
 
 def _open_commit(entries: Sequence[Entry]) -> Entry | None:
     """The commit that has no score: there is at most one, because they are made under a lock."""
-    scored = {entry["look"] for entry in entries if entry["event"] == "score"}
+    scored = {entry["evaluation"] for entry in entries if entry["event"] == "score"}
     commits = (entry for entry in entries if entry["event"] == "commit")
-    return next((entry for entry in commits if entry["look"] not in scored), None)
+    return next((entry for entry in commits if entry["evaluation"] not in scored), None)

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, cast, final
 
-from likely.formatting import capitalised, count, estimate_cells, html_paragraph, percent_level
+from likely.formatting import capitalised, count, estimate_beside, html_paragraph
+from likely.intervals import Estimate
+from likely.json_files import plain
 
 
 @final
@@ -14,17 +16,24 @@ class FinalScore:
 
     Attributes
     ----------
-    value, low, high : float
-        The score and an interval for it, of the given ``level``: 1 − 0.05/k at evaluation k.
-    constant : float
-        The same score of the best prediction that ignores the features.
-    gain, gain_low, gain_high : float or None
-        constant − value, and its interval of the same level from the rows' differences: the model
-        is better than the constant, beyond what chance would do, where ``gain_low`` is above 0.
+    metric : str
+        A loss, such as log loss: lower is better.
+    estimate : Estimate
+        The score (``value``), the ends of its interval (``low``, ``high``) of the given ``level``,
+        1 − 0.05/k at evaluation k, and the score of the best constant prediction
+        (``baseline``).
+    gain : Estimate or None
+        The score of the baseline minus that of the model, with an interval of the same level
+        computed from the differences by row: the model is clearly better if ``low`` is above 0.
         None under ladder and thresholdout, because it would reveal too much.
+    measures : dict
+        An estimate of each metric of the task, by name; none under ladder and thresholdout.
+    n_impossible : int
+        The number of sealed rows with a value to which the model gave probability 0.  0 under
+        ladder and thresholdout.
     group, n_groups : str, int or None
-        Of a seal by group: its column, and how many groups are sealed.  Intervals are then those
-        of groups, because the rows of one are not independent.
+        For a seal by group: its column, and the number of sealed groups.  Intervals are then
+        cluster-robust, because the rows of a group are not independent.
     cv_estimate : float or None
         The cross-validation estimate on the training part, where one was given.
     of_this_model : bool
@@ -38,37 +47,97 @@ class FinalScore:
     """
 
     metric: str
-    value: float
-    low: float
-    high: float
+    estimate: Estimate
     level: float
     n_rows: int
-    look: int
+    evaluation: int
     budget: int
     judge: str
-    constant: float
-    gain: float | None = None
-    gain_low: float | None = None
-    gain_high: float | None = None
+    gain: Estimate | None = None
+    measures: Mapping[str, Estimate] = field(default_factory=dict)
+    n_impossible: int = 0
     group: str | None = None
     n_groups: int | None = None
     cv_estimate: float | None = None
     note: str = ""
     of_this_model: bool = True
-    extras: Mapping[str, Any] = field(default_factory=dict)
     resumed: bool = False
     head: str = ""  # SHA-256 of the ledger's last line
     model: Any = field(default=None, repr=False, compare=False)
 
+    @property
+    def value(self) -> float:
+        return self.estimate.value
+
+    @property
+    def better_than_constant(self) -> bool:
+        """By the paired gain, or by the interval where no gain may be shown."""
+        if self.gain is None:
+            return self.estimate.high < self.estimate.baseline
+        return self.gain.low > 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The score as ``final.json`` and ``--json`` have it; an end that is open is null."""
+        gain = self.gain
+        record: dict[str, Any] = {
+            "metric": self.metric,
+            **self.estimate.to_json(),
+            "gain": None if gain is None else gain.value,
+            "gain_interval": None if gain is None else [gain.low, gain.high],
+            "level": self.level,
+            "rows": self.n_rows,
+            "evaluation": self.evaluation,
+            "budget": self.budget,
+            "judge": self.judge,
+            "measures": [{"metric": name, **of.to_json()} for name, of in self.measures.items()],
+            "impossible_rows": self.n_impossible,
+            "group": self.group,
+            "groups": self.n_groups,
+            "cv_estimate": self.cv_estimate,
+            "note": self.note,
+            "of_this_model": self.of_this_model,
+            "resumed": self.resumed,
+            "head": self.head,
+        }
+        return cast(dict[str, Any], plain(record))
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], model: Any = None) -> "FinalScore":
+        """Read what ``to_json`` wrote; a line of the ledger has some of it."""
+        gain = None
+        if record.get("gain_interval") is not None:
+            ends = {"value": record["gain"], "interval": record["gain_interval"]}
+            gain = Estimate.from_json({**ends, "baseline": 0.0})
+        return cls(
+            metric=record["metric"],
+            estimate=Estimate.from_json(record),
+            level=record["level"],
+            n_rows=record["rows"],
+            evaluation=record["evaluation"],
+            budget=record["budget"],
+            judge=record["judge"],
+            gain=gain,
+            measures={
+                line["metric"]: Estimate.from_json(line) for line in record.get("measures", ())
+            },
+            n_impossible=record.get("impossible_rows", 0),
+            group=record["group"],
+            n_groups=record["groups"],
+            cv_estimate=record["cv_estimate"],
+            note=record["note"],
+            of_this_model=record["of_this_model"],
+            resumed=record["resumed"],
+            head=record["head"],
+            model=model,
+        )
+
     def __str__(self) -> str:
         """One sentence each for the score, the baseline and the cross-validation estimate."""
-        beside = [self.constant, *([] if self.cv_estimate is None else [self.cv_estimate])]
-        value, ends, constant, *cv_estimate = estimate_cells(
-            self.value, self.low, self.high, *beside
-        )
-        number = f"evaluation {self.look} of {self.budget}"
-        if self.look > self.budget:
-            number = f"evaluation {self.look}, beyond the budget of {self.budget}"
+        known = [] if self.cv_estimate is None else [self.cv_estimate]
+        value, constant, *cv_estimate = estimate_beside(*self.estimate, *known, level=self.level)
+        number = f"evaluation {self.evaluation} of {self.budget}"
+        if self.evaluation > self.budget:
+            number = f"evaluation {self.evaluation}, beyond the budget of {self.budget}"
         metric = capitalised(self.metric)
         if not self.of_this_model:
             metric = f"Best so far, of an earlier model: {self.metric}"
@@ -76,8 +145,7 @@ class FinalScore:
             "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
         )
         parts = [
-            f"{metric} {value} ({percent_level(self.level)} interval {ends}) on "
-            f"{count(self.n_rows, 'sealed row')}{groups}; {number}.",
+            f"{metric} {value} on {count(self.n_rows, 'sealed row')}{groups}; {number}.",
             f"Baseline (constant): {constant}.",
             *([self.note] if self.note else []),
             *(f"Cross-validation estimate: {each}." for each in cv_estimate),

@@ -54,7 +54,7 @@ class SealFolder:
     def ledger(self) -> Ledger:
         return Ledger(self.path)
 
-    def looks(self) -> int:
+    def evaluations(self) -> int:
         """How many evaluations were used."""
         return sum(entry["event"] == "commit" for entry in self.ledger.entries())
 
@@ -121,7 +121,7 @@ def open_folder(path: str | Path) -> SealFolder:
     """The seal at the path, as far as its manifest can be read."""
     folder = SealFolder(Path(path))
     if not is_seal(folder.path):
-        what = "is no seal" if folder.path.exists() else "does not exist"
+        what = "is not a seal" if folder.path.exists() else "does not exist"
         raise InvalidInput(
             f"{path} {what}; expected a folder such as churn{SUFFIX} from likely seal. "
             "Check the path, or seal the data first."
@@ -224,7 +224,7 @@ def opened(content: bytes, path: object) -> "pa.ChunkedArray":
     if not content.startswith(MAGIC) or len(content) <= start:
         raise BrokenLedger(
             path,
-            "these are no sealed labels; expected the file that likely seal wrote. "
+            "these are not sealed labels; expected the file that likely seal wrote. "
             "Check the path, or put the file back as it was.",
         )
     plain = _combined(content[start:], content[len(MAGIC) : start])

@@ -23,15 +23,16 @@ Bhatia & Davis, A better bound on the variance, Amer. Math. Monthly 107 (2000).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, mean_interval, n_groups_of, rows_at_worst, wilson
+from likely.formatting import short_number
+from likely.intervals import Ends, n_groups_of, rows_at_worst, wilson
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
 STEP = 1.0  # η in units of c/√n: about one standard error
@@ -50,7 +51,6 @@ class Evidence:
     best: float | None  # the best revealed so far
     level: float  # of the interval
     rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
-    interval: Callable[[Array, float], Ends] = mean_interval  # the scorer's, of the mean loss
     groups: Codes | None = None  # of the sealed rows
 
     @property
@@ -88,13 +88,11 @@ class Ruling:
     low: float
     high: float
     note: str = ""
-    own: bool = True  # of this model; else of the best so far
+    of_this_model: bool = True  # else of the best so far
 
 
 class Judge(ABC):
     """The contract: evidence in, a ruling out."""
-
-    exact: ClassVar[bool]  # whether the score itself may be revealed
 
     @abstractmethod
     def rule(self, evidence: Evidence) -> Ruling: ...
@@ -102,40 +100,24 @@ class Judge(ABC):
 
 @final
 @dataclass(frozen=True)
-class Plain(Judge):
-    """The score."""
-
-    exact: ClassVar[bool] = True
-
-    def rule(self, evidence: Evidence) -> Ruling:
-        ends = evidence.interval(evidence.losses, evidence.level)
-        return Ruling(float(np.mean(evidence.losses)), *ends)
-
-
-@final
-@dataclass(frozen=True)
 class Ladder(Judge):
     """The best score so far, in steps: evaluations without progress reveal almost nothing."""
-
-    exact: ClassVar[bool] = False
 
     def rule(self, evidence: Evidence) -> Ruling:
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
-            note = f"This model is not better than that by a step of {step:.3g}."
+            note = f"This model is not better than that by a step of {short_number(step, 3)}."
             ends = _around(evidence.best, step, evidence, evidence.level)
-            return Ruling(evidence.best, *ends, note, own=False)
+            return Ruling(evidence.best, *ends, note, of_this_model=False)
         value = step * round(mean / step)
         ends = _around(value, step, evidence, evidence.level)
-        return Ruling(value, *ends, f"In steps of {step:.3g}.")
+        return Ruling(value, *ends, f"In steps of {short_number(step, 3)}.")
 
 
 @final
 @dataclass(frozen=True)
 class Thresholdout(Judge):
     """The training score while it agrees with the sealed one, else the sealed one with noise."""
-
-    exact: ClassVar[bool] = False
 
     def rule(self, evidence: Evidence) -> Ruling:
         noise = NOISE * evidence.unit
@@ -151,12 +133,17 @@ class Thresholdout(Judge):
             note = "The sealed rows agree with the training part, whose score is given."
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
-        note = f"With noise of scale {noise:.3g}; the estimate of the training part was different."
+        scale = short_number(noise, 3)
+        note = f"With noise of scale {scale}; the estimate of the training part was different."
         slack = noise * log(1 / alpha)
         return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 
 
-JUDGES: dict[str, Judge] = {"plain": Plain(), "ladder": Ladder(), "thresholdout": Thresholdout()}
+JUDGES: Mapping[str, Judge | None] = {  # None reveals the score as it is
+    "plain": None,
+    "ladder": Ladder(),
+    "thresholdout": Thresholdout(),
+}
 
 
 def _around(value: float, slack: float, evidence: Evidence, level: float) -> Ends:

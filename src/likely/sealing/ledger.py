@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from likely.data.digest import digest_of_file
+from likely.data.arrow import digest_of_file
 from likely.errors import BrokenLedger
 from likely.files import append_line, sweep, write_atomically
 from likely.sealing.manifest import Manifest, canonical
@@ -201,7 +201,7 @@ def _chained(lines: list[bytes]) -> tuple[int, str]:
 def _problem_of_head(lines: list[bytes], head: _Head) -> str:
     count = head.n_lines + (head.adding is not None)
     if len(lines) < max(count, 1):
-        return f"{LEDGER} has {len(lines)} lines; {HEAD} says {count}: its tail was cut."
+        return f"{LEDGER} has {len(lines)} lines; {HEAD} says {count}: its last lines were removed."
     before = _hash(lines[head.n_lines - 1]) if 0 < head.n_lines <= len(lines) else ZEROS
     added_is_last = head.adding is None or lines[-1] == head.adding.encode()
     if len(lines) > count or before != head.head or not added_is_last:

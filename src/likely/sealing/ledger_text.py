@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from math import inf, nan
 from typing import Any
 
 from likely.formatting import count, estimate_cells, percent_level, short_number
+from likely.intervals import Estimate
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
-OPEN_ENDS = {"value": nan, "low": -inf, "high": inf, "constant": nan}  # null in JSON
 
 
 def details_of(entry: Mapping[str, Any]) -> str:
     """What one line of the ledger records."""
-    event, evaluation = entry["event"], f"evaluation {entry.get('look')}"
+    event, evaluation = entry["event"], f"evaluation {entry.get('evaluation')}"
     if event == "score":
         return f"{evaluation}: {_score(entry)}"
     if event == "commit":
@@ -30,22 +29,21 @@ def details_of(entry: Mapping[str, Any]) -> str:
 
 
 def _score(entry: Mapping[str, Any]) -> str:
-    ends = [end if entry[key] is None else entry[key] for key, end in OPEN_ENDS.items()]
-    value, interval, constant = estimate_cells(*ends)
-    level = "" if entry.get("level") is None else f"{percent_level(entry['level'])} "
-    own = "" if entry.get("own", True) else "; of an earlier model, this one is not better"
-    return f"{entry['metric']} {value} ({level}interval {interval}), baseline {constant}{own}"
+    value, interval, constant = estimate_cells(*Estimate.from_json(entry))
+    level = percent_level(entry["level"])
+    own = "" if entry["of_this_model"] else "; of an earlier model, this one is not better"
+    return f"{entry['metric']} {value} ({level} interval {interval}), baseline {constant}{own}"
 
 
 def _refusal(entry: Mapping[str, Any]) -> str:
     """The refused command, and why it was refused."""
-    command = f"likely {entry.get('doing', '')}"
+    command = f"likely {entry['command']}"
     if entry.get("data") is not None:
         rows = count(int(entry.get("rows", 0)), "sealed row")
         return f"{command} on {entry['data']}, with {rows}"
-    if entry.get("why") == "budget":
-        return f"{command}, evaluation {entry['look']} beyond the budget, no reason given"
-    return f"{command}, {entry['why']}" if entry.get("why") else command
+    if entry["reason"] == "budget":
+        return f"{command}, evaluation {entry['evaluation']} beyond the budget, no reason given"
+    return f"{command}, {entry['reason']}"
 
 
 def _rounded(text: str) -> str:

@@ -12,7 +12,15 @@ from typing import Any, Self, final
 
 from likely.errors import BrokenLedger
 
-LATER = ("kind", "order", "dropped", "categories")  # left out where nothing was declared
+LATER = (
+    "kind",
+    "order",
+    "weight",
+    "offset",
+    "exposure",
+    "dropped",
+    "categories",
+)  # left out where nothing was declared
 FORMAT = 1  # raised when an older version of likely could misread the folder
 
 
@@ -42,9 +50,18 @@ class Manifest:
     earlier: tuple[str, ...] = ()  # seals of the same rows
     kind: str | None = None  # of task, where the values alone do not say it
     order: tuple[Any, ...] | None = None  # of the classes, from lowest to highest
+    weight: str | None = None  # columns with another role than that of a feature
+    offset: str | None = None
+    exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
     categories: tuple[str, ...] = ()  # columns declared to be categories
     format: int = FORMAT
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns with another role than that of a feature, by role."""
+        roles = {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        return {role: name for role, name in roles.items() if name is not None}
 
     @classmethod
     def read(cls, path: Path) -> Self:

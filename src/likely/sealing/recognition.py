@@ -29,6 +29,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import BrokenLedger, CannotWrite, SealedRows
 from likely.files import lock
+from likely.formatting import all_listed
 from likely.sealing.fingerprints import is_amount, joined, rough_words, row_fingerprints
 from likely.sealing.folder import FEATURES, TRAIN, SealFolder, column_names, read_parquet
 
@@ -137,19 +138,19 @@ def refuse_sealed_rows(
         return
     for one in held:
         with suppress(BrokenLedger, CannotWrite):  # refused all the same
-            log_event(one.seal, "refused", {"doing": doing, "data": label, "rows": one.n_found})
+            log_event(one.seal, "refused", {"command": doing, "data": label, "rows": one.n_found})
     raise SealedRows(_refusal(held, label, doing), held[0].seal.path, scoring=doing == SCORE)
 
 
 def _refusal(held: Sequence[FoundRows], label: str, doing: str) -> str:
     start = label.capitalize() if label == TABLE else label
-    holds = f"{start} holds {' and '.join(str(one) for one in held)}"
+    holds = f"{start} holds {all_listed(held)}"
     if doing == SCORE:
         return (
             f"{holds}; a score on them is an evaluation, and likely final counts it. Choose by "
             "cross-validation on the training rows, and at the end use likely final."
         )
-    names = " or ".join(one.seal.path.name for one in held)
+    names = all_listed([one.seal.path.name for one in held], "or")
     gives = (
         "it contains only the training rows"
         if len(held) == 1
@@ -181,11 +182,11 @@ def log_event(seal: SealFolder, event: str, facts: dict[str, Any]) -> None:
 def evaluations_used(seal: SealFolder) -> str:
     """The evaluations that were used and the budget, in words."""
     try:
-        looks = seal.looks()
+        used = seal.evaluations()
     except BrokenLedger:
         return "its ledger is broken"
     budget = seal.manifest.budget
-    return f"{looks} of {budget} evaluation{'' if budget == 1 else 's'} used"
+    return f"{used} of {budget} evaluation{'' if budget == 1 else 's'} used"
 
 
 class Band(NamedTuple):

@@ -1,19 +1,14 @@
 """The contract of a scorer of sealed rows: predictions first, and labels only after them.
 
-    score = (1/n) Σ_i loss_i        interval: Student's, inside of the loss's range
-    gain = (1/n) Σ_i (loss_i of the best constant − loss_i), row by row, with its own interval
-
-Rows of one group are not independent: intervals are then cluster-robust (``likely.intervals``).
-Which losses there are, sealing does not know: the workbench has the scorers of each task.
+Which metrics there are, sealing does not know: it is given a scorer, which has them.  The exact
+score is asked for only where the judge of the seal reveals it; other judges see losses.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, mean_interval
 
 Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 
@@ -21,9 +16,10 @@ Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 class Scorer(ABC):
     """How predictions are made and compared with labels; lower losses are better."""
 
-    name: str  # in the ledger, and in the sentence
-    lowest: float = 0.0  # that a loss can be, and the mean of losses too
-    highest: float = inf
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the loss, in the ledger and in the sentence."""
 
     @abstractmethod
     def predictions(self, model: Any, X: Any) -> Predictions:
@@ -34,30 +30,25 @@ class Scorer(ABC):
         """One number per row; not negative, if it is to work under ladder and thresholdout."""
 
     @abstractmethod
-    def constant_losses(self, y_train: Array, y: Array) -> Array:
-        """The losses of the best prediction that ignores the features."""
+    def constant_loss(self, y: Array) -> float:
+        """The mean loss of the best prediction of these labels that ignores the features."""
 
-    def interval(self, losses: Array, level: float, groups: Codes | None = None) -> Ends:
-        """Where the mean loss would be on other rows, or groups, of the kind."""
-        return mean_interval(losses, level, groups, lowest=self.lowest, highest=self.highest)
-
-    def gain_interval(
-        self, losses: Array, constant: Array, level: float, groups: Codes | None = None
-    ) -> Ends:
-        """The interval of the mean loss of the constant less that of the model, row by row."""
-        return mean_interval(constant - losses, level, groups)
-
-    def extras(
+    @abstractmethod
+    def score(
         self,
         predictions: Predictions,
         y: Array,
-        level: float,
         *,
         y_train: Array,
+        level: float,
         groups: Codes | None = None,
     ) -> Mapping[str, Any]:
-        """Further numbers for the ledger, as JSON; kept only where the exact score may be shown."""
-        return {}
+        """The exact score, as JSON.
+
+        ``value`` (the mean loss), ``interval`` and ``best_constant`` (that of the training
+        labels) there must be; ``gain``, ``gain_interval``, ``measures`` and ``impossible_rows``
+        there may be.  Rows of one of the ``groups`` are not independent.
+        """
 
     def described(self) -> Mapping[str, Any]:
         """The facts from which the scorer can be made again, as JSON; a commit holds them."""

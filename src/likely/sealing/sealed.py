@@ -32,12 +32,12 @@ class Sealed:
         The rows that are not sealed, with the target; of the library that was sealed, else a
         ``pyarrow.Table``.
     target : str
-    looks, budget : int
-        How many evaluations on the sealed rows were used, and how many are allowed.
+    evaluations, budget : int
+        The number of evaluations of the sealed rows so far, and the number allowed.
     notes : tuple of str
-        Remarks that ``seal`` made about the split.
+        Notes about the split.
     manifest : Manifest
-        All that was settled when the rows were sealed.
+        The facts recorded when the rows were sealed.
     path : pathlib.Path
         The folder.
     """
@@ -72,8 +72,8 @@ class Sealed:
         return frame_of(self._folder.train(), self.manifest.library)
 
     @property
-    def looks(self) -> int:
-        return self._folder.looks()
+    def evaluations(self) -> int:
+        return self._folder.evaluations()
 
     @property
     def budget(self) -> int:
@@ -108,15 +108,15 @@ class Sealed:
         Parameters
         ----------
         estimator : estimator, name or study
-            A classifier or regressor of scikit-learn's shape, as it is: ``likely.Prepared`` adds
-            what ``compare`` does to a table.  Or the name of a model, such as ``"logistic"``, or
-            what ``tune`` returned, with their preparation.
+            A classifier or regressor with scikit-learn's interface, without preparation of the
+            columns (``likely.Prepared`` adds it); or the name of a model, such as ``"logistic"``,
+            or a study of ``tune``, both with preparation.
         again : str, optional
             The reason for an evaluation beyond the budget; it is kept in the ledger.
         escrow : path, optional
             The file of labels, where they are kept elsewhere.
         cv_estimate : float, optional
-            The cross-validation estimate of the score; shown beside the answer.
+            The cross-validation estimate of the score, to be shown with it.
         scorer : Scorer, optional
             The metric; by default that of the task, as in ``likely final``: log loss of classes,
             negative log-likelihood of numbers.  A model without probabilities has the error rate,
@@ -148,7 +148,7 @@ class Sealed:
         raise SealedData(f"{name} of a sealed test set cannot be set; seal the data again.")
 
     def __delattr__(self, name: str) -> Never:
-        raise SealedData(f"{name} of a sealed test set cannot be taken off.")
+        raise SealedData(f"{name} of a sealed test set cannot be removed.")
 
     def __getattr__(self, name: str) -> Never:
         if name.startswith("_"):

@@ -17,6 +17,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
 from likely.errors import InvalidInput
+from likely.formatting import count, percent, short_number
 from likely.sealing.fingerprints import row_fingerprints
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _mask(rows: Array, n: int) -> Array:
     outside = rows[(rows < 0) | (rows >= n)]
     if outside.size:
         raise InvalidInput(
-            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Take it out of the list."
+            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Remove it from the list."
         )
     return np.isin(np.arange(n), rows)
 
@@ -114,7 +115,7 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
         merged = int(groups.max() - units.max())
         notes = (*notes, f"{merged + 1:,} groups of {group} have equal rows; they stay together.")
     if alone:
-        notes = (*notes, f"{alone:,} rows have no {group}; each is a group of its own.")
+        notes = (*notes, f"{count(alone, 'row')} without {group}: each is a group of its own.")
     rule = f"whole groups of {group}"
     sealed = _take_units(units, strata, test, seed)
     if units.max() < FEW_UNITS or abs(sealed.mean() - test) > NEAR:
@@ -147,7 +148,7 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
     if not test / LOOSE <= share <= test * LOOSE:
         raise InvalidInput(
             f"A share of {test:g} cannot be made of whole groups of {group!r}; the nearest is "
-            f"{share:.3g}. Give that share, or choose another column to split by."
+            f"{short_number(share, 3)}. Give that share, or choose another column to split by."
         )
 
 
@@ -236,7 +237,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
     if not n_twins:
         return units, ()
     share = n_twins / table.num_rows
-    what = f"{n_twins:,} rows ({share:.1%}) equal another in all features"
+    what = f"{n_twins:,} rows ({percent(share)}) equal another in all features"
     if share > MOST_TWINS:
         apart = f"{what}, more than a tenth: equal rows may be on both sides."
         return np.arange(table.num_rows), (apart,)

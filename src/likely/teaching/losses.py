@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
 from likely.inputs.numbers import finite_numbers

@@ -14,20 +14,20 @@ import numpy as np
 from sklearn.base import clone
 
 from likely._typing import Array
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.kinds import TargetKind
 from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
-from likely.metrics.registry import BESIDE
+from likely.metrics.registry import SHOWN_NEXT
 from likely.workbench.comparison_text import html_of, text_of
-from likely.workbench.dataset import Dataset, dataset
+from likely.workbench.cross_validation import Loop, Repeat, cross_validate_all
+from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds
-from likely.workbench.held_out import Loop, Repeat, cross_validate_all
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
+from likely.workbench.opening import dataset
 from likely.workbench.paired import Paired, standings
-from likely.workbench.preparation.prepared import Prepared
-from likely.workbench.search.question import executor_of_trials
+from likely.workbench.preparation.prepared import prepared
 from likely.workbench.task import Task
 
 
@@ -56,12 +56,11 @@ class Entry:
         return self.main.value
 
     @property
-    def beside(self) -> dict[str, float]:
+    def others(self) -> dict[str, float]:
         """The values of the other metrics, by name."""
         if self.score is None:
             return {}
-        name = self.score.metric
-        return {other: e.value for other, e in self.score.estimates.items() if other != name}
+        return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
 
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in the types that JSON has."""
@@ -70,9 +69,9 @@ class Entry:
             "model": self.name,
             "value": self.value,
             "interval": [self.main.low, self.main.high],
-            "best_constant": self.main.constant,
+            "baseline": self.main.baseline,
             "folds": self.per_fold.tolist(),
-            **self.beside,
+            **self.others,
             "fit_seconds": self.seconds,
             **{key: None if test is None else test._asdict() for key, test in paired.items()},
             "problem": self.problem or None,
@@ -92,20 +91,20 @@ class Comparison:
     rows : Dataset
         The table, its task, and what it is called.
     metric : Metric
-        The main one, by which models are ordered.
-    beside : tuple of Metric
-        Shown next to it.
+        The metric by which models are ordered.
+    others : tuple of Metric
+        Other metrics, shown next to it.
     folds : Folds
     left_out : tuple of str
         Slow models that suit the task and were not requested.
     unseen : tuple
-        Classes that some fold held out whole, so that its models had not seen them.
+        Classes whose rows were all in one held-out fold, so its models had not seen them.
     """
 
     entries: tuple[Entry, ...]
     rows: Dataset
     metric: Metric
-    beside: tuple[Metric, ...]
+    others: tuple[Metric, ...]
     folds: Folds
     left_out: tuple[str, ...] = ()
     unseen: tuple[Any, ...] = ()
@@ -156,8 +155,8 @@ class Comparison:
         columns: dict[str, Any] = {"model": np.array([e.name for e in entries], dtype=object)}
         for name in ("value", "low", "high"):
             columns[name] = np.array([getattr(e.main, name) for e in entries])
-        for metric in self.beside:
-            columns[metric.name] = np.array([e.beside.get(metric.name, nan) for e in entries])
+        for metric in self.others:
+            columns[metric.name] = np.array([e.others.get(metric.name, nan) for e in entries])
         columns["fit_seconds"] = np.array([e.seconds for e in entries])
         for name in ("against_best", "against_baseline"):
             tests = [getattr(e, name) for e in entries]
@@ -184,6 +183,7 @@ class Comparison:
             "test_per_train": folds.test_per_train,
             "group": self.rows.group,
             "by_time": self.rows.by_time,
+            "roles": self.rows.roles.given(),
             "best": self.best.name,
             "models": [each.facts() for each in self.entries],
             "left_out": list(self.left_out),
@@ -203,13 +203,16 @@ def compare(
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
     executor: str | Executor = "auto",
 ) -> Comparison:
-    """Score models on the same folds of a table, beside the best constant.
+    """Score models on the same folds of a table, with their baseline.
 
     Each model is fitted with its preparation (missing values, categories, scaling) inside the
     fold.  One that fails is listed with the reason.
@@ -217,36 +220,41 @@ def compare(
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it, and built-in data know their own.
+        The column to predict; a seal and built-in data have their own.
     models : name, estimator, list of both, or mapping of names to estimators, optional
-        All that suit the target, if not given.  The baseline, ``constant``, is always there.
+        By default, all that suit the target.  The baseline, ``constant``, is always included.
     folds, repeats : int
-        The number of folds; and how often the rows are split into folds, each time differently.
+        The number of folds, and of repeats of the cross-validation with other folds.
     seed : int
-        Of the folds, and of models that draw.
+        Seed of the folds, and of models that use random numbers.
     everything : bool, default=False
-        Whether the slow models are tried too.
+        Whether slow models are included.
     metric : str, Metric or callable, optional
-        By which models are ordered; log loss or log-likelihood, if not given.  A function
-        f(y, prediction) as those of ``sklearn.metrics`` is, or its import path: see
+        The metric by which models are ordered; by default log loss or log-likelihood.  May be a
+        function f(y, prediction) like those of ``sklearn.metrics``, or its import path: see
         ``likely.metrics.CallableMetric``.
     group : str, optional
-        A column whose equal values are never on both sides of a fold, and which is no feature.
+        A column of groups; the rows of a group are held out together.  It is not a feature.
     by_time : str, optional
-        A column by which rows are predicted from earlier ones.  A seal remembers both.
+        A column of times; rows are predicted from earlier rows.  A seal records both.
+    weight : str, optional
+        A column of weights: a row of weight 2 counts twice, in each fit and in the scores.
+    offset, exposure : str, optional
+        Columns that move a prediction: the first is added to the linear predictor, the second
+        multiplies the mean.  A model that does not take them fails.  A seal records all three.
     kind : str, optional
-        The kind of task: binary, classes, ordinal, count, positive or real.  If not given, a seal
-        remembers it, the target's own values say it, or the models do where they need another.
+        The kind of target: binary, classes, ordinal, count, positive or real.  By default that of
+        the seal; otherwise it is inferred from the values, or from the models.
     order : sequence, optional
         The classes from lowest to highest; the task is then ordinal.
     drop : sequence of str, optional
-        Columns that no model is to see.
+        Columns to leave out.
     category : sequence of str, optional
-        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
+        Columns of numeric codes to treat as categories.  A seal records both.
     executor : str or Executor, default="auto"
-        Where fits run: side by side on threads for a small table, else one after another.
+        How fits are run: in parallel threads for a small table, otherwise one after another.
 
     Returns
     -------
@@ -273,24 +281,28 @@ def compare(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
-    )
-    rows.refuse_roles("compare")
-    rows.refuse_sealed_rows("compare")
-    rows = rows.with_task(models)
+    ).for_models(models, "compare")
     task = rows.settled
     estimators, left_out = _estimators(models, task, seed=seed, everything=everything)
     main = metric_for(task.kind, metric)
-    beside = tuple(METRICS[name] for name in BESIDE[task.kind] if name != main.name)
+    others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
-    loop = Loop(rows.learned, task, plan, main)
+    loop = Loop(rows, plan, main)
     tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
-    for found in cross_validate_all(estimators, loop, executor_of_trials(executor, rows.table)):
+    for found in cross_validate_all(
+        estimators, loop, executor_of_fits(executor, rows.table.nbytes)
+    ):
         for name, each in found.items():
-            tallies[name].take(each, (main, *beside))
+            tallies[name].take(each, (main, *others))
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
-    return Comparison(ranked, rows, main, beside, plan, left_out, _unseen(rows, plan))
+    whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
+    unseen = tuple(task.classes[code] for code in whole)
+    return Comparison(ranked, rows, main, others, plan, left_out, unseen)
 
 
 @final
@@ -346,8 +358,7 @@ def _estimators(
     # the baseline looks at no column, so that it cannot fail for one
     found = {BASELINE: MODELS[BASELINE].build(task), **named}
     return {
-        name: one if isinstance(one, Prepared) or name == BASELINE else Prepared(one)
-        for name, one in found.items()
+        name: one if name == BASELINE else prepared(one) for name, one in found.items()
     }, left_out
 
 
@@ -360,23 +371,10 @@ def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
     for model in [models] if alone else models:
         entry = entry_for(model)
         name, estimator = entry.name, entry.build(task, seed=seed)
-        if entry.example is None:
-            found[name] = estimator
-            continue
         count = sum(known == name or known.startswith(f"{name} ") for known in found)
-        found[name if not count else f"{name} {count + 1}"] = estimator
+        again = count and entry.example is not None
+        found[f"{name} {count + 1}" if again else name] = estimator
     return found
-
-
-def _unseen(rows: Dataset, folds: Folds) -> tuple[Any, ...]:
-    """The classes that a fold held out whole."""
-    task = rows.settled
-    if not task.has_classes:
-        return ()
-    codes, found = task.codes(rows.table), set()
-    for fold in folds:
-        found |= set(np.setdiff1d(codes[fold.test], codes[fold.train]).tolist())
-    return tuple(task.classes[k] for k in sorted(found))
 
 
 def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:

@@ -4,7 +4,6 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from likely.formatting import (
-    DASH,
     WIDEST,
     estimate_cells,
     html_block,
@@ -18,7 +17,9 @@ from likely.formatting import (
     quoted,
     text_table,
 )
+from likely.kinds import target_in_words
 from likely.metrics import metrics_for
+from likely.metrics.score import why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
@@ -52,14 +53,16 @@ def html_of(found: "Comparison") -> str:
 def titles(found: "Comparison") -> list[str]:
     """The rows, the target, the metric and the folds, in sentences."""
     rows, folds, task = found.rows, found.folds, found.task
-    what = f"{len(task.classes)} classes" if task.kind == "classes" else task.kind
+    what = target_in_words(task.kind, len(task.classes) if task.has_classes else None)
     gone = rows.n_without_target
     without = f" ({gone:,} without a target were left out)" if gone else ""
     repeats = f", repeated {folds.repeats} times" if folds.repeats > 1 else ""
     how = f"{folds.n_folds} folds{repeats}{split_text(rows.group, rows.by_time)}"
     doubt = [task.doubt] if task.doubt else []
+    roles = "".join(f", {role} {name}" for role, name in rows.roles.given().items())
     return [
-        f"{rows.label}: {rows.table.num_rows:,} rows{without}, target {task.target} ({what}).",
+        f"{rows.label}: {rows.table.num_rows:,} rows{without}, "
+        f"target {task.target} ({what}){roles}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
         "'95 % interval' is that of the held-out rows; p is from the paired t-test over folds, "
@@ -69,9 +72,9 @@ def titles(found: "Comparison") -> list[str]:
 
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
-    beside = [metric.title for metric in found.beside]
+    others = [metric.title for metric in found.others]
     last = ["fit s", "p vs best", f"p vs {BASELINE}"]
-    head = ["model", found.metric.title, "95 % interval", *beside, *last]
+    head = ["model", found.metric.title, "95 % interval", *others, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 
@@ -87,7 +90,7 @@ def sentences(found: "Comparison") -> list[str]:
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
-    parts += _infinite(found)
+    parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
         parts.append(
             f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
@@ -96,24 +99,18 @@ def sentences(found: "Comparison") -> list[str]:
         )
     if found.left_out:
         parts.append(
-            f"Slow models that were not tried: {', '.join(found.left_out)}. Use everything=True "
-            "(--all)."
+            f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "
+            "everything=True in Python, --all on the command line."
         )
     return parts
 
 
 def _infinite(found: "Comparison") -> list[str]:
-    """A sentence on scores that are shown as a dash."""
-    gone = [
+    """The models with a score that is shown as a dash."""
+    return [
         each.name
         for each in found.entries
-        if not each.problem and not all(map(isfinite, (each.value, *each.beside.values())))
-    ]
-    if not gone:
-        return []
-    return [
-        f"{DASH} for {', '.join(gone)}: infinite, because a predicted mean is 0 or below, or a "
-        "value that occurs was given probability 0."
+        if not each.problem and not all(map(isfinite, (each.value, *each.others.values())))
     ]
 
 
@@ -135,10 +132,10 @@ def _verdict(found: "Comparison") -> str:
     if test is not None:
         size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
         gap = f" by {size}, {p_phrase(test.p)}"
-    honest = "final scores it" if found.rows.sealed else "score it"
+    advice = "final scores it" if found.rows.sealed else "score it"
     return (
         f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
-        f"score is slightly optimistic; {honest} on sealed rows for an unbiased one."
+        f"score is slightly optimistic; {advice} on sealed rows for an unbiased one."
     )
 
 
@@ -156,7 +153,7 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     tests = (each.against_best, each.against_baseline)
     best, baseline = ("" if test is None else p_value(test.p) for test in tests)
     scores = each.main[:3]
-    others = (each.beside.get(metric.name, nan) for metric in found.beside)
+    others = (each.others.get(metric.name, nan) for metric in found.others)
     return [
         each.name,
         *estimate_cells(*(x if isfinite(x) else None for x in scores)),

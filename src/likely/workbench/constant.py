@@ -13,11 +13,12 @@ from likely.description import Description, Fact
 from likely.errors import UnknownName
 from likely.formatting import count
 from likely.inputs.labels import check_labels
-from likely.inputs.numbers import check_response, check_weight
+from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.tables import check_table, own_columns
 from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.metrics.baseline import best_level, class_log_shares
+from likely.metrics.baseline import BestConstant, class_log_shares
+from likely.metrics.prediction import Truth
 
 
 def _of_classes(model: Any) -> bool:
@@ -42,6 +43,8 @@ class Constant(BaseEstimator):
     response_ : Response
         Of a constant number: its family.
     mean_, dispersion_ : float
+    link_ : {"log", "identity"}
+        Of numbers: the scale on which offsets move the mean.
 
     Examples
     --------
@@ -55,8 +58,20 @@ class Constant(BaseEstimator):
     def __init__(self, kind: TargetKind = "classes") -> None:
         self.kind = kind
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from y; X, of which only the columns are remembered, may hold anything."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Learn from y; X, of which only the columns are remembered, may hold anything.
+
+        An exposure multiplies the mean of a row.  An offset is on the scale of the logarithm of a
+        count's or an amount's mean, and is added to that of other numbers; classes ignore it.
+        """
         if self.kind not in TARGET_KINDS:
             raise UnknownName("kind of target", self.kind, TARGET_KINDS)
         X, y, sample_weight = own_columns(X, y, sample_weight)
@@ -70,27 +85,41 @@ class Constant(BaseEstimator):
             self.classes_, self.class_log_prior_ = known.classes[seen], log_share[seen]
             return self
         y = check_response(y, n_rows=n_rows, estimator=self)
-        level = best_level(self.kind, y[weight > 0], weight[weight > 0])
+        in_logs = self.kind != "real" or exposure is not None
+        self.link_ = "log" if in_logs else "identity"
+        truth = Truth(y, weight, kind=self.kind)
+        if offset is not None or exposure is not None:
+            moved = check_offset(offset, exposure, n_rows=n_rows)
+            truth = truth.moved_by(np.asarray(moved), self.link_)
+        level = BestConstant.of(truth).level
+        assert level is not None, "numbers have a level"
         self.response_, self.mean_, self.dispersion_ = level.response, level.mean, level.dispersion
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """The most frequent class, or the mean, for every row."""
         n_rows = self._n_rows(X)
         if _of_classes(self):
             return np.repeat(self.classes_[[self.class_log_prior_.argmax()]], n_rows)
-        return np.full(n_rows, self.mean_)
+        moved = check_offset(offset, exposure, n_rows=n_rows)
+        mean = self.mean_ * np.exp(moved) if self.link_ == "log" else self.mean_ + moved
+        return np.full(n_rows, mean)
 
     @available_if(_of_classes)
-    def predict_log_proba(self, X: Any) -> Array:
-        """The logarithms of the class shares, (n, n_classes)."""
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """The logarithms of the class shares, (n, n_classes), which no offset moves."""
         n_rows = self._n_rows(X)
         return np.tile(self.class_log_prior_, (n_rows, 1))
 
     @available_if(_of_classes)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """The class shares, (n, n_classes)."""
         return np.exp(self.predict_log_proba(X))
+
+    def offset_link(self) -> str:
+        """The link on whose scale offsets move the mean."""
+        check_is_fitted(self)
+        return "identity" if _of_classes(self) else self.link_
 
     def predictive_family(self) -> PredictiveFamily | None:
         """The family of numbers about their mean; None for classes."""

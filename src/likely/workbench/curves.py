@@ -24,13 +24,11 @@ import numpy as np
 from likely.compute.executor import executor_for
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
+from likely.inputs.estimators import steps_of
 from likely.kinds import TargetKind
 from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
-from likely.workbench.curve_text import figure_of, html_of, text_of
-from likely.workbench.dataset import Dataset, dataset
-from likely.workbench.folds import share_of_rows
-from likely.workbench.held_out import (
+from likely.workbench.cross_validation import (
     Learned,
     Loop,
     attempt,
@@ -38,9 +36,13 @@ from likely.workbench.held_out import (
     warnings_by_thread,
     with_settings,
 )
+from likely.workbench.curve_text import figure_of, html_of, text_of
+from likely.workbench.dataset import Dataset
+from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import entry_for
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.opening import dataset
+from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
@@ -137,6 +139,7 @@ class Curve:
             "seed": self.seed,
             "group": self.rows.group,
             "by_time": self.rows.by_time,
+            "roles": self.rows.roles.given(),
             "points": [point._asdict() for point in self.points],
         }
 
@@ -153,6 +156,9 @@ def learning_curve(
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -164,19 +170,19 @@ def learning_curve(
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it, and built-in data know their own.
+        The column to predict; a seal and built-in data have their own.
     model : str or estimator
         A name, or an estimator.
     of : {"size", "iterations"} or the name of a setting, default="size"
     values : sequence, optional
         The points: shares of the training rows, numbers of steps, or values of the setting.
-        If not given, shares from 5 % up; steps up to where the fit ends; the setting's usual range.
-    folds, seed, metric, group, by_time, kind, order, drop, category
+        By default, shares from 5 % up; all steps; the default range of the setting.
+    folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
         As in ``compare``.
     name : str, optional
-        What an estimator is called in the curve; the name of its class, if not given.
+        The name of an estimator in the curve; by default that of its class.
 
     Returns
     -------
@@ -200,16 +206,16 @@ def learning_curve(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
-    )
-    rows.refuse_roles("a curve")
-    rows.refuse_sealed_rows("learning_curve")
-    rows = rows.with_task(model)
+    ).for_models(model, "learning_curve")
     task, entry = rows.settled, entry_for(model)
     name = entry.name if name is None else name
     main = metric_for(task.kind, metric)
-    loop = Loop(rows.learned, task, rows.folds(folds, seed=seed), main, training=True)
+    loop = Loop(rows, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
     with warnings_by_thread(), executor_for("serial", None).session():
         estimator = entry.build(task, seed=seed)
@@ -230,8 +236,7 @@ class _CurvePlan(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        model = self.estimator
-        found: dict[str, Any] = (model.model if isinstance(model, Prepared) else model).get_params()
+        found: dict[str, Any] = unprepared(self.estimator).get_params()
         return found
 
 
@@ -246,7 +251,7 @@ def _by_size(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePoint
     smallest = min(len(fold.train) for fold in loop.folds)
     if values is None:
         shares = tuple(share for share in shares if share * smallest >= FEWEST_ROWS) or (1.0,)
-    some = partial(share_of_rows, strata=loop.task.strata(loop.table), seed=plan.seed)
+    some = partial(share_of_rows, strata=loop.rows.settled.strata(loop.rows.table), seed=plan.seed)
     return tuple(
         _point(plan, {}, ROWS, partial(some, share=share)) for share in sorted(set(shares))
     )
@@ -267,11 +272,11 @@ def _by_setting(plan: _CurvePlan, values: Sequence[Any] | None) -> tuple[CurvePo
         raise UnknownName("setting", plan.of, ["size", "iterations", *plan.settings])
     if values is None:
         loop = plan.loop
-        space = space_for(None, plan.entry, plan.estimator, loop.task, loop.table)
+        space = space_for(None, plan.entry, plan.estimator, loop.rows)
         dimensions = space.dimensions
         if plan.of not in dimensions:
             raise InvalidInput(
-                f"{plan.of!r} has no usual range; those of {plan.name} that have one are "
+                f"{plan.of!r} has no default range; those of {plan.name} that have one are "
                 f"{', '.join(dimensions)}. Give the values: values=[…]."
             )
         values = dimensions[plan.of].grid(len(SHARES) + 1)
@@ -305,11 +310,10 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
     """1, 2, 3, … up to where the longest fit of a fold ends; every few where these are many."""
     loop, last = plan.loop, 0
     for fold in loop.folds:
-        train = loop.table.take(fold.train)
+        train = loop.rows.take(fold.train)
         with caught_warnings():
-            model = with_settings(plan.estimator, {}).fit(train, loop.task.target).model_
-        if vars(model).get("solution_", model) is not None:  # None: no search was needed
-            last = max(last, int(np.max(getattr(model, "n_iter_", 0))))
+            model = train.fit(with_settings(plan.estimator, {})).model_
+        last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(
             f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs a fit "

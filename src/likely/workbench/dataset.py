@@ -1,42 +1,108 @@
 """A table and what is known about it: the one thing that verbs and public functions take.
 
-``dataset`` makes one, once, of whatever was given:
-
-    path of a file, ``-``        rows that are read when they are needed, the table at most once
-    path of a seal, ``Sealed``   its training rows, and what it remembers
-    built-in name                iris, wine, breast-cancer, digits, diabetes
-    frame, array, Source         as it is
+``likely.workbench.opening.dataset`` makes one of whatever was given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from likely._typing import Codes
-from likely.data.arrow import plain_types, refuse_infinities, refuse_twins, with_target
-from likely.data.memory import TableSource, in_one_table
+from likely._typing import Array, Codes
+from likely.data.arrow import (
+    TableSource,
+    in_one_table,
+    plain_types,
+    refuse_infinities,
+    refuse_twins,
+)
 from likely.data.source import Source
 from likely.data.split import sampled
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
 from likely.formatting import listed
+from likely.inputs.numbers import check_numbers, check_weight
 from likely.kinds import TargetKind
 from likely.sealing.folder import SealFolder, seals_near
 from likely.sealing.recognition import TABLE, log_prediction, refuse_sealed_rows
 from likely.workbench.folds import Folds, codes_of, time_of
-from likely.workbench.given_data import UNNAMED, opened
-from likely.workbench.roles import Roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from likely.workbench.task import Task
 
+UNNAMED = "table"  # what a frame or an array is called
 IN_MEMORY_BYTES = 256 * 2**20  # files below this are read into memory
 LOOKED_AT_BYTES = 256 * 2**20  # of a larger file some rows are looked at
+ARGUMENTS = {  # role of a column: argument of fit
+    "weight": "sample_weight",
+    "offset": "offset",
+    "exposure": "exposure",
+    "clusters": "groups",
+}
+AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
+
+
+class Roles(NamedTuple):
+    """The columns that have a role besides that of a feature; None where there is none."""
+
+    target: str | None = None
+    weight: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    clusters: str | None = None  # rows that belong together, for clustered standard errors
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that have a role, the target first."""
+        return [name for name in self if name is not None]
+
+    def given(self) -> dict[str, str]:
+        """The columns with another role than that of a feature, by role."""
+        return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
+
+    def to_fit(self) -> dict[str, str]:
+        """The arguments of ``fit`` besides X and y, as names of columns."""
+        return {ARGUMENTS[role]: name for role, name in self.given().items()}
+
+    def to_predict(self, table: "pa.Table") -> dict[str, Any]:
+        """The arguments of a prediction besides X, taken from a table."""
+        given = self.given()
+        return {role: table.column(given[role]) for role in AT_PREDICTION if role in given}
+
+    def weights(self, table: "pa.Table") -> Array | None:
+        """The weight of each row, checked; None where rows have none."""
+        if self.weight is None:
+            return None
+        what = f"weight {self.weight}"
+        return check_weight(table.column(self.weight), n_rows=table.num_rows, what=what)
+
+    def offsets(self, table: "pa.Table") -> Array | None:
+        """An offset, and the logarithm of an exposure, checked; None where there is neither."""
+        n_rows, total = table.num_rows, None
+        if self.offset is not None:
+            column, what = table.column(self.offset), f"The offset {self.offset!r}"
+            total = check_numbers(column, what, n_rows=n_rows)
+        if self.exposure is not None:
+            column, what = table.column(self.exposure), f"The exposure {self.exposure!r}"
+            exposure = check_numbers(column, what, n_rows=n_rows, positive=True)
+            total = np.log(exposure) if total is None else total + np.log(exposure)
+        return total
+
+    def at_prediction(self) -> list[str]:
+        """The columns that a prediction needs besides the features."""
+        given = self.given()
+        return [given[role] for role in AT_PREDICTION if role in given]
+
+
+def roles_in_run(facts: Mapping[str, Any]) -> Roles:
+    """The columns that came with the rows of a RUN, by what ``run.json`` says."""
+    return Roles(
+        **{role: name for role, name in facts.get("roles", {}).items() if role in ARGUMENTS}
+    )
 
 
 @final
@@ -116,9 +182,9 @@ class Dataset:
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that no model sees: groups name rows, and the others are given beside them."""
+        """Columns that are not features: groups, weights and the like, and dropped columns."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
-        named = {self.group, sealed_group, *self.roles.beside().values(), *self.dropped}
+        named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
         return frozenset(name for name in named if name in self.source.names)
 
     @property
@@ -141,6 +207,19 @@ class Dataset:
         """The place of each row in time; None where rows are not held out by time."""
         return None if self.by_time is None else time_of(self.table, self.by_time)
 
+    def for_models(self, models: Any, doing: str) -> "Dataset":
+        """These data for cross-validated fits of the models: the task settled, rows checked.
+
+        Clusters are refused: they serve standard errors, which a score has no use for.
+        """
+        if self.clusters is not None:
+            raise InvalidInput(
+                f"{self.clusters!r} was given as clusters, which are for standard errors; {doing} "
+                "shows none. Leave it out, or train one model with it."
+            )
+        self.refuse_sealed_rows(doing)
+        return self.with_task(models)
+
     def with_task(self, models: Any = None) -> "Dataset":
         """Settle what is to be predicted; rows without a target are left out, and counted.
 
@@ -158,11 +237,36 @@ class Dataset:
         return self.of_task(task)
 
     def of_task(self, task: "Task") -> "Dataset":
-        """The rows that have a target of that task."""
-        known = task.known(self.table)
-        table = self.table if known.all() else self.table.take(np.flatnonzero(known))
-        n_without = self.n_without_target + int(len(known) - known.sum())
+        """The rows that count for that task."""
+        rows, n_rows = self.counted(task), self.table.num_rows
+        n_without = self.n_without_target + int(n_rows - task.known(self.table).sum())
+        table = self.table if len(rows) == n_rows else self.table.take(rows)
         return replace(self, source=TableSource(table), task=task, n_without_target=n_without)
+
+    def counted(self, task: "Task") -> Codes:
+        """The rows that have a target of the task, and a weight above 0: weight 0 is no row.
+
+        A weight, an offset or an exposure that is no such number is refused with its row.
+        """
+        known, weight = task.known(self.table), self.weights
+        self.roles.offsets(self.table)
+        return np.flatnonzero(known if weight is None else known & (weight > 0))
+
+    @property
+    def weights(self) -> Array | None:
+        """The weight of each row; None where rows have none."""
+        return self.roles.weights(self.table)
+
+    @property
+    def offsets(self) -> Array | None:
+        """An offset, and the logarithm of an exposure, of each row; None where there is neither."""
+        return self.roles.offsets(self.table)
+
+    def fit(self, model: Any) -> Any:
+        """The model after a fit to these rows, with their weights, offsets and exposures."""
+        beside = {name: self.table.column(at) for name, at in self.roles.to_fit().items()}
+        y = [] if self.target is None else [self.table.column(self.target)]
+        return model.fit(self.features, *y, **beside)
 
     def required_target(self) -> str:
         """The target; refused where none was given."""
@@ -183,14 +287,6 @@ class Dataset:
             f"The table has no column but {self.target!r}{also}; at least one to learn from was "
             "expected. Add one."
         )
-
-    def refuse_roles(self, doing: str) -> None:
-        """Refuse weights, offsets and the like, because ``doing`` uses the features alone."""
-        for role, name in self.roles.beside().items():
-            raise InvalidInput(
-                f"{name!r} was given as {role}; {doing} fits and scores without it. Leave it out, "
-                "or train one model with it."
-            )
 
     def refuse_sealed_rows(self, doing: str, *, also: SealFolder | None = None) -> None:
         """Before a fit or a score: refuse data that hold a tenth or more of a seal's sealed rows.
@@ -245,148 +341,3 @@ class Dataset:
         share = LOOKED_AT_BYTES / max(self.source.nbytes or 1, 1)
         rows = self.source if share >= 1 else sampled(self.source, share)
         return plain_types(pa.Table.from_batches(list(rows)))
-
-
-def dataset(
-    data: Any,
-    target: Any = None,
-    *,
-    kind: TargetKind | None = None,
-    order: Sequence[Any] | None = None,
-    group: str | None = None,
-    by_time: str | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    clusters: str | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-) -> Dataset:
-    """Open the data, unless they are a ``Dataset``, and add what was given now.
-
-    Parameters
-    ----------
-    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.  ``"-"`` is the standard input.
-    target : str, or one label for each row
-        The column to predict; a seal and built-in data know their own.
-    kind, order
-        What the target is, and its classes from lowest to highest; a seal remembers both.
-    group, by_time : str
-        The column by which rows are held out together, or in the order of time; a seal remembers.
-    weight, offset, exposure, clusters : str
-        Columns that come with a row beside its features.
-    drop : sequence of str
-        Columns that no model is to see.
-    category : sequence of str
-        Columns of codes that are categories, though they look like numbers.
-
-    Examples
-    --------
-    >>> found = dataset("iris", drop=["petal_width"])
-    >>> found.target, found.table.num_rows, len(found.source.names)
-    ('species', 150, 4)
-    """
-    known = data if isinstance(data, Dataset) else None
-    if known is None or not (target is None or isinstance(target, str)):
-        data, target = with_target(data, target)
-        known = _remembered(data)
-    if target is not None and target != known.target:
-        _refuse_other_target(known, target)
-        known = replace(known, target=target, kind=None, order=None, task=None)
-    if order is None and kind in (None, "ordinal"):
-        order = known.order
-    if kind is None and order is None:
-        kind = known.kind
-    if group is None and by_time is None:
-        group, by_time = known.group, known.by_time
-    given = replace(
-        known,
-        source=known.source_now,
-        kind=kind,
-        order=None if order is None else tuple(order),
-        group=group,
-        by_time=by_time,
-        weight=known.weight if weight is None else weight,
-        offset=known.offset if offset is None else offset,
-        exposure=known.exposure if exposure is None else exposure,
-        clusters=known.clusters if clusters is None else clusters,
-        task=known.task if (kind, order) == (known.kind, known.order) else None,
-    )
-    return _declared(given, _names(drop, "drop"), _names(category, "category"))
-
-
-def _remembered(data: Any) -> Dataset:
-    """Data that were opened now, with what their seal remembers."""
-    found = Dataset(**opened(data)._asdict())
-    if found.seal is None:
-        return found
-    manifest = found.seal.manifest
-    return replace(
-        found,
-        kind=cast("TargetKind | None", manifest.kind),
-        order=manifest.order,
-        group=manifest.group,
-        by_time=manifest.by_time,
-        dropped=manifest.dropped,
-        categories=manifest.categories,
-    )
-
-
-def _refuse_other_target(known: Dataset, target: str) -> None:
-    if known.seal is not None:
-        raise InvalidInput(
-            f"{known.label} seals the target {known.target!r}, and {target!r} was given; its "
-            "sealed rows can score one target. Leave the target out, or seal the data for the "
-            "other."
-        )
-
-
-def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise InvalidInput(
-            f"{role} is {given!r}; a list of columns was expected. Write {role}=[{given!r}]."
-        )
-    return tuple(dict.fromkeys(given))
-
-
-def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> Dataset:
-    """The data without dropped columns, and with declared categories.
-
-    A dropped column that rows are held out by stays in the table, and no model sees it."""
-    drop = tuple(name for name in drop if name not in given.dropped)
-    category = tuple(name for name in category if name not in given.categories)
-    _check_columns(given, drop, category)
-    if not drop and not category:
-        return given
-    gone = [name for name in drop if name not in (given.group, given.by_time)]
-    return replace(
-        given,
-        source=given.source.drop(gone).with_categories(category),
-        dropped=(*given.dropped, *drop),
-        categories=(*given.categories, *category),
-    )
-
-
-def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> None:
-    """Refuse columns that are missing, or that have two roles."""
-    if given.group is not None and given.by_time is not None:
-        raise InvalidInput(
-            f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "
-            "out by one of them. Leave one out."
-        )
-    one_role = [*given.roles.columns, *drop, *category]
-    for name in (*one_role, given.group, given.by_time):
-        if name is not None and name not in given.source.names:
-            raise UnknownName("column", name, given.source.names)
-    if given.target is not None and given.target in (given.group, given.by_time):
-        raise InvalidInput(
-            f"{given.target!r} is the target; another column was expected to say which rows are "
-            "held out together. Name that one."
-        )
-    twice = next((name for name in one_role if one_role.count(name) > 1), None)
-    if twice is not None:
-        raise InvalidInput(
-            f"Column {twice!r} was given two roles; each column has one. Name another column for "
-            "one of them."
-        )

@@ -14,15 +14,16 @@ from sklearn.base import clone
 from likely.data.arrow import values_of
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.inputs.tables import names_in_fit
 from likely.kinds import TargetKind
-from likely.sealing.evaluation import Submission, final_look
+from likely.sealing.evaluation import Submission, evaluate
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
-from likely.workbench.final_scorers import estimated_loss, scorer_from, usual_scorer
+from likely.workbench.final_scorer import scorer_for, scorer_from
 from likely.workbench.models import entry_for
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.search.study import Study
 from likely.workbench.task import task_for_models
 
@@ -43,15 +44,16 @@ def final_score(
 
     The arguments are those of ``Sealed.final``.
     """
+    _refuse_roles(seal.manifest.roles)
     seal.check()
     seal.label_file(escrow)  # a missing file is found before the fit
     table, manifest = seal.train(), seal.manifest
     unfitted, estimates = _chosen(given, table, manifest)
     X = frame_of(table.select(_features(table, manifest)), manifest.library)
     model = _fitted(clone(unfitted), X, _labels(table, manifest))
-    scorer = usual_scorer(model, table, manifest) if scorer is None else scorer
-    if cv_estimate is None:
-        cv_estimate = estimated_loss(scorer, estimates)
+    if scorer is None:
+        scorer = scorer_for(model, seal)
+        cv_estimate = scorer.estimated_loss(estimates) if cv_estimate is None else cv_estimate
     return final_score_of_fit(
         seal,
         model,
@@ -61,6 +63,15 @@ def final_score(
         escrow=escrow,
         cv_estimate=cv_estimate,
     )
+
+
+def _refuse_roles(roles: Mapping[str, str]) -> None:
+    """Refuse a seal or a study with weights, offsets or exposures: a final score has none."""
+    for role, name in roles.items():
+        raise InvalidInput(
+            f"The seal or the study has the {role} {name!r}; a final score is of predictions from "
+            f"features only. Leave the {role} out of both to use final."
+        )
 
 
 def final_score_of_fit(
@@ -77,8 +88,8 @@ def final_score_of_fit(
 
     ``trained_on`` is the SHA-256 of the file of its training rows.
     """
-    known = getattr(model, "feature_names_in_", None)
-    columns = _features(seal.features(), seal.manifest) if known is None else map(str, known)
+    _refuse_roles(seal.manifest.roles)
+    columns = names_in_fit(model) or _features(seal.features(), seal.manifest)
     submission = Submission(
         model=model,
         name=" ".join(repr(model).split()),  # without line breaks
@@ -87,7 +98,7 @@ def final_score_of_fit(
         scorer=scorer,
         cv_estimate=cv_estimate,
     )
-    return final_look(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
+    return evaluate(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
 
 
 def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
@@ -98,11 +109,13 @@ def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Map
     named = given if isinstance(given, str) else None
     task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
     model = entry_for(given).build(task)
-    return model if named is None else Prepared(model), {}
+    return model if named is None else prepared(model), {}
 
 
 def _of_study(study: Study, manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
-    target = study.question.objective.rows.settled.target
+    rows = study.question.objective.rows
+    _refuse_roles(rows.roles.given())
+    target = rows.settled.target
     if target != manifest.target:
         raise InvalidInput(
             f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "

@@ -108,6 +108,11 @@ class Folds:
         """n_test/n_train, on average over the folds."""
         return float(np.mean([len(fold.test) / len(fold.train) for fold in self]))
 
+    def held_out_whole(self, codes: Codes) -> list[int]:
+        """The codes, ascending, all of whose rows are in one fold of some repeat."""
+        found = (np.setdiff1d(codes[fold.test], codes[fold.train]) for fold in self)
+        return sorted({int(code) for gone in found for code in gone})
+
     def fold_of_rows(self, repeat: int = 0) -> Codes:
         """The fold of each row in one repeat; −1 is never held out."""
         if self.time is not None:

@@ -1,55 +1,45 @@
-"""Predictions of rows by fits that had not seen them, and the one loop that makes them.
+"""Predictions of rows by fits that had not seen them, and their score.
 
-    for each fold:  fit without the fold → predict the fold, beside the best constant of that fit
+``HeldOut.score`` is the score that every verb gives: of all rows of a repeat of cross-validation
+together, or of one part of the rows, and the mean over repeats.
 
-Everything that a model learns it learns inside the fit, its preparation of the table included.  The
-constant is learned from the rows of the same fit; by time these are the earlier rows.
-``HeldOut.score`` is the score that every verb gives: of all rows of a repeat together, and the mean
-over repeats.  The values of single folds serve the paired tests between models alone.
-
-References
-----------
-Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
+One part is chosen by a hash of the row's index.  It is the same in memory and in a stream, and so
+is its score, but for metrics that would have to keep every row: in a stream these are approximate.
 """
 
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import islice
-from time import perf_counter, thread_time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
-from sklearn.base import clone
 
 from likely._typing import Array, Codes
-from likely.compute.executor import Executor, executor_for
-from likely.compute.serial import Serial
-from likely.errors import InvalidInput
+from likely.additive import pairwise_total
+from likely.data.arrow import in_one_table
+from likely.data.source import Source
+from likely.data.source_blocks import chunks
+from likely.data.split import split_mask, split_source
+from likely.kinds import CLASS_KINDS, TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.base import Metric
-from likely.metrics.baseline import BestConstant
+from likely.metrics.baseline import BestConstant, class_log_shares
+from likely.metrics.numbers import LogLikelihood
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import metrics_for
 from likely.metrics.score import LEVEL, Score, ScoreTotals, score_of
-from likely.progress import report
-from likely.workbench.fold_totals import merged_fits
-from likely.workbench.folds import Fold, Folds
-from likely.workbench.predictions import predict_for, predictive_family, truth_of
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.predictions import link_of, predict_for, predictive_family, truth_of
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from likely.workbench.dataset import Dataset
 
-Clock = Callable[[], float]  # seconds
-Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
 ONE_PART = "one part held out"
-
-_listening = threading.local()  # the warnings of a fit, by thread
+FRACTION = 0.2  # of the rows, held out
+FEWEST_ROWS = 20  # below this nothing is held out
+CHUNK_ROWS = 65536
+ONE_COMPONENT = "one component"  # what a density is compared with
 
 
 @final
@@ -124,255 +114,197 @@ class HeldOut:
         return np.array(found)
 
 
-@final
-@dataclass(eq=False)
-class Repeat:
-    """One model in one repeat of a cross-validation: the results of its folds so far.
+class OnePart(NamedTuple):
+    """The fit to the other rows, and the score of the part."""
 
-    ``problem`` says why a fit failed; there are no more after it.
+    model: Any
+    score: Score
+    task: Task | None = None  # None without a target
+    held: HeldOut | None = None  # in memory: the prediction of each row
+    n_unlabelled: int = 0  # rows of the part without a target, which are left out
+    n_unseen: int = 0  # rows of a class that the fit had not seen
+
+
+def fit_on(model: Any, data: "Dataset", source: Source) -> Any:
+    """The model after a fit on rows of the data, in memory or as they are read."""
+    if data.in_memory:
+        return replace(data, source=source).fit(model)
+    target = [] if data.target is None else [data.target]
+    return model.fit(source, *target, **data.roles.to_fit())
+
+
+def hold_out(
+    make: Callable[[], Any],
+    data: "Dataset",
+    kind: TargetKind | None,
+    *,
+    seed: int,
+    task: Task | None = None,
+) -> OnePart | None:
+    """Fit on four fifths of the rows and score on the rest; None where these are too few.
+
+    ``kind`` is what the model takes its target for; ``task``, of a table in memory, says more.
+    Without a target the score is of a density, beside that of one component.
     """
-
-    parts: list[HeldOut] = field(default_factory=list)
-    training: list[HeldOut] = field(default_factory=list)  # the rows that were learned from
-    n_learned: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # of each fit
-    warnings: list[str] = field(default_factory=list)
-    problem: str = ""
-    error: Exception | None = None
-
-    @property
-    def held(self) -> HeldOut:
-        """All rows that were held out."""
-        return HeldOut.joined(self.parts)
-
-    def take(self, outcome: "FitOutcome") -> None:
-        self.warnings += [text for text in outcome.warnings if text not in self.warnings]
-        if self.error is not None:
-            return
-        self.n_learned.append(outcome.n_learned)
-        if outcome.held is None:
-            self.problem, self.error = outcome.problem, outcome.error
-            return
-        self.parts.append(outcome.held)
-        self.seconds.append(outcome.seconds)
-        if outcome.training is not None:
-            self.training.append(outcome.training)
+    source = data.source
+    if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
+        return None
+    seen, part = split_source(source, seed, FRACTION)
+    if not any(batch.num_rows for batch in seen):
+        return None
+    model = fit_on(make(), data, seen)
+    if kind is None:
+        one = fit_on(make().set_params(n_components=1), data, seen)
+        return _density(model, one, data, part)
+    task = _task(model, data, kind) if task is None else _labelled(model, task)
+    scorer = _Scorer(model, task, data, _constant(model, task, data, seen))
+    if data.in_memory:
+        return scorer.in_memory(seed)
+    return scorer.streamed(part)
 
 
-class Fit(NamedTuple):
-    """One model, to be fitted without one fold."""
+class _Scorer(NamedTuple):
+    """A fitted model and the best constant of the same rows."""
 
-    name: str
-    estimator: Any  # not fitted; with its preparation inside
-    number: int  # of the fold in its repeat
-    where: str  # "in fold 2 of repeat 1"
-    fold: Fold
-    train: "pa.Table"
-    held: "pa.Table"
-    truth: Truth
-    constant: BestConstant
-    fitted: Any = None  # a model of totals, fitted to all folds of a repeat at once
-    seconds: float = 0.0  # that its fit took
-
-
-class FitOutcome(NamedTuple):
-    """The result of a fit: predictions, or an error."""
-
-    name: str
-    held: HeldOut | None
-    warnings: list[str]
-    n_learned: int
-    seconds: float = 0.0
-    training: HeldOut | None = None
-    problem: str = ""
-    error: Exception | None = None
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Loop:
-    """A cross-validation: the rows, and what is kept of each fit."""
-
-    table: "pa.Table"  # every row with a target; the features and the target alone
+    model: Any
     task: Task
-    folds: Folds
-    metric: Metric | None = None  # what a model must be able to have, if it is not to fail
-    learned: Learned | None = None  # None is all training rows
-    training: bool = False  # whether the rows learned from are predicted too
-    clock: Clock = perf_counter
+    data: "Dataset"
+    constant: BestConstant
 
-    def fits(
-        self, models: Mapping[str, Any], repeat: int, left: Mapping[str, Repeat]
-    ) -> Iterator[Fit]:
-        """The fits fold by fold, without models that have failed."""
-        merged = {name: self._merged(models[name], repeat, each) for name, each in left.items()}
-        for number, fold in enumerate(self.folds.of_repeat(repeat)):
-            first = self.fit("", None, number, fold, repeat)
-            for name, each in left.items():
-                if each.error is None:
-                    known, seconds = merged[name]
-                    fitted = known[number] if known else None
-                    yield first._replace(
-                        name=name, estimator=models[name], fitted=fitted, seconds=seconds
-                    )
+    def in_memory(self, seed: int) -> OnePart | None:
+        table = in_one_table(self.data.source)
+        rows = np.flatnonzero(split_mask(0, table.num_rows, seed, FRACTION))
+        held, n_unlabelled, n_unseen = self.part(table.take(rows), rows)
+        if held is None:
+            return None
+        return OnePart(self.model, held.score(), self.task, held, n_unlabelled, n_unseen)
 
-    def fit(self, name: str, model: Any, number: int, fold: Fold, repeat: int = 0) -> Fit:
-        """The fit without one fold."""
-        if self.learned is not None:
-            fold = fold._replace(train=self.learned(fold.train))
-        train, held = self.table.take(fold.train), self.table.take(fold.test)
-        constant = BestConstant.of(truth_of(self.task, train))
-        where = f"in fold {number + 1}"
-        if self.folds.repeats > 1:
-            where += f" of repeat {repeat + 1}"
-        truth = truth_of(self.task, held)
-        return Fit(name, model, number, where, fold, train, held, truth, constant)
+    def streamed(self, part: Source) -> OnePart | None:
+        metrics = metrics_for(self.task.kind, in_memory=False)
+        totals: list[ScoreTotals] = []
+        n_unlabelled = n_unseen = 0
+        for table in _chunks(self.model, part, self.data):
+            held, unlabelled, unseen = self.part(table, np.arange(table.num_rows))
+            n_unlabelled, n_unseen = n_unlabelled + unlabelled, n_unseen + unseen
+            if held is not None:
+                totals.append(held.totals(metrics))
+        if not totals:
+            return None
+        score = replace(pairwise_total(totals).score(), how=ONE_PART)
+        return OnePart(self.model, score, self.task, None, n_unlabelled, n_unseen)
 
-    def _merged(self, model: Any, repeat: int, each: Repeat) -> tuple[list[Any], float]:
-        """All fits of a repeat at once and the seconds of one, for a model of totals; else none."""
-        if self.folds.time is not None or self.learned is not None:
-            return [], 0.0
-        began = self.clock()
-        with caught_warnings() as messages:
-            fold = self.folds.fold_of_rows(repeat)
-            found = merged_fits(model, self.table, self.task, fold)
-        if found is None:
-            return [], 0.0
-        each.warnings += messages
-        return found, (self.clock() - began) / len(found)
-
-    def outcome(self, fit: Fit) -> FitOutcome:
-        """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
-        n_learned = len(fit.fold.train)
-        with caught_warnings() as messages:
-            try:
-                model, seconds = fit.fitted, fit.seconds
-                if model is None:
-                    began = self.clock()
-                    model = clone(fit.estimator).fit(fit.train, self.task.target)
-                    seconds = self.clock() - began
-                held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
-                training = None
-                if self.training:
-                    truth = truth_of(self.task, fit.train)
-                    training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
-            except Exception as error:  # of any estimator: the others must go on
-                problem = f"{fit.where}: {_sentence(error)}"
-                return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
-        return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
-
-    def _predicted(
-        self, model: Any, fit: Fit, table: "pa.Table", truth: Truth, rows: Codes
-    ) -> HeldOut:
-        prediction = predict_for(model, self.task, table)
-        if self.metric is not None and not self.metric.suits(prediction):
-            name = type(model.model if isinstance(model, Prepared) else model).__name__
-            raise InvalidInput(
-                f"{name} gives no density of the target, and {self.metric.title} needs "
-                "one. Choose another metric, such as rmse, or another model."
-            )
-        groups = self.folds.groups
-        return HeldOut(
+    def part(self, table: "pa.Table", rows: Array) -> tuple[HeldOut | None, int, int]:
+        """The rows that count, how many have no target, and how many an unseen class."""
+        counts, known = _counts(table, self.data), self.task.known(table)
+        n_unlabelled = int((counts & ~known).sum())
+        kept = np.flatnonzero(counts & known)
+        if not len(kept):
+            return None, n_unlabelled, 0
+        table, rows = table.take(kept), rows[kept]
+        truth = _truth(self.model, self.task, table, self.data)
+        given = self.data.roles.to_predict(table)
+        prediction = predict_for(self.model, self.task, table, given)
+        family = None if self.task.has_classes else predictive_family(self.model)
+        held = HeldOut(
             self.task,
             truth,
             prediction,
-            fit.constant.prediction(truth),
+            self.constant.prediction(truth),
             rows,
-            np.full(len(rows), fit.number),
-            None if groups is None else groups[rows],
-            self.folds.n_folds,
-            (None if self.task.has_classes else predictive_family(model),),
+            np.zeros(len(rows), dtype=np.int64),
+            families=(family,),
         )
+        unseen = [self.task.classes.index(label) for label in prediction.unseen]
+        return held, n_unlabelled, int(np.isin(truth.y, unseen).sum())
 
 
-def cross_validate(model: Any, loop: Loop) -> Repeat:
-    """One model on the folds of one repeat; its first error is raised."""
-    found = attempt(model, loop)
-    if found.error is not None:
-        raise found.error
-    return found
+def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | None:
+    """log p(x) per row, beside that of a model with one component."""
+    totals = []
+    for table in _chunks(model, part, data):
+        X = table.select(list(model.feature_names_in_))
+        ours, theirs = (
+            Prediction(log_density=np.asarray(each.score_samples(X))) for each in (model, one)
+        )
+        truth = Truth(np.zeros(table.num_rows), _weight(table, data), kind="real")
+        totals.append(ScoreTotals.of([LogLikelihood()], truth, ours, theirs))
+    if not totals:
+        return None
+    score = pairwise_total(totals).score()
+    return OnePart(model, replace(score, how=ONE_PART, baseline=ONE_COMPONENT))
 
 
-def attempt(model: Any, loop: Loop) -> Repeat:
-    """One model on the folds of one repeat, up to its first error."""
-    found = Repeat()
-    for fit in loop.fits({"": model}, 0, {"": found}):
-        found.take(loop.outcome(fit))
-    return found
+def _constant(model: Any, task: Task, data: "Dataset", seen: Source) -> BestConstant:
+    """The best constant of the rows of the fit: of classes their counts, of numbers all of them."""
+    names = [str(data.target), *data.roles.given().values()]
+    only = seen.select([name for name in dict.fromkeys(names) if name != data.clusters])
+    truths = []
+    for table in chunks(only, CHUNK_ROWS):
+        kept = np.flatnonzero(_counts(table, data) & task.known(table))
+        truth = _truth(model, task, table.take(kept), data)
+        if task.has_classes:
+            counts = np.bincount(truth.y, truth.weights, minlength=len(task.classes))
+            codes = np.arange(len(counts))
+            truth = Truth(codes, counts, task.classes, task.kind)
+        truths.append(truth)
+    if not task.has_classes:
+        return BestConstant.of(Truth.joined(truths))
+    total = np.sum([truth.weights for truth in truths], axis=0)
+    return BestConstant(class_log_shares(np.arange(len(total)), total, len(total)))
 
 
-def hold_out_fold(model: Any, loop: Loop, number: int) -> HeldOut:
-    """One model on one fold of the first repeat; an error is raised."""
-    fold = next(islice(loop.folds.of_repeat(0), number, None))
-    outcome = loop.outcome(loop.fit("", model, number, fold))
-    if outcome.error is not None:
-        raise outcome.error
-    assert outcome.held is not None, "there is no error"
-    return outcome.held
+def _truth(model: Any, task: Task, table: "pa.Table", data: "Dataset") -> Truth:
+    truth = truth_of(task, table, _weight(table, data))
+    offsets = None if task.has_classes else data.roles.offsets(table)
+    return truth if offsets is None else truth.moved_by(offsets, link_of(model))
 
 
-def cross_validate_all(
-    models: Mapping[str, Any], loop: Loop, executor: str | Executor = "serial"
-) -> Iterator[dict[str, Repeat]]:
-    """All models on the same folds, repeat by repeat; one that has failed is in no later one.
-
-    Fits that share the machine are timed by what their own thread computed.
-    """
-    at_once = executor_for(executor, 0)
-    loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
-    failed: set[str] = set()
-    with warnings_by_thread(), at_once.session():
-        for repeat in range(loop.folds.repeats):
-            found = {name: Repeat() for name in models if name not in failed}
-            fits = loop.fits(models, repeat, found)
-            with at_once.mapping(loop.outcome, fits) as outcomes:
-                for outcome in outcomes:
-                    found[outcome.name].take(outcome)
-                    report("fits", 1, outcome.name)
-            failed |= {name for name, each in found.items() if each.error is not None}
-            yield found
+def _task(model: Any, data: "Dataset", kind: TargetKind) -> Task:
+    """The task of a target that is read: its classes are all that occur."""
+    target = str(data.target)
+    if kind not in CLASS_KINDS:
+        return Task(kind, target)
+    met = model.classes_.tolist()
+    labels = set(met).union(*(_labels(batch, target) for batch in data.source.select([target])))
+    in_order = sorted(labels) if met == sorted(met) else [*met, *sorted(labels - set(met))]
+    task = Task(kind, target, tuple(in_order), tuple(in_order) if kind == "ordinal" else None)
+    return _labelled(model, task)
 
 
-def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
-    """The model with these settings, and its preparation inside; neither is fitted."""
-    outer = clone(model) if isinstance(model, Prepared) else Prepared(clone(model))
-    outer.model.set_params(**parameters)
-    return outer
+def _labels(batch: Any, target: str) -> set[Any]:
+    """The different labels of a batch; a missing one is none."""
+    found = batch.column(target).unique().to_pylist()
+    return {label for label in found if label is not None and label == label}
 
 
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+def _labelled(model: Any, task: Task) -> Task:
+    """The task without the label that marks unlabelled rows; two classes are binary."""
+    if not task.has_classes:
+        return task
+    marked = model.get_params().get("unlabelled")
+    classes = tuple(label for label in task.classes if label != marked)
+    two = task.kind == "classes" and len(classes) == 2
+    return replace(task, classes=classes, kind="binary" if two else task.kind)
 
 
-@contextmanager
-def warnings_by_thread() -> Iterator[None]:
-    """Inside, a warning goes to the ``caught_warnings`` of its thread; outside of any, it is shown.
-
-    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside of the
-    threads.
-    """
-    with warnings.catch_warnings():
-        shown = warnings.showwarning
-        warnings.simplefilter("always")
-
-        def route(message: Any, category: type[Warning], *rest: Any) -> None:
-            messages: list[str] | None = getattr(_listening, "messages", None)
-            if messages is None:
-                shown(message, category, *rest)
-            elif (text := f"{category.__name__}: {message}") not in messages:
-                messages.append(text)
-
-        warnings.showwarning = route  # type: ignore[assignment]  # the rest is file and line
-        yield
+def _chunks(model: Any, part: Source, data: "Dataset") -> "Iterator[pa.Table]":
+    """The rows that count, piece by piece, with the columns that a score needs."""
+    beside = [name for role, name in data.roles.given().items() if role != "clusters"]
+    target = [] if data.target is None else [data.target]
+    names = [*(str(name) for name in model.feature_names_in_), *target, *beside]
+    for table in chunks(part.select(list(dict.fromkeys(names))), CHUNK_ROWS):
+        kept = table.filter(_counts(table, data))
+        if kept.num_rows:
+            yield kept
 
 
-@contextmanager
-def caught_warnings() -> Iterator[list[str]]:
-    """The warnings of this thread from here to the end of the block, without repeats."""
-    messages: list[str] = []
-    _listening.messages = messages
-    try:
-        yield messages
-    finally:
-        _listening.messages = None
+def _counts(table: "pa.Table", data: "Dataset") -> Array:
+    """Which rows have a weight above 0."""
+    weight = _weight(table, data)
+    return np.ones(table.num_rows, dtype=bool) if weight is None else weight > 0
+
+
+def _weight(table: "pa.Table", data: "Dataset") -> Array | None:
+    if data.weight is None:
+        return None
+    return np.asarray(table.column(data.weight).to_numpy(), dtype=np.float64)

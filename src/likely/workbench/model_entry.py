@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import likely
 from likely.errors import InvalidInput
+from likely.formatting import all_listed
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind, kinds_in_order
+from likely.names import has_method
 from likely.spaces import Dimension, Space
 
 if TYPE_CHECKING:
@@ -88,17 +90,20 @@ class ModelEntry:
     def is_foreign(self) -> bool:
         """Whether its class belongs to another library, so that a model file cannot hold it."""
         if self.example is not None:
-            return not type(_without_preparation(self.example)).__module__.startswith("likely.")
+            return not type(self._inner).__module__.startswith("likely.")
         return "." in self.estimator
+
+    @property
+    def _inner(self) -> Any:
+        """The estimator that was given, without its preparation."""
+        from likely.workbench.preparation.prepared import unprepared
+
+        return unprepared(self.example)
 
     @property
     def first_kind(self) -> TargetKind | None:
         """The kind of number that its response is for, where it has one."""
-        own = (
-            self.settings
-            if self.example is None
-            else _without_preparation(self.example).get_params()
-        )
+        own = self.settings if self.example is None else self._inner.get_params()
         if self.is_foreign or own.get("response") is None:
             return None
         from likely.likelihoods.responses import response_named
@@ -158,7 +163,7 @@ class ModelEntry:
     def resembles(self, entry: "ModelEntry") -> bool:
         """Whether this estimator has the same kind of model inside as an entry of its class."""
         parts = {k: part for k, part in entry.settings.items() if isinstance(part, InnerModel)}
-        own = _without_preparation(self.example).get_params(deep=False)
+        own = self._inner.get_params(deep=False)
         same = all(type(own[k]).__name__ == part.estimator for k, part in parts.items())
         return same and (not parts or own.get("along") == entry.settings.get("along"))
 
@@ -168,7 +173,7 @@ class ModelEntry:
             return Space(self.space(Scale(rows, spread)))
         known = ", ".join(list(self.defaults())[:6])
         raise InvalidInput(
-            f"{self.name} has no usual space of settings; one was expected. Declare which settings "
+            f"{self.name} has no default search space; one was expected. Declare which settings "
             f"to search: space={{…}}, with names such as {known}; or train it as it is."
         )
 
@@ -199,7 +204,7 @@ class ModelEntry:
         from likely.workbench.models import entries_for
 
         rivals = ", ".join(each.name for each in entries_for(task.kind, everything=True))
-        what = f"is for {', '.join(kinds_in_order(self.suits))} targets"
+        what = f"is for {all_listed(kinds_in_order(self.suits), 'or')} targets"
         raise InvalidInput(
             f"{self.name} {what if self.supervised else 'needs no target'}; "
             f"{task.target!r} is {task.kind}. Choose one of {rivals}"
@@ -209,7 +214,9 @@ class ModelEntry:
 
 def entry_of_estimator(estimator: Any) -> ModelEntry:
     """The entry of an estimator; its kinds of target follow from its class."""
-    inner = _without_preparation(estimator)
+    from likely.workbench.preparation.prepared import unprepared
+
+    inner = unprepared(estimator)
     return ModelEntry(
         type(inner).__name__,
         type(inner).__name__,
@@ -252,18 +259,18 @@ def class_at(path: str) -> type[Any]:
             f"estimator was expected, such as {EXAMPLE_PATH}. Correct the name, or install the "
             "package."
         ) from None
-    found = vars(module).get(name, getattr(module, name, None))
+    found = getattr(module, name, None)
     if not isinstance(found, type):
-        what = "has no such name" if found is None else f"has {name}, which is no class"
+        what = "has no such name" if found is None else f"has {name}, which is not a class"
         raise InvalidInput(
             f"{path} was given, and {home} {what}. The import path of an estimator was expected, "
             f"such as {EXAMPLE_PATH}. Correct the name."
         )
     needed = ("fit", "predict", "get_params", "set_params")
-    lacking = [method for method in needed if not callable(getattr(found, method, None))]
+    lacking = [method for method in needed if not has_method(found, method)]
     if lacking:
         raise InvalidInput(
-            f"{path} is no estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
+            f"{path} is not an estimator: it has no {lacking[0]}. A class with scikit-learn's fit, "
             f"predict, get_params and set_params was expected, such as {EXAMPLE_PATH}. Name one."
         )
     return found
@@ -280,15 +287,8 @@ def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
     return NUMBER_KINDS if is_regressor(estimator) else frozenset(TARGET_KINDS)
 
 
-def _without_preparation(estimator: Any) -> Any:
-    """The model that a preparation is for."""
-    from likely.workbench.preparation.prepared import Prepared
-
-    return estimator.model if isinstance(estimator, Prepared) else estimator
-
-
 def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
-    if task.has_classes and getattr(model, "predict_proba", None) is None:
+    if task.has_classes and not has_method(model, "predict_proba"):
         name = type(model).__name__
         raise InvalidInput(
             f"{entry.name} has no predict_proba; scores are of probabilities. In Python, calibrate "
@@ -303,7 +303,7 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds & CLASS_KINDS
     if len(labels) != 2:
         kinds = kinds - {"binary"}
-    given = " or ".join(repr(kind) for kind in kinds_in_order(kinds))
+    given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
     return f", or give the kind {given} if that is what it holds" if given else ""
 
 

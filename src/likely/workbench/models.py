@@ -19,9 +19,9 @@ from typing import Any
 
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
+from likely.names import has_method
 from likely.spaces import Choice, Conditional, Dimension, Real, Space
 from likely.workbench.model_entry import (
-    Dimensions,
     InnerModel,
     ModelEntry,
     Scale,
@@ -101,7 +101,7 @@ MODELS: dict[str, ModelEntry] = {
             BASELINE,
             "Constant",
             CLASS_KINDS | NUMBER_KINDS,
-            "The best constant: class shares, or the mean with its spread.",
+            "The baseline: class shares, or the mean with its spread.",
         ),
         ModelEntry(
             "naive-bayes",
@@ -147,6 +147,14 @@ MODELS: dict[str, ModelEntry] = {
             also=frozenset({"binary"}),
             streams=True,
             space=penalties_space,
+        ),
+        ModelEntry(
+            "max-entropy",
+            "MaxEntropy",
+            frozenset(),
+            "Log-linear classes; in Python with any features of x and y, here softmax regression.",
+            also=CLASS_KINDS,
+            space=ridge_space,
         ),
         ModelEntry(
             "ordinal",
@@ -270,10 +278,6 @@ MODELS: dict[str, ModelEntry] = {
 }
 
 
-# of public estimators that have no name here
-UNNAMED_SPACES: dict[str, Dimensions] = {"MaxEntropy": ridge_space}
-
-
 def entry_for(model: Any) -> ModelEntry:
     """The entry of a registered name, of an import path, or of an estimator.
 
@@ -295,15 +299,14 @@ def entry_for(model: Any) -> ModelEntry:
             "No model was given; a name, an import path or an estimator was expected. Use "
             "model='logistic', for instance; compare shows which are good."
         )
-    if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
+    if isinstance(model, type) or not has_method(model, "get_params"):
         raise InvalidInput(
             f"The model is {model!r}; expected a name, an import path or an estimator. "
             f"Choose one of {', '.join(MODELS)}, or pass NaiveBayes(), for instance."
         )
     given = entry_of_estimator(model)
-    found = [entry.space for entry in _registered_like(given) if entry.space is not None]
-    unnamed = None if given.is_foreign else UNNAMED_SPACES.get(given.estimator)
-    return replace(given, space=found[0] if found else unnamed)
+    spaces = (entry.space for entry in _registered_like(given) if entry.space is not None)
+    return replace(given, space=next(spaces, None))
 
 
 def entries_of(models: Any) -> list[ModelEntry]:

@@ -18,10 +18,10 @@ from math import inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from likely._typing import Array
-from likely.intervals import Ends
+from likely.intervals import Ends, student_quantile
 from likely.metrics.base import Better
 
 
@@ -87,7 +87,7 @@ def corrected_interval(values: Array, *, test_per_train: float, level: float = 0
     error = standard_error(values, test_per_train=test_per_train)
     if n < 2 or not np.isfinite(error):
         return -inf, inf
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    half = student_quantile(level, n - 1) * error
     return mean - half, mean + half
 
 

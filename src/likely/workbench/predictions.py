@@ -1,24 +1,28 @@
 """Predictions of a fitted model for the rows of a table, in the form that metrics read.
 
-classes    log p(k | x) in the order of the task, from log 2⁻⁵² up: a class that the fit had not
-           seen has that floor, which is also the one of a sealed score
+classes    log p(k | x) in the order of the task; a class that the fit had not seen has p = 0
 numbers    E[y | x] and log p(y | x), which for counts is of the count itself
+
+Only the density of numbers needs to know what happened: ``predict_features`` has all that can be
+written down before a label is opened, and ``with_density`` adds the rest.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from likely._typing import Array
+from likely._typing import Array, Codes
 from likely.errors import InvalidInput
+from likely.generative.surface import FittedComponents
+from likely.inputs.tables import names_in_fit
+from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics.prediction import Prediction, Truth
-from likely.special import LOG_FLOOR
+from likely.names import has_method
 from likely.workbench.task import Task
 
 if TYPE_CHECKING:
@@ -32,6 +36,13 @@ class Predictive(Protocol):
     """A model of numbers that knows their density about the mean that it predicts."""
 
     def predictive_family(self) -> PredictiveFamily | None: ...
+
+
+@runtime_checkable
+class FittedSearch(Protocol):
+    """A search of scikit-learn's shape, which has the best model inside."""
+
+    best_estimator_: Any
 
 
 def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Truth:
@@ -54,23 +65,56 @@ def predict_for(
 
     ``given`` are further arguments of its prediction: the offset or exposure of each row.
     """
-    features = features_of(model, task, table)
+    found = predict_features(model, task, features_of(model, task, table), given)
+    family = None if task.has_classes else predictive_family(model)
+    if family is None or task.target not in table.column_names:
+        return found
+    return with_density(found, family, task.numbers(table), task.kind)
+
+
+def predict_features(
+    model: Any, task: Task, features: Any, given: Mapping[str, Any] = NOTHING
+) -> Prediction:
+    """The predictions for rows of which no label is known, without a density of numbers.
+
+    ``features`` are of the kind of table or array that the model was fitted to.
+    """
     if task.has_classes:
         return _classes(model, task, features, given)
     mean = np.asarray(model.predict(features, **given), dtype=np.float64)
-    family = predictive_family(model)
-    if family is None or task.target not in table.column_names:
-        return Prediction.of_numbers(mean)
-    y = task.numbers(table)
-    return Prediction.of_numbers(mean, family.log_density(y, mean, counts=task.kind == "count"))
+    return Prediction.of_numbers(mean.ravel())
+
+
+def predict_labels(model: Any, task: Task, features: Any) -> Codes:
+    """The place of each predicted class, of a model that has no probabilities."""
+    place = {label: k for k, label in enumerate(task.classes)}
+    return np.array([place[label] for label in np.asarray(model.predict(features)).tolist()])
+
+
+def with_density(
+    prediction: Prediction, family: PredictiveFamily, y: Array, kind: TargetKind
+) -> Prediction:
+    """The prediction of numbers with log p(y | x) of what happened."""
+    mean = prediction.means
+    return Prediction.of_numbers(mean, family.log_density(y, mean, counts=kind == "count"))
 
 
 def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":
     """The columns that the model was fitted on; without names, all but the target."""
-    names = getattr(model, "feature_names_in_", None)
+    names = names_in_fit(model)
     if names is None:
-        names = [name for name in table.column_names if name != task.target]
-    return table.select([str(name) for name in names])
+        return table.select([name for name in table.column_names if name != task.target])
+    return table.select(list(names))
+
+
+def probability_labels(model: Any) -> list[Any]:
+    """What the columns of ``predict_proba`` are about: classes, or the numbers of components.
+
+    A model of numbers has none.
+    """
+    if is_classifier(model):
+        return list(model.classes_.tolist())
+    return model.component_labels() if isinstance(model, FittedComponents) else []
 
 
 def predictive_family(model: Any) -> PredictiveFamily | None:
@@ -82,23 +126,15 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
         return model.predictive_family()
     if isinstance(model, Pipeline):
         return predictive_family(model.steps[-1][1])
-    return predictive_family(model.best_estimator_) if isinstance(model, BaseSearchCV) else None
+    return predictive_family(model.best_estimator_) if isinstance(model, FittedSearch) else None
 
 
-def moved_by(model: Any, truth: Truth, offset: Array) -> Truth:
-    """The truth of rows whose means are moved by offsets on the scale of the model's link.
-
-    They multiply the mean under the log link and are added to it under the identity; under other
-    links a constant cannot follow them.
-    """
-    likelihood = getattr(model, "likelihood_", None)
-    link = "identity" if likelihood is None else likelihood.link.name
-    if link == "log":
-        return replace(truth, exposure=np.exp(offset))
-    return replace(truth, offset=offset) if link == "identity" else truth
+def link_of(model: Any) -> str:
+    """The link on whose scale offsets move the mean; the identity where a model has none."""
+    return str(model.offset_link()) if has_method(model, "offset_link") else "identity"
 
 
-def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, Any]) -> Prediction:
+def _classes(model: Any, task: Task, features: Any, beside: Mapping[str, Any]) -> Prediction:
     given = _log_proba(model, features, beside)
     place = {label: k for k, label in enumerate(task.classes)}
     labels = model.classes_.tolist()
@@ -108,23 +144,29 @@ def _classes(model: Any, task: Task, features: "pa.Table", beside: Mapping[str, 
             f"The model knows a class {strangers[0]!r} that the task does not; its classes are "
             f"{', '.join(map(repr, task.classes[:10]))}. Fit it to the same target."
         )
-    log_proba = np.full((len(given), len(task.classes)), LOG_FLOOR)
-    log_proba[:, [place[label] for label in labels]] = np.maximum(given, LOG_FLOOR)
+    log_proba = np.full((len(given), len(task.classes)), -np.inf)
+    log_proba[:, [place[label] for label in labels]] = given
     return Prediction.of_classes(
         log_proba, tuple(label for label in task.classes if label not in labels)
     )
 
 
-def _log_proba(model: Any, features: "pa.Table", given: Mapping[str, Any]) -> Array:
-    in_logs = getattr(model, "predict_log_proba", None)
-    if in_logs is not None:
-        return np.asarray(in_logs(features, **given), dtype=np.float64)
-    if getattr(model, "predict_proba", None) is None:
-        name = type(getattr(model, "model", model)).__name__  # of Prepared: what it prepares for
+def has_probabilities(model: Any) -> bool:
+    """Whether a classifier says more than the class that it predicts."""
+    return any(has_method(model, name) for name in ("predict_log_proba", "predict_proba"))
+
+
+def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
+    if not has_probabilities(model):
+        from likely.workbench.preparation.prepared import unprepared  # which imports this module
+
+        name = type(unprepared(model)).__name__
         raise InvalidInput(
             f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
             f"PlattScaling({name}())."
         )
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # log 0, also inside of scikit-learn
+        if has_method(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(features, **given), dtype=np.float64)
         proba = np.asarray(model.predict_proba(features, **given), dtype=np.float64)
         return np.asarray(np.log(proba))

@@ -12,17 +12,19 @@ named and none of them is for that kind, the kind is one that all of them are fo
 allow it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from likely._typing import Array, Codes
 from likely.data.arrow import decoded
-from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, refuse_names
+from likely.data.labels import are_names, are_repeated, refuse_names
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import CLASS_KINDS, TARGET_KINDS, TargetKind
+from likely.formatting import all_listed
+from likely.kinds import CLASS_KINDS, IN_WORDS, TARGET_KINDS, TargetKind
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, entries_of
 
@@ -31,14 +33,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 6  # classes in a sentence
 PREFERRED: tuple[TargetKind, ...] = ("binary", "classes", "ordinal", "real", "count", "positive")
-IN_WORDS: Mapping[TargetKind, str] = {
-    "binary": "two classes",
-    "classes": "classes",
-    "ordinal": "classes in order",
-    "count": "counts",
-    "positive": "amounts above 0",
-    "real": "real numbers",
-}
 
 
 @final
@@ -171,6 +165,41 @@ def task_for_models(
     return usual
 
 
+def task_of_fit(
+    model: Any,
+    table: "pa.Table",
+    target: str,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+) -> Task:
+    """The task that a model was fitted to, where these rows, which may be others, are scored.
+
+    A classifier is scored by its own classes and a regressor by numbers, whatever the values look
+    like; ``kind`` and ``order`` are those that it was trained with.
+    """
+    numbers = is_regressor(model)
+    if not (numbers or is_classifier(model)):
+        raise InvalidInput(
+            f"{type(model).__name__} is neither a classifier nor a regressor; a score is of "
+            "predictions of the target. Choose a model that predicts it."
+        )
+    try:
+        found = task_for_models(table, target, model, kind=kind, order=None if numbers else order)
+    except InvalidInput:  # these values are not of the kind in training
+        found = None
+    if numbers:
+        found = task_of(table, target) if found is None else found
+        return task_of(table, target, kind="real") if found.has_classes else found
+    labels = tuple(np.asarray(model.classes_).tolist())
+    if found is not None and {*found.classes} == {*labels}:
+        return found
+    if kind == "ordinal":
+        order = tuple(order) if order and {*order} == {*labels} else labels
+        return Task("ordinal", target, order, order)
+    return Task("binary" if len(labels) == 2 else "classes", target, labels)
+
+
 def _seen(table: "pa.Table", target: str) -> _Seen:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -199,7 +228,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
     if len(values) < 2:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         _refuse(target, f"{found}; at least two different values were", "Choose another target")
-    if (numeric and not np.isfinite(values[-1])) or (numeric and not np.isfinite(values[0])):
+    if numeric and not np.isfinite([values[0], values[-1]]).all():
         _refuse(target, "holds an infinity; finite numbers were", "Fix or drop those rows")
     return _Seen(
         target=target,
@@ -213,16 +242,15 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
 
 
 def _labels(seen: _Seen) -> Task:
-    n = len(seen.values)
-    if are_names(n, seen.n_rows):
+    if are_names(len(seen.values), seen.n_rows):
         refuse_names(seen.target, seen.values, seen.n_rows)
-    return _classes(seen, f"it holds {n} different labels")
+    return _classes(seen, f"it holds {len(seen.values)} different labels")
 
 
 def _whole(seen: _Seen) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
-    if n == 2 or (n <= MANY_CLASSES and n * FEW_ROWS <= seen.n_rows):
+    if are_repeated(n, seen.n_rows):
         number = "count" if seen.values[0] >= 0 else "real"
         doubt = (
             f"{n} different whole numbers: taken as classes; give the kind '{number}' or 'ordinal' "
@@ -257,7 +285,7 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 
 def alphabetical(classes: Sequence[str]) -> str:
     """The sentence about an order that nobody gave."""
-    shown = " < ".join(classes[:MOST_NAMED]) + (" < …" if len(classes) > MOST_NAMED else "")
+    shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
     return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
 
 
@@ -310,17 +338,11 @@ def _as_given(seen: _Seen, kind: TargetKind) -> Task:
         return Task(kind, seen.target, seen.values, reason=reason)
     least = seen.values[0]
     if not seen.numeric:
-        _refuse(
-            seen.target,
-            f"holds labels such as {least!r}; numbers were",
-            "Leave the kind out, or use 'classes'",
-        )
+        advice = "Leave the kind out, or use 'classes'"
+        _refuse(seen.target, f"holds labels such as {least!r}; numbers were", advice)
     if kind == "count" and not (seen.whole and least >= 0):
-        _refuse(
-            seen.target,
-            "holds other than whole numbers from 0 up; counts were",
-            "Use the kind 'real'",
-        )
+        found = "holds other than whole numbers from 0 up; counts were"
+        _refuse(seen.target, found, "Use the kind 'real'")
     if kind == "positive" and least <= 0:
         _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
     return Task(kind, seen.target, reason=reason)
@@ -343,7 +365,7 @@ def _explained(
 ) -> Task:
     """The task with the reason why it is not the usual kind, and what else it could be."""
     names = list(dict.fromkeys(model.name for model in models))
-    named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    named = all_listed(names)
     are = "is" if len(names) == 1 else "are"
     found = _found(usual)
     counts = task.kind == "real" and "count" in shared and usual.classes[0] >= 0

@@ -133,7 +133,7 @@ BROKEN = {
     "levels that repeat": ("@relation r\n@attribute a {x,x}\n@data\n", 2, "not all different"),
     "an open brace": ("@relation r\n@attribute a {x,y\n@data\n", 2, "Close the brace"),
     "a relational column": ("@relation r\n@attribute b relational\n", 2, "'relational'.*CSV"),
-    "no type": ("@relation r\n@attribute b\n@data\n", 2, "no declaration"),
+    "no type": ("@relation r\n@attribute b\n@data\n", 2, "not a declaration"),
     "data before columns": ("@relation r\n@data\n1\n", 2, "before any @attribute"),
     "a stray line": ("@relation r\nsize,colour\n", 2, "stands before @data"),
 }

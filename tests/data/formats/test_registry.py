@@ -214,12 +214,17 @@ BAD = {
     "CSV called JSON": ("a.jsonl", b"a,b\n1,2\n", 1, "no JSON"),
     "JSON without keys": ("a.jsonl", b"{}\n\n", None, "no object with a key"),
     "Parquet called CSV": ("a.csv", b"PAR1....PAR1", None, "is a Parquet file.*format='parquet'"),
-    "CSV called Parquet": ("a.parquet", b"a,b\n1,2\n" * 9, None, "no whole Parquet.*format='csv'"),
-    "cut Parquet": ("a.parquet", b"PAR1" + b"\0" * 50, None, "no whole Parquet"),
+    "CSV called Parquet": (
+        "a.parquet",
+        b"a,b\n1,2\n" * 9,
+        None,
+        "not a complete Parq.*format='csv'",
+    ),
+    "cut Parquet": ("a.parquet", b"PAR1" + b"\0" * 50, None, "not a complete Parquet"),
     "gzip called CSV": ("a.csv", gzip.compress(b"a\n1\n"), None, "gzipped, although.*Rename"),
     "CSV called gzip": ("a.csv.gz", b"a\n1\n", None, "not gzipped, although"),
-    "cut gzip": ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9], None, "breaks off"),
-    "cut gzip of JSON": ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 99)[:-9], None, "breaks off"),
+    "cut gzip": ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9], None, "cut short"),
+    "cut gzip of JSON": ("a.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 99)[:-9], None, "cut short"),
     "workbook called CSV": ("a.csv", b"PK\x03\x04rest", None, "workbook.*export"),
     "UTF-16": ("a.csv", "a,b\n1,2\n".encode("utf-16"), None, "UTF-16.*iconv"),
     "unknown suffix": ("a.xyz", b"a,b\n1,2\n", None, "ends in '.xyz'.*format="),
@@ -227,7 +232,7 @@ BAD = {
     "a list in JSON": ("a.json", b"[]", None, r"'\.json'.*one object per line"),
     "old line ends": ("a.csv", b"a,b\r1,2\r", 1, "carriage return.*Convert the file"),
     "no mark": ("a.csv", "a,b\n1,2\n".encode("utf-16-le"), None, "NUL bytes.*iconv"),
-    "a web page": ("a.csv", b"<!DOCTYPE html>\n", None, "is a web page.*Fetch"),
+    "a web page": ("a.csv", b"<!DOCTYPE html>\n", None, "is a web page.*Download"),
 }
 
 
@@ -318,7 +323,7 @@ def test_chunks_do_not_depend_on_how_the_reader_cuts(sizes, rows):
 
 MEMORY = """
 import re, sys
-from likely.compute.serial import Serial
+from likely.compute.executor import Serial
 from likely.data.source_blocks import SourceBlocks, find_schema
 from likely.data.formats.registry import read
 source = read(sys.argv[1])

@@ -5,7 +5,7 @@ from likely.runs import RunFacts
 
 
 def test_a_seal_that_is_gone_is_told_from_what_the_run_remembers():
-    seal = {"path": "a/visits.seal", "name": "visits.seal", "looks": 1, "budget": 2}
+    seal = {"path": "a/visits.seal", "name": "visits.seal", "evaluations": 1, "budget": 2}
     seal |= {"judge": "plain", "rows": 180, "count": 4, "head": "f" * 64}
     section = ledger(RunFacts("run", {"seal": seal}))
     remark, facts = section.blocks

@@ -19,7 +19,7 @@ def runs(whole, tmp_path):
     (tuned / "final.json").unlink()
     rewritten(tuned, "study.json", lambda f: f.update(nested=None))
     (first / "study.json").unlink()
-    rewritten(second, "final.json", lambda f: f.update(look=2, level=0.975))
+    rewritten(second, "final.json", lambda f: f.update(evaluation=2, level=0.975))
     return [read_run(folder) for folder in folders]
 
 

@@ -97,7 +97,7 @@ def test_a_seal_is_looked_at_without_its_sealed_rows(tmp_path):
     sealed = lk.seal(sound(), "ill", name="rows", folder=tmp_path)
     found = lk.look(sealed)
     assert (found.target, found.n_rows) == ("ill", sealed.manifest.n_train)
-    assert sealed.looks == 0
+    assert sealed.evaluations == 0
     assert found.n_rows < N
     with pytest.raises(InvalidInput, match="A NaiveBayes was given"):
         lk.look(lk.NaiveBayes())

@@ -31,6 +31,7 @@ from likely import (
     PenaltyPath,
 )
 from likely.errors import InvalidInput, UnseenCategories
+from likely.formatting import short_number
 from likely.workbench.preparation.choices import needs_of
 from likely.workbench.preparation.prepared import Prepared
 from tests.workbench.preparation.prepared_tables import fitted, mixed
@@ -161,7 +162,7 @@ def test_the_steps_of_a_fold_are_those_of_its_rows_and_not_of_all():
     frame, y = mixed()
     folded, whole = Prepared(LogisticRegression()).fit(frame[:150], y[:150]), fitted()
     assert folded.preparation_ != whole.preparation_
-    assert f"median {frame['age'][:150].median():g}" in dict(folded.steps_)["age"]
+    assert f"median {short_number(frame['age'][:150].median())}" in dict(folded.steps_)["age"]
 
 
 def test_rows_of_weight_0_are_not_learned_from():
@@ -229,7 +230,7 @@ def test_imputation_can_be_had_and_refused():
     assert not any(column.null_count or pd.isna(column).any() for column in table.columns)
     with pytest.raises(InvalidInput, match="contains NaN"):
         Prepared(LogisticRegression(), impute=False).fit(frame, y)
-    with pytest.raises(InvalidInput, match=r"impute='median' is no choice.*'auto'"):
+    with pytest.raises(InvalidInput, match=r"impute='median' is not a choice.*'auto'"):
         Prepared(LogisticRegression(), impute="median").fit(frame, y)
 
 

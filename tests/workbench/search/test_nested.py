@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import likely as lk
 from likely.metrics import METRICS
 from likely.spaces import Integer, Real
-from likely.workbench.dataset import dataset
 from likely.workbench.folds import Fold, share_of_rows
+from likely.workbench.opening import dataset
 from likely.workbench.search.nested import OuterFold, outer_folds
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.study import tune
@@ -119,8 +119,8 @@ def test_a_target_encoding_of_all_rows_leaks_and_one_inside_the_fold_does_not() 
     leaking = TargetEncoded(prior_rows=0.5).fit(pa.table({"code": codes}), y)
     encoded = leaking.predict_proba(pa.table({"code": codes}))[:, 1]
     outside = tune(pa.table({"level": encoded, "y": y}), "y", "logistic", trials=6, folds=4)
-    assert inside.best_score_ > inside.constant - 0.02  # no better than the constant …
-    assert outside.best_score_ < outside.constant - 0.1  # … where the leak seems to know
+    assert inside.best_score_ > inside.baseline - 0.02  # no better than the constant …
+    assert outside.best_score_ < outside.baseline - 0.1  # … where the leak seems to know
 
 
 def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
@@ -229,7 +229,7 @@ def test_a_seal_by_group_or_time_is_tuned_as_it_was_sealed(tmp_path: Any) -> Non
     days = study.question.objective.rows.learned.column("day").to_numpy()
     for fold in study.question.objective.folds:
         assert days[fold.train].max() < days[fold.test].min()
-    assert grouped.looks == timed.looks == 0
+    assert grouped.evaluations == timed.evaluations == 0
 
 
 def test_by_time_every_fold_is_predicted_from_what_came_before(

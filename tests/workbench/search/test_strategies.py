@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likely.compute.threads import Threads
+from likely.compute.executor import Threads
 from likely.errors import InvalidInput, UnknownName
 from likely.spaces import Choice, Conditional, Integer, Real, Space
 from likely.workbench.search.exploration import FINISHED, INTERRUPTED, OUT_OF_TIME, best_of, explore

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import likely as lk
 from likely import NaiveBayes
-from likely.compute.threads import Threads
+from likely.compute.executor import Threads
 from likely.errors import InvalidInput, UnknownName
 from likely.spaces import Real
 from likely.workbench.preparation.prepared import Prepared
@@ -26,7 +26,7 @@ def test_the_best_is_the_argmin_of_the_table_and_beats_the_constant(iris: Any) -
     frame = study.to_frame("pandas")
     best = frame.loc[frame["log-loss"].idxmin()]
     assert best["trial"] == study.best_trial_.number
-    assert best["log-loss"] == study.best_score_ < study.constant
+    assert best["log-loss"] == study.best_score_ < study.baseline
     low, high = study.best_interval_
     assert low < study.best_score_ < high
     assert study.best_parameters_["covariance"] == best["covariance"]
@@ -51,7 +51,7 @@ def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: 
     space = {"l2": Real(1e-4, 1e4, log=True)}
     study = lk.tune(sealed, None, "logistic", space=space, search="refine", folds=3)
     assert len(study.trials) > 9
-    assert sealed.looks == 0  # nine decades and their refinements are no look
+    assert sealed.evaluations == 0  # nine decades and their refinements are no look
     model, train = study.refit(), sealed.train.drop(columns="y")
     direct = Prepared(lk.LogisticRegression(**study.best_parameters_)).fit(sealed.train, "y")
     assert_allclose(model.model_.coef_, direct.model_.coef_, rtol=0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_the_refit_is_a_direct_fit_and_the_test_set_is_looked_at_once(tmp_path: 
     default = Prepared(lk.LogisticRegression()).fit(sealed.train, "y")
     assert abs(model.model_.coef_ - default.model_.coef_).max() > 1e-6  # so the test can fail
     sealed.final(model)
-    assert sealed.looks == 1
+    assert sealed.evaluations == 1
 
 
 def test_trials_by_hand_join_the_table_and_the_search_goes_on_without_them(
@@ -109,8 +109,8 @@ def test_rounds_of_halving_are_shown(iris: Any) -> None:
     study = tune(iris, "target", "discriminant", search="halving", trials=9, folds=2)
     assert [trial.share for trial in study.trials] == [1 / 9] * 9 + [1 / 3] * 3 + [1.0]
     for round_ in (
-        "9 on 11% (best ",
-        "3 on 33% (best ",
+        "9 on 11.1 % (best ",
+        "3 on 33.3 % (best ",
         f"1 on all (best {study.best_score_:.4g})",
     ):
         assert round_ in str(study)
@@ -202,7 +202,7 @@ def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: P
         ({"minutes": 0}, "minutes=0; expected more than 0"),
         ({"space": {"shrinkge": [0.1]}}, "Did you mean 'shrinkage'"),
         ({"by_hand": [{"shrinkge": 0.1}]}, "Did you mean 'shrinkage'"),
-        ({"metric": "rmse"}, "rmse is no metric of classes targets"),
+        ({"metric": "rmse"}, "rmse is not a metric of classes targets"),
         ({"group": "target2"}, "Did you mean 'target'"),
         ({"by_time": "target2"}, "Did you mean 'target'"),
         ({"group": "target"}, "'target' is the target; another column was expected"),
@@ -222,7 +222,7 @@ def test_a_model_must_be_a_name_or_an_estimator(iris: Any) -> None:
         tune(iris, "target", "discriminent")
     with pytest.raises(InvalidInput, match="expected a name, an import path or an estimator"):
         tune(iris, "target", NaiveBayes)
-    with pytest.raises(InvalidInput, match="constant has no usual space of settings"):
+    with pytest.raises(InvalidInput, match="constant has no default search space"):
         tune(iris, "target", "constant")
 
 

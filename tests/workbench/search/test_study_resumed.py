@@ -149,7 +149,7 @@ def test_a_trial_of_other_settings_is_refused(iris: Any, tmp_path: Path) -> None
     with pytest.raises(InvalidFile, match="start a study in another folder"):
         tune(iris, "target", "discriminant", **options)
     (tmp_path / "s" / QUESTION).unlink()
-    with pytest.raises(InvalidFile, match=r"missing beside trials\.jsonl"):
+    with pytest.raises(InvalidFile, match=r"missing from the folder of trials\.jsonl"):
         tune(iris, "target", "discriminant", **options)
 
 

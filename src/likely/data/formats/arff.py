@@ -143,13 +143,13 @@ def _header(file: TextFile) -> tuple[Attribute, ...]:
         elif word != "@relation":
             problem = f"{text[:40]!r} stands before @data; @relation or @attribute was expected"
             _refuse(file, line, problem, "Fix the header, or pass the format that the file has")
-    raise InvalidFile(file.label, "there is no @data line; rows were expected. Fetch it again.")
+    raise InvalidFile(file.label, "there is no @data line; rows were expected. Download it again.")
 
 
 def _attribute(file: TextFile, line: int, text: str) -> Attribute:
     found = ATTRIBUTE.match(text)
     if found is None:
-        problem = f"{text[:60]!r} is no declaration; @attribute NAME TYPE was expected"
+        problem = f"{text[:60]!r} is not a declaration; @attribute NAME TYPE was expected"
         _refuse(file, line, problem, "Give the column a name and a type")
     name = _unescaped(next(part for part in found.groups()[:3] if part is not None))
     type_ = found[4].strip()

@@ -4,8 +4,10 @@
 file with one source and list it in ``READERS``.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, final
 
@@ -14,7 +16,7 @@ from likely.data.arrow_columns import kind_of_arrow
 from likely.data.formats.arff import looks_like_arff, open_arff
 from likely.data.formats.csv_files import open_csv
 from likely.data.formats.json_lines import open_json_lines
-from likely.data.formats.text_files import PARQUET, existing_file, first_bytes, spooled, text_file
+from likely.data.formats.text_files import PARQUET, first_bytes, spooled, text_file
 from likely.data.source import Source, column_index
 from likely.errors import InvalidFile, UnknownName
 from likely.kinds import ColumnKind
@@ -65,8 +67,8 @@ class ParquetSource(Source):
         except (pa.ArrowException, OSError) as error:
             raise InvalidFile(
                 self.label,
-                f"a part cannot be read ({error}); a whole Parquet file was expected. "
-                "Fetch or write it again.",
+                f"a part cannot be read ({error}); a complete Parquet file was expected. "
+                "Download or write it again.",
             ) from None
 
     def select(self, names: Sequence[str]) -> "ParquetSource":
@@ -90,7 +92,7 @@ def read(
     elif str(path) == "-":
         place, label, spool = spooled(_standard_input())
     else:
-        place, label, spool = existing_file(Path(path)), str(path), None
+        place, label, spool = _existing_file(Path(path)), str(path), None
     chosen = format or (_format_of_name(place) if spool is None else _format_of_bytes(place))
     if chosen == "parquet":
         return _open_parquet(place, label, spool)
@@ -154,7 +156,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
         raise InvalidFile(
-            label, f"it is no whole Parquet file, as its name says ({error}). {do}"
+            label, f"it is not a complete Parquet file, as its name says ({error}). {do}"
         ) from None
     names = tuple(schema.names)
     for name in names:
@@ -166,3 +168,22 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         raise InvalidFile(label, "there is no row; a table was expected. Check how it was made.")
     kinds = tuple(kind_of_arrow(type_) for type_ in schema.types)
     return ParquetSource(path, label, names, kinds, n_rows, path.stat().st_size, spool)
+
+
+def _existing_file(path: Path) -> Path:
+    """The path, if a file that is not empty is there."""
+    if path.is_dir():
+        raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
+    if not path.exists():
+        folder = path.parent
+        others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        close = get_close_matches(path.name, others, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
+    if not os.access(path, os.R_OK):
+        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise InvalidFile(
+            path, "the file is empty; a table was expected. Check how it was written."
+        )
+    return path

@@ -5,7 +5,6 @@ reader meets it.
 """
 
 import gzip
-import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +12,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, final
 
@@ -35,9 +33,9 @@ NO_TEXT = (  # how a file begins, what it is, what to do
     (b"\x28\xb5\x2f\xfd", "packed with zstd", UNPACK),
     (b"%PDF", "a PDF document", "Export the table in it as CSV."),
     (b"\x89PNG", "a picture", "Name the file of the table."),
-    (b"<!DOCTYPE", "a web page", "Fetch the file itself, not the page about it."),
-    (b"<!doctype", "a web page", "Fetch the file itself, not the page about it."),
-    (b"<html", "a web page", "Fetch the file itself, not the page about it."),
+    (b"<!DOCTYPE", "a web page", "Download the file itself, not the web page about it."),
+    (b"<!doctype", "a web page", "Download the file itself, not the web page about it."),
+    (b"<html", "a web page", "Download the file itself, not the web page about it."),
 )
 FIRST_BYTES = 16  # hold every beginning above
 BROKEN_STREAM = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
@@ -83,28 +81,9 @@ class TextFile:
         except BROKEN_STREAM as error:
             raise InvalidFile(
                 self.label,
-                f"the file breaks off or is damaged ({error}); a whole file was expected. "
-                "Fetch or write it again.",
+                f"the file is cut short or damaged ({error}); a complete file was expected. "
+                "Download or write it again.",
             ) from None
-
-
-def existing_file(path: Path) -> Path:
-    """The path, if a file that is not empty is there."""
-    if path.is_dir():
-        raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
-    if not path.exists():
-        folder = path.parent
-        others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-        close = get_close_matches(path.name, others, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
-    if not os.access(path, os.R_OK):
-        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
-    if path.is_file() and path.stat().st_size == 0:
-        raise InvalidFile(
-            path, "the file is empty; a table was expected. Check how it was written."
-        )
-    return path
 
 
 def first_bytes(path: Path) -> bytes:
@@ -129,7 +108,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
     if b"\0" in magic and not gzipped:
         raise InvalidFile(
             label,
-            "the file begins with NUL bytes, as UTF-16 and files that are no text have; text in "
+            "the file begins with NUL bytes, as UTF-16 and binary files do; text in "
             f"UTF-8 was expected. {TO_UTF_8}",
         )
     return TextFile(path, label, gzipped, spool)

@@ -102,14 +102,14 @@ def _diagram(held: Validation) -> Picture:
 def _reliability(ax: Any, held: Validation, k: int, bins: list[Bin]) -> None:
     from sklearn.calibration import CalibrationDisplay
 
-    said, seen = np.array([b.predicted for b in bins]), np.array([b.observed for b in bins])
+    predicted, seen = np.array([b.predicted for b in bins]), np.array([b.observed for b in bins])
     spread = np.abs(np.array([b.interval for b in bins]).T - seen)
     diagonal(ax)
-    ax.errorbar(said, seen, yerr=spread, fmt="none", ecolor=ACCENT, alpha=0.55, lw=1.3)
+    ax.errorbar(predicted, seen, yerr=spread, fmt="none", ecolor=ACCENT, alpha=0.55, lw=1.3)
     p = np.exp(held.prediction.log_p[:, k])
-    shown = CalibrationDisplay(seen, said, p, estimator_name=None)
+    display = CalibrationDisplay(seen, predicted, p, estimator_name=None)
     name = shortened(held.labels[k], LONGEST_LABEL)
-    shown.plot(ax=ax, ref_line=False, color=ACCENT, marker="o", ms=3.5, label=name)
+    display.plot(ax=ax, ref_line=False, color=ACCENT, marker="o", ms=3.5, label=name)
     ax.get_legend().remove()  # the title is enough
     ax.set(xlabel="", ylabel="", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="auto")
     ax.set_title(name, loc="left")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, number, p_value
-from likely.metrics.score import title_of
+from likely.metrics.score import title_of, why_dashes
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import (
     Block,
@@ -30,7 +30,7 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "model",
     "value",
     "interval",
-    "best_constant",
+    "baseline",
     "folds",
     "fit_seconds",
     "against_best",
@@ -77,9 +77,9 @@ def _tried(found: Sequence[Record]) -> str:
 def _one(found: Record, kind: str | None) -> list[Block]:
     entries = [each for each in found["models"] if not each.get("problem")]
     failed = [each for each in found["models"] if each.get("problem")]
-    said = Text(_opening(found, kind))
+    opening = Text(_opening(found, kind))
     drawn = _interval_chart(found, entries[:MOST_DRAWN], title_of(found["metric"]))
-    blocks: list[Block] = [said if drawn is None else Gallery((said, drawn))]
+    blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
     if found.get("left_out"):
@@ -90,8 +90,8 @@ def _one(found: Record, kind: str | None) -> list[Block]:
 def _folds(found: Record) -> str:
     repeats = f", repeated {found['repeats']} times" if found.get("repeats", 1) > 1 else ""
     seed = f", seed {found['seed']}" if found.get("seed") else ""
-    parted = split_text(found.get("group"), found.get("by_time"))
-    return f"{count(found['folds'], 'fold')}{repeats}{seed}{parted}"
+    split = split_text(found.get("group"), found.get("by_time"))
+    return f"{count(found['folds'], 'fold')}{repeats}{seed}{split}"
 
 
 def _opening(found: Record, kind: str | None) -> str:
@@ -126,22 +126,17 @@ def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
     head = (*head, "p vs best", f"p vs {BASELINE}", "one fit")
     names = frozenset({len(head) - 3, len(head) - 2})  # p is small
-    return TableBlock(head, rows, caption=_infinite(entries, beside), marked=marked, names=names)
+    caption = why_dashes(_infinite(entries, beside))
+    return TableBlock(head, rows, caption=caption, marked=marked, names=names)
 
 
-def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> str:
-    """Why a score is missing: JSON has no infinite numbers."""
-    gone = [
+def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> list[str]:
+    """The models without a score: JSON has no infinite numbers."""
+    return [
         str(each["model"])
         for each in entries
         if any(each.get(key, 0.0) is None for key in ("value", *beside))
     ]
-    if not gone:
-        return ""
-    return (
-        f"{DASH} for {', '.join(gone)}: infinite or undefined, because a predicted mean is 0 or "
-        "below."
-    )
 
 
 def _p(test: Mapping[str, Any] | None) -> str:
@@ -190,12 +185,14 @@ def _interval_chart(found: Record, entries: Sequence[Record], metric: str) -> Pi
         few_ticks(ax.xaxis)
 
     scores = (estimate_cells(each["value"], *each["interval"])[0] for each in usable)
-    told = ", ".join(f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True))
+    each_score = ", ".join(
+        f"{each['model']} {score}" for each, score in zip(usable, scores, strict=True)
+    )
     caption = "Scores with 95 % intervals. The dashed line is the baseline."
     if not all(window.holds(each["value"]) for each in usable):
         caption += " An arrow marks a score outside the axis."
     size = (4.8, 0.9 + 0.27 * len(usable))
-    return picture(draw, f"{metric} of each model: {told}.", caption=caption, size=size)
+    return picture(draw, f"{metric} of each model: {each_score}.", caption=caption, size=size)
 
 
 def _line(ax: Any, i: int, each: Record, window: _Window) -> None:

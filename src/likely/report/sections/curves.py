@@ -126,8 +126,8 @@ def _best(curve: Record, points: Sequence[Record]) -> int | None:
     return min(scored, key=lambda i: sign * float(points[i]["validation"]))
 
 
-def _drawn(shown: _CurvePlot) -> Picture:
-    curve, points = shown.curve, shown.points
+def _drawn(plot: _CurvePlot) -> Picture:
+    curve, points = plot.curve, plot.points
 
     def draw(ax: Any) -> None:
         for name, colour, keys in LINES:
@@ -135,31 +135,29 @@ def _drawn(shown: _CurvePlot) -> Picture:
                 [nan if point.get(key) is None else float(point[key]) for point in points]
                 for key in keys
             ]
-            _band(ax, shown.x, lines, colour, name)
-        if curve.get("constant") is not None:
+            _band(ax, plot.x, lines, colour, name)
+        if curve.get("baseline") is not None:
             dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
-            ax.axhline(curve["constant"], color=MUTED, lw=1, **dashes)
-        for k, (place, said) in enumerate(reversed([m for m in shown.marks if shown.has(m[0])])):
+            ax.axhline(curve["baseline"], color=MUTED, lw=1, **dashes)
+        for k, (place, what) in enumerate(reversed([m for m in plot.marks if plot.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
-            ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=said)
-        _ticks(ax, shown)
-        ax.set(xlabel=shown.axis, ylabel=capitalised(shown.title))
+            ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=what)
+        _ticks(ax, plot)
+        ax.set(xlabel=plot.axis, ylabel=capitalised(plot.title))
         legend_above(ax, 2)
 
     last = points[-1]["validation"] if points else None
-    told = "; ".join([f"at the end {number(last)} on held-out rows", *(m[1] for m in shown.marks)])
-    label = (
-        f"{capitalised(shown.title)} of {curve.get('model', 'the model')} by {shown.axis.lower()}"
-    )
-    return picture(draw, f"{label}; {told}.", caption=_caption(shown))
+    marks = "; ".join([f"at the end {number(last)} on held-out rows", *(m[1] for m in plot.marks)])
+    label = f"{capitalised(plot.title)} of {curve.get('model', 'the model')} by {plot.axis.lower()}"
+    return picture(draw, f"{label}; {marks}.", caption=_caption(plot))
 
 
-def _ticks(ax: Any, shown: _CurvePlot) -> None:
-    x = shown.x
+def _ticks(ax: Any, plot: _CurvePlot) -> None:
+    x = plot.x
     whole = all(place == int(place) for place in x)
-    if shown.words:
-        ax.set_xticks(x, [_short(point["x"]) for point in shown.points])
-    elif shown.logarithmic:
+    if plot.words:
+        ax.set_xticks(x, [_short(point["x"]) for point in plot.points])
+    elif plot.logarithmic:
         _logarithmic(ax)
     elif whole and max(x, default=0) <= FEW:
         ax.set_xticks(range(int(min(x, default=0)), int(max(x, default=0)) + 1))
@@ -192,20 +190,20 @@ def _short(value: Any) -> str:
     return setting(value) if _is_number(value) else str(value)
 
 
-def _caption(shown: _CurvePlot) -> str:
-    curve = shown.curve
+def _caption(plot: _CurvePlot) -> str:
+    curve = plot.curve
     name = f" of {curve['model']}" if curve.get("model") else ""
     name += ", with the settings of this run," if curve.get("run") else ""
     kinds = {
         "size": f"Learning curve{name.rstrip(',')}.",
         "iterations": f"Score{name} by iteration.",
     }
-    said = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
+    first = kinds.get(str(curve["of"]), f"Validation curve{name.rstrip(',')} by {curve['of']}.")
     folds = f" of all {count(int(curve['folds']), 'fold')}" if curve.get("folds") else ""
     folds += split_text(curve.get("group"), curve.get("by_time"))
-    failed = len(curve["points"]) - len(shown.points)
+    failed = len(curve["points"]) - len(plot.points)
     gone = f" {count(failed, 'point')} could not be scored." if failed else ""
     far = "".join(
-        f" {what} is outside the axis." for place, what in shown.marks if not shown.has(place)
+        f" {what} is outside the axis." for place, what in plot.marks if not plot.has(place)
     )
-    return f"{said} Bands are 95 % intervals of the held-out rows{folds}.{gone}{far}"
+    return f"{first} Bands are 95 % intervals of the held-out rows{folds}.{gone}{far}"

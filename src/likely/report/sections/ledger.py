@@ -74,7 +74,7 @@ def _remembered(facts: RunFacts) -> list[Block]:
     seal, final = facts.run["seal"], facts.final or {}
     name = seal_name(seal)
     known = (
-        ("Sealed rows", final.get("n_rows", seal.get("rows"))),
+        ("Sealed rows", final.get("rows", seal.get("rows"))),
         ("Judge", final.get("judge", seal.get("judge"))),
         ("Evaluations", evaluations(facts).partition(" when")[0]),
         ("Lines when the run was trained", seal.get("count")),

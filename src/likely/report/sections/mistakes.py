@@ -9,7 +9,7 @@ from likely._typing import Array
 from likely.description import Description
 from likely.formatting import DASH, cell, count, number, percent, shortened
 from likely.intervals import wilson
-from likely.metrics.confusion import confusion_of
+from likely.metrics.classes import confusion_of
 from likely.report.figures import INK, picture, shade
 from likely.report.section import (
     Block,
@@ -74,11 +74,11 @@ def _by_class(held: Validation, counts: Array) -> TableBlock:
 
 
 def _share(part: float, whole: float) -> str:
-    """``65.9 % (60.6 to 70.9)``: a share with its 95 % interval."""
+    """``65.9 % (60.6 % to 70.9 %)``: a share with its 95 % interval."""
     if not whole > 0:
         return DASH
     low, high = wilson(part / whole, float(whole), 0.95)
-    return f"{percent(part / whole)} ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{percent(part / whole)} ({percent(low)} to {percent(high)})"
 
 
 def _matrix(held: Validation, counts: Array) -> Picture:
@@ -88,10 +88,10 @@ def _matrix(held: Validation, counts: Array) -> Picture:
     def draw(ax: Any) -> None:
         from sklearn.metrics import ConfusionMatrixDisplay
 
-        shown = ConfusionMatrixDisplay(counts, display_labels=names)
+        display = ConfusionMatrixDisplay(counts, display_labels=names)
         slanted = 45 if max(map(len, names)) * n > 30 else "horizontal"
         size = {"color": INK, "fontsize": 11 if n <= 5 else 9}
-        shown.plot(
+        display.plot(
             ax=ax,
             cmap=shade(),
             colorbar=False,
@@ -104,7 +104,7 @@ def _matrix(held: Validation, counts: Array) -> Picture:
         ax.set(xlabel="Predicted", ylabel="Observed")
 
     right = counts.trace() / max(counts.sum(), 1)
-    label = f"Confusion matrix of {n} classes: {right:.1%} of the rows are on the diagonal."
+    label = f"Confusion matrix of {n} classes: {percent(right)} of the rows are on the diagonal."
     size = (min(2.6 + 0.45 * n, 6.5), min(1.8 + 0.4 * n, 5.6))
     caption = f"Held-out rows by observed and predicted class. {_threshold(held)}"
     return picture(draw, label, caption=caption, size=size)
@@ -144,14 +144,14 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
     own = [name for name in cells if name == held.facts.get("identifier")]
     columns = [name for name in cells if name not in own]
     place = {name: k for k, name in reversed(list(enumerate(important)))}
-    shown = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
+    chosen = sorted(columns, key=lambda name: place.get(name, len(important)))[:MOST_CELLS]
     in_nats = held.prediction.mean is None or held.prediction.log_density is not None
     unit = "loss in nats" if in_nats else "squared error"
-    rows = tuple(_row(each, own, shown) for each in held.surprising)
-    left = len(columns) - len(shown)
+    rows = tuple(_row(each, own, chosen) for each in held.surprising)
+    left = len(columns) - len(chosen)
     more = "" if left <= 0 else f"{count(left, 'more column')}"
     caption = "The most important columns of the model." if left > 0 and important else ""
-    first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, shown))
+    first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, chosen))
     at = len(own)
     return [
         Heading("Rows with the largest loss"),
@@ -163,8 +163,8 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
             (*first, "row", held.target, "predicted", unit, *heads),
             rows,
             left=at + 3,
-            words=frozenset(at + 4 + j for j, c in enumerate(shown) if _is_words(held, c)),
-            names=frozenset({*range(at), at + 1, *range(at + 4, at + 4 + len(shown))}),
+            words=frozenset(at + 4 + j for j, c in enumerate(chosen) if _is_words(held, c)),
+            names=frozenset({*range(at), at + 1, *range(at + 4, at + 4 + len(chosen))}),
             caption=caption,
             more=more,
         ),
@@ -175,12 +175,15 @@ def _is_words(held: Validation, name: str) -> bool:
     return any(isinstance(each["cells"].get(name), str) for each in held.surprising)
 
 
-def _row(each: Mapping[str, Any], own: list[str], shown: list[str]) -> tuple[str, ...]:
-    said = each["predicted"]
-    told = f"{said['class']} ({number(said['p'])})" if "class" in said else number(said["mean"])
+def _row(each: Mapping[str, Any], own: list[str], chosen: list[str]) -> tuple[str, ...]:
+    found = each["predicted"]
+    if "class" in found:
+        predicted = f"{found['class']} ({number(found['p'])})"
+    else:
+        predicted = number(found["mean"])
     loss = "∞" if each["loss"] is None else number(each["loss"])
     first, cells = (
         [shortened(cell(each["cells"].get(name)), LONGEST_CELL) for name in names]
-        for names in (own, shown)
+        for names in (own, chosen)
     )
-    return *first, str(each["row"]), cell(each["truth"]), told, loss, *cells
+    return *first, str(each["row"]), cell(each["truth"]), predicted, loss, *cells

@@ -4,7 +4,7 @@ from typing import Any
 
 from likely.description import Description, NamedTable
 from likely.description_text import by_group, cells_of
-from likely.formatting import capitalised, count, number, shortened
+from likely.formatting import capitalised, count, fixed, listed, number, shortened
 from likely.report.figures import ACCENT, INK, MUTED, picture
 from likely.report.section import (
     Block,
@@ -37,26 +37,26 @@ def model_page(facts: RunFacts) -> Section | LeftOut:
     return Section("model", TITLE, tuple(_blocks(facts.description)))
 
 
-def _blocks(told: Description) -> list[Block]:
-    blocks: list[Block] = [Text(f"{told.title}.{_shares(told)}")]
-    if told.fit:
-        blocks.append(Facts(tuple((capitalised(fact.name), fact.written) for fact in told.fit)))
-    for table in told.tables:
+def _blocks(about: Description) -> list[Block]:
+    blocks: list[Block] = [Text(f"{about.title}.{_shares(about)}")]
+    if about.fit:
+        blocks.append(Facts(tuple((capitalised(fact.name), fact.written) for fact in about.fit)))
+    for table in about.tables:
         if table.key == "steps":
             blocks.append(Heading("Preparation of the columns"))
         blocks += _table(table)
-    blocks += [Remark(capitalised(note), tone="note") for note in told.notes]
-    for part in told.parts:
+    blocks += [Remark(capitalised(note), tone="note") for note in about.notes]
+    for part in about.parts:
         blocks += [Heading(part.title), *_blocks(part)[1:]]
     return blocks
 
 
-def _shares(told: Description) -> str:
-    pairs = list(zip(told.groups, told.shares, strict=False))
+def _shares(about: Description) -> str:
+    pairs = list(zip(about.groups, about.shares, strict=False))
     if not pairs:
         return ""
-    shown = ", ".join(f"{shortened(group, LONGEST_DRAWN)} {p:.2f}" for group, p in pairs)
-    return f" Shares: {shown}{', …' if len(pairs) > MOST_SHARES else ''}."
+    shares = [f"{shortened(group, LONGEST_DRAWN)} {fixed(p, 2)}" for group, p in pairs]
+    return f" Shares: {listed(shares, MOST_SHARES)}."
 
 
 def _table(table: NamedTable) -> list[Block]:
@@ -87,7 +87,7 @@ def _table(table: NamedTable) -> list[Block]:
 def _lists(table: NamedTable) -> TableBlock:
     """The rows that matter most to each group."""
     rows = tuple(
-        (shortened(group, LONGEST_NAME), told) for group, told in by_group(table, MOST_PER_GROUP)
+        (shortened(group, LONGEST_NAME), text) for group, text in by_group(table, MOST_PER_GROUP)
     )
     return TableBlock(("group", f"most informative {table.noun}s"), rows, left=2)
 
@@ -111,9 +111,9 @@ def _forest(table: NamedTable, estimated: set[int]) -> Picture:
     places = {each.form: j for j, each in enumerate(table.columns)}
     slopes = [i for i in sorted(estimated) if table.rows[i][0] != "intercept"] or list(estimated)
     weight = table.importance()
-    shown = sorted(slopes, key=lambda i: -weight[i])[:MOST_DRAWN]
+    drawn = sorted(slopes, key=lambda i: -weight[i])[:MOST_DRAWN]
     values = [
-        tuple(table.rows[i][places[form]] for form in ("estimate", "low", "high")) for i in shown
+        tuple(table.rows[i][places[form]] for form in ("estimate", "low", "high")) for i in drawn
     ]
 
     def draw(ax: Any) -> None:
@@ -122,21 +122,21 @@ def _forest(table: NamedTable, estimated: set[int]) -> Picture:
             colour = ACCENT if low * high > 0 else MUTED
             ax.plot([low, high], [i, i], color=colour, lw=4, alpha=0.35, solid_capstyle="round")
             ax.plot([estimate], [i], "o", color=colour, markersize=5)
-        names = [shortened(table.rows[i][0], LONGEST_DRAWN) for i in shown]
-        ax.set_yticks(range(len(shown)), names)
+        names = [shortened(table.rows[i][0], LONGEST_DRAWN) for i in drawn]
+        ax.set_yticks(range(len(drawn)), names)
         ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.set_ylim(len(shown) - 0.5, -0.5)
+        ax.set_ylim(len(drawn) - 0.5, -0.5)
         ax.grid(visible=False, axis="y")
         ax.spines["left"].set_visible(False)
         ax.set_xlabel("Coefficient")
 
-    pairs = zip(shown, values, strict=True)
-    told = ", ".join(f"{table.rows[i][0]} {number(estimate)}" for i, (estimate, _, _) in pairs)
+    pairs = zip(drawn, values, strict=True)
+    each = ", ".join(f"{table.rows[i][0]} {number(estimate)}" for i, (estimate, _, _) in pairs)
     caption = "Coefficients with 95 % intervals; grey if the interval contains 0."
-    if len(slopes) > len(shown):
-        caption += f" The {len(shown)} largest in standard errors."
-    size = (4.8, 0.8 + 0.25 * len(shown))
-    return picture(draw, f"Coefficients: {told}.", caption=caption, size=size)
+    if len(slopes) > len(drawn):
+        caption += f" The {len(drawn)} largest in standard errors."
+    size = (4.8, 0.8 + 0.25 * len(drawn))
+    return picture(draw, f"Coefficients: {each}.", caption=caption, size=size)
 
 
 def _more(n: int, most: int, noun: str) -> str:

@@ -6,16 +6,24 @@ not be compared with one on sealed rows.
 
 from collections.abc import Sequence
 
-from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
-from likely.metrics import METRICS, Estimate
+from likely.formatting import (
+    DASH,
+    capitalised,
+    count,
+    estimate_beside,
+    estimate_cells,
+    percent_level,
+)
+from likely.metrics import Estimate
+from likely.metrics.losses import LOSSES
 from likely.metrics.score import title_of
 from likely.report.section import TableBlock
 from likely.report.sections.ledger import warning_of
 from likely.report.sections.scores import folds_of, score_of_run
 from likely.report.sections.verdict import verdict_of
 from likely.runs.folder import RunFacts
+from likely.sealing.final_score import FinalScore
 
-AS_LOSS = "negative log-likelihood"  # of sealed rows: there every score is a loss
 HEAD = ("run", "model", "score", "sealed rows", "baseline", "training rows", "baseline")
 CAPTION = (
     "Choose a run by its score on held-out training rows, and use the sealed rows only for the "
@@ -42,26 +50,23 @@ def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
     found = _estimate(facts, title)
     if found is None:
         return DASH, DASH
-    value, ends, constant = estimate_cells(found.value, found.low, found.high, found.constant)
-    return f"{value} (95 % interval {ends}); {_how(facts)}", constant
+    value, constant = estimate_beside(*found, level=0.95)
+    return f"{value}; {_how(facts)}", constant
 
 
 def _estimate(facts: RunFacts, title: str) -> Estimate | None:
     """The score of held-out training rows; the nested one if there is one."""
-    as_loss = title == AS_LOSS
-    shown = METRICS["log-likelihood"].title if as_loss else title
-    score = score_of_run(facts)
+    loss, score = LOSSES.get(title), score_of_run(facts)
+    wanted = title if loss is None else loss.metric.title
     estimates = {} if score is None else score.estimates
-    name = next((each for each in estimates if title_of(each) == shown), None)
+    name = next((each for each in estimates if title_of(each) == wanted), None)
     if name is None:
         return None
-    value, low, high, constant = estimates[name]
-    study = facts.study or {}
+    found, study = estimates[name], facts.study or {}
     if study.get("nested") and name == study.get("metric"):
-        value, low, high = (study["nested"][key] for key in ("value", "low", "high"))
-    if not as_loss:
-        return Estimate(value, low, high, constant)
-    return Estimate(-value, -high, -low, -constant)
+        nested = {key: study["nested"][key] for key in ("value", "low", "high")}
+        found = found._replace(**nested)
+    return found if loss is None else loss.of(found)
 
 
 def _how(facts: RunFacts) -> str:
@@ -83,11 +88,11 @@ def _sealed(facts: RunFacts) -> tuple[str, str]:
     final = facts.final
     if final is None:
         return ("not evaluated" if facts.run.get("seal") else "none sealed"), DASH
-    numbers = (final[key] for key in ("value", "low", "high", "constant"))
-    value, ends, constant = estimate_cells(*numbers)
-    level = percent_level(final.get("level", 0.95))
-    own = "" if final.get("of_this_model", True) else ", of an earlier model"
-    beyond = ", beyond the budget" if final["look"] > final["budget"] else ""
-    evaluation = f"evaluation {final['look']}{beyond} of {final['budget']}"
+    score = FinalScore.from_json(final)
+    value, ends, constant = estimate_cells(*score.estimate)
+    level = percent_level(score.level)
+    own = "" if score.of_this_model else ", of an earlier model"
+    beyond = ", beyond the budget" if score.evaluation > score.budget else ""
+    evaluation = f"evaluation {score.evaluation}{beyond} of {score.budget}"
     broken = "" if warning_of(facts) is None else "; ledger changed"
     return f"{value} ({level} interval {ends}); {evaluation}{own}{broken}", constant

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from likely.formatting import capitalised, count, listed, setting
+from likely.kinds import TARGET_KINDS, task_in_words
 from likely.report.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
@@ -16,14 +17,6 @@ INSIDE = "model__"  # in front of the settings of a model inside a Prepared
 UNSHOWN = ("random_state",)  # the seed has a line of its own
 MOST_CLASSES = 8
 MOST_MUTED = 12
-KINDS = {
-    "binary": "classification, two classes",
-    "classes": "classification",
-    "ordinal": "ordinal classification",
-    "count": "regression of counts",
-    "positive": "regression of positive amounts",
-    "real": "regression",
-}
 
 
 def question(facts: RunFacts) -> Section | LeftOut:
@@ -72,26 +65,26 @@ def command(facts: RunFacts) -> Section | LeftOut:
     given = facts.run.get("command")
     if not given:
         return LeftOut("Command", "it was not recorded")
-    said = str(given)
-    seeded = re.search(r"(^|\s)--seed[\s=]", said) is not None
+    line = str(given)
+    seeded = re.search(r"(^|\s)--seed[\s=]", line) is not None
     if not seeded and facts.run.get("seed") is not None:
-        said = f"{said} --seed {facts.run['seed']}"
+        line = f"{line} --seed {facts.run['seed']}"
     text = "The same command on the same data, with the same versions, gives the same model."
-    return Section("command", "Command", (Text(text), CodeBlock(said)))
+    return Section("command", "Command", (Text(text), CodeBlock(line)))
 
 
 def evaluations(facts: RunFacts) -> str:
     """The number of evaluations of the sealed rows, as far as it is known."""
     ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
     if ledger is not None and ledger.entries:
-        return _used_of(ledger.looks, ledger.budget)
+        return _used_of(ledger.evaluations, ledger.budget)
     if ledger is not None:
         return "unknown, because the ledger was changed"
     gone = f" when this run was made; {seal_name(seal)} was not found" if seal else ""
     if final is not None:
-        return _used_of(int(final["look"]), int(final["budget"])) + gone
+        return _used_of(int(final["evaluation"]), int(final["budget"])) + gone
     if seal:
-        return _used_of(int(seal.get("looks", 0)), int(seal.get("budget", 1))) + gone
+        return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) + gone
     return "none, because no rows were sealed; scores are of held-out training rows"
 
 
@@ -125,11 +118,11 @@ def _task(facts: RunFacts) -> str:
     if kind is None:
         return ""
     reason = task.get("reason")
-    said = KINDS.get(str(kind), str(kind))
+    words = task_in_words(kind) if kind in TARGET_KINDS else str(kind)
     if not reason or reason == "it was given":
-        return said
+        return words
     about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
-    return f"{said}, because {about}"
+    return f"{words}, because {about}"
 
 
 def _model(run: Any) -> str:
@@ -141,16 +134,16 @@ def _model(run: Any) -> str:
         for key, value in (run.get("parameters") or {}).items()
         if key != INSIDE and key not in UNSHOWN
     }
-    told = ", ".join(
+    changed = ", ".join(
         f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
     )
-    return f"{name} with {told}" if told else f"{name}, default settings"
+    return f"{name} with {changed}" if changed else f"{name}, default settings"
 
 
 def _time(run: Any) -> str:
     """``2026-01-31 09:30:00 UTC``."""
-    said = str(run.get("time", "not recorded"))
-    return said.replace("T", " ").replace("+00:00", " UTC")
+    time = str(run.get("time", "not recorded"))
+    return time.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _size_and_findings(look: Record, n: int) -> str:

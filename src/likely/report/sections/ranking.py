@@ -59,9 +59,9 @@ def _roc(held: Validation) -> Picture:
         ax.set(xlabel="False positive rate", ylabel="True positive rate")
         _square(ax)
 
-    told = ", ".join(f"{held.labels[k]} {fixed(area, DECIMALS)}" for k, area in areas.items())
+    each = ", ".join(f"{held.labels[k]} {fixed(area, DECIMALS)}" for k, area in areas.items())
     caption = "ROC curves with the area under each curve. The dashed line is chance, 0.5."
-    return picture(draw, f"ROC curves; area under the curve: {told}.", caption=caption)
+    return picture(draw, f"ROC curves; area under the curve: {each}.", caption=caption)
 
 
 def _precision_recall(held: Validation) -> Picture:
@@ -93,14 +93,14 @@ def _precision_recall(held: Validation) -> Picture:
         ax.set(xlabel="Recall", ylabel="Precision")
         _square(ax)
 
-    told = ", ".join(
+    each = ", ".join(
         f"{held.labels[k]} {fixed(value, DECIMALS)}, by chance {shares[k]}"
         for k, value in precision.items()
     )
     dashes = " The dashed line is that share." if len(precision) == 1 else ""
     return picture(
         draw,
-        f"Precision–recall curves; average precision: {told}.",
+        f"Precision–recall curves; average precision: {each}.",
         caption="Precision–recall curves with the average precision of each curve and, in "
         f"brackets, the share of its class, which is the precision of a random ranking.{dashes}",
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.formatting import number, percent
+from likely.formatting import number, percent, percent_level
 from likely.report.figures import ACCENT, MUTED, diagonal, picture, thousands
 from likely.report.section import Block, Gallery, Picture, Section, TableBlock, Text
 from likely.runs.folder import RunFacts
@@ -126,6 +126,6 @@ def _histogram(pit: Array) -> Picture:
 
 
 def _levels(pit: Array) -> TableBlock:
-    head = ("predicted quantile", *(f"{level:.0%}".replace("%", " %") for level in LEVELS))
+    head = ("predicted quantile", *map(percent_level, LEVELS))
     row = ("Observed below", *(percent(float(np.mean(pit <= level))) for level in LEVELS))
     return TableBlock(head, (row,), caption="Share of rows below each predicted quantile.")

@@ -1,17 +1,17 @@
 """All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
-from math import isfinite
+from math import isfinite, nan
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
-from likely.metrics import METRICS, Score
-from likely.metrics.score import title_of
+from likely.metrics import METRICS, Estimate, Score
+from likely.metrics.score import title_of, why_dashes
 from likely.report.section import TableBlock
 from likely.runs import RunFacts
-from likely.runs.records import Record
 from likely.workbench.folds import split_text
 from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
+NO_ESTIMATE = Estimate(nan, nan, nan, nan)
 
 
 def score_of_run(facts: RunFacts) -> Score | None:
@@ -41,33 +41,32 @@ def folds_of(facts: RunFacts, score: Score) -> str:
 def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     """One row per metric; a value that is not finite is a dash, and the caption says why."""
     final, validation = facts.final or {}, facts.validation
-    sealed = (final.get("extras") or {}).get("measures") or {}
+    sealed = {line["metric"]: Estimate.from_json(line) for line in final.get("measures", ())}
     rows, infinite = [], []
     for name, found in score.estimates.items():
-        cells = _cells(found._asdict())
+        cells = _cells(found)
         if cells[0] == DASH:
             infinite.append(title_of(name))
         if sealed:
-            cells = [*_cells(sealed.get(name) or {}), *cells]
+            cells = [*_cells(sealed.get(name, NO_ESTIMATE)), *cells]
         arrow = "↓" if METRICS[name].better == "lower" else "↑"
         rows.append((f"{capitalised(title_of(name))} {arrow}", *cells))
     level = percent_level(final.get("level", 0.95))
     first = (SEALED, f"{level} interval", "baseline") if sealed else ()
     head = ("metric", *first, HELD, "95 % interval", "baseline")
-    said = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
+    caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
-        said += [*_about_two(validation), *_about_median(validation)]
-    return TableBlock(head, tuple(rows), caption=" ".join([*said, *_about_infinite(infinite)]))
+        caption += [*_about_two(validation), *_about_median(validation)]
+    caption += filter(None, [why_dashes(infinite)])
+    return TableBlock(head, tuple(rows), caption=" ".join(caption))
 
 
-def _cells(found: Record) -> list[str]:
+def _cells(found: Estimate) -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
-    constant = found.get("constant")
-    known = constant if constant is not None and isfinite(constant) else None
-    value = found.get("value")
-    if value is None or not isfinite(value):
+    known = found.baseline if isfinite(found.baseline) else None
+    if not isfinite(found.value):
         return estimate_cells(None, None, None, known)
-    return estimate_cells(value, found["low"], found["high"], known)
+    return estimate_cells(*found[:3], known)
 
 
 def _held(facts: RunFacts, score: Score) -> str:
@@ -96,12 +95,3 @@ def _about_median(validation: Validation) -> list[str]:
         return []
     title = METRICS["mae"].title
     return [f"The baseline of the {title} is the median; of the others it is the mean."]
-
-
-def _about_infinite(titles: list[str]) -> list[str]:
-    if not titles:
-        return []
-    return [
-        f"{DASH} for {', '.join(titles)}: infinite, because a predicted mean is 0 or below, or an "
-        "observed value has probability 0."
-    ]

@@ -24,14 +24,14 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
     scored = [trial for trial in study["trials"] if trial.get("mean") is not None]
     sign = 1 if study["better"] == "lower" else -1
     scored.sort(key=lambda trial: sign * trial["mean"])
-    said = (
+    opening = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
         f"{metric}, {study['better']} is better. Baseline (constant): "
-        f"{number(study.get('constant'))}. Intervals are for the held-out rows."
+        f"{number(study.get('baseline'))}. Intervals are for the held-out rows."
     )
     names = list(dict.fromkeys(name for trial in scored for name in trial["parameters"]))
     rows = tuple(_row(trial, names) for trial in scored[:MOST_TRIALS])
-    blocks: list[Block] = [Text(said), _nested(study)]
+    blocks: list[Block] = [Text(opening), _nested(study)]
     head = ("settings", metric, "95 % interval")
     left = len(scored) - MOST_TRIALS
     more = f"{count(left, 'more trial')}" if left > 0 else ""
@@ -57,5 +57,5 @@ def _nested(study: Mapping[str, Any]) -> Remark:
 
 def _settings(parameters: Mapping[str, Any], names: Sequence[str]) -> str:
     """The settings of a trial, in the same order for all trials."""
-    told = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
-    return ", ".join(told) or "default settings"
+    given = [f"{name}={setting(parameters[name])}" for name in names if name in parameters]
+    return ", ".join(given) or "default settings"

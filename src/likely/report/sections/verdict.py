@@ -1,12 +1,11 @@
 """The result: one sentence with interval and baseline, a picture, and all metrics."""
 
-from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
 from likely.metrics import METRICS, Estimate
-from likely.metrics.score import title_of
+from likely.metrics.score import score_sentence, title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.sections.scores import (
@@ -16,14 +15,8 @@ from likely.report.sections.scores import (
 )
 from likely.runs.folder import RunFacts
 
-BASELINE = "Baseline (constant)"
 ROOM = 0.08  # on both sides of the marks, as a share of their distance
 EDGE = 0.25  # of the ruler: here names lean inwards
-FINAL_FIELDS = (
-    *("metric", "value", "low", "high", "level", "n_rows", "look", "budget", "judge"),
-    *("constant", "gain", "gain_low", "gain_high", "group", "n_groups"),
-    *("cv_estimate", "note", "of_this_model", "extras"),
-)
 
 
 class ScoreVerdict(NamedTuple):
@@ -37,24 +30,24 @@ class ScoreVerdict(NamedTuple):
     value: float
     low: float
     high: float
-    constant: float | None
+    baseline: float | None
     lower_is_better: bool = True
     level: float = 0.95  # of the interval
     gain: Estimate | None = None  # over the constant, row by row
 
     @property
     def tone(self) -> Tone:
-        if self.constant is None:
+        if self.baseline is None:
             return "plain"
         if self.gain is not None:
             return "good" if self.gain.low > 0 else "warn"
         if self.lower_is_better:
-            return "good" if self.high < self.constant else "warn"
-        return "good" if self.low > self.constant else "warn"
+            return "good" if self.high < self.baseline else "warn"
+        return "good" if self.low > self.baseline else "warn"
 
     @property
     def judgement(self) -> str:
-        if self.constant is None:
+        if self.baseline is None:
             return ""
         gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain[:3])}"
         if self.tone == "good":
@@ -66,10 +59,10 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     found = verdict_of(facts)
     if found is None:
         return LeftOut("Result", "the run has no score, because no rows were held out")
-    said = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
-    remark = Remark(said, tone=found.tone)
+    text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
+    remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
-    if found.constant is not None and isfinite(found.low + found.high + found.constant):
+    if found.baseline is not None and isfinite(found.low + found.high + found.baseline):
         blocks = [Gallery((remark, _ruler(found)))]
     score = score_of_run(facts)
     if score is not None:
@@ -90,7 +83,7 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
     if score is None:
         return None
     found, title = score.main, title_of(score.metric)
-    sentence = _sentence(title, found, rows_held(facts, score), f"Baseline ({score.beside})")
+    sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
     lower = METRICS[score.metric].better == "lower"
     return ScoreVerdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
 
@@ -110,32 +103,17 @@ def _flattery(facts: RunFacts) -> str:
 def _of_final(final: Any) -> ScoreVerdict:
     from likely.sealing.final_score import FinalScore
 
-    fields = {name: final[name] for name in FINAL_FIELDS if name in final}
-    open_ends = {"low": -inf, "high": inf}  # null in JSON
-    if fields.get("gain") is not None:
-        open_ends |= {"gain_low": -inf, "gain_high": inf}
-    score = FinalScore(
-        **fields | {name: end for name, end in open_ends.items() if fields[name] is None}
+    score = FinalScore.from_json(final)
+    found = ScoreVerdict(
+        str(score), score.metric, *score.estimate, level=score.level, gain=score.gain
     )
-    gain = None
-    if score.gain is not None and score.gain_low is not None and score.gain_high is not None:
-        gain = Estimate(score.gain, score.gain_low, score.gain_high, 0.0)
-    constant = (
-        score.constant if score.of_this_model else None
-    )  # the score of an earlier model is not compared
-    ends = (score.value, score.low, score.high)
-    return ScoreVerdict(str(score), score.metric, *ends, constant, level=score.level, gain=gain)
-
-
-def _sentence(title: str, numbers: Sequence[Any], rows: str, beside: str = BASELINE) -> str:
-    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
-    value, ends, constant = estimate_cells(*numbers)
-    return f"{capitalised(title)} {value} (95 % interval {ends}) on {rows}. {beside}: {constant}."
+    # the score of an earlier model is not compared
+    return found if score.of_this_model else found._replace(baseline=None)
 
 
 def _ruler(found: ScoreVerdict) -> Picture:
     """The interval and the baseline on one line."""
-    constant = found.constant if found.constant is not None else found.value
+    constant = found.baseline if found.baseline is not None else found.value
 
     value, ends, beside = estimate_cells(found.value, found.low, found.high, constant)
     marks = (

@@ -5,7 +5,8 @@ from math import inf
 
 import numpy as np
 
-from likely.data.labels import DATE, hold_numbers
+from likely.data.labels import DATE, MOST, hold_numbers
+from likely.formatting import cell, percent, shortened
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.identifiers import (
     is_called_identifier,
@@ -20,8 +21,7 @@ Check = Callable[[Column, Profile], str | None]
 NEARLY = 0.995  # of the known cells have one value
 MOSTLY_MISSING = 0.5
 MIXED_SHARE = 0.1  # of the cells of a text column are numbers
-DATE_SHARE = 0.9
-LONGEST_SHOWN = 40  # characters of a value
+LONGEST_VALUE = 40  # characters of a value
 BROKEN = "�|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€"  # U+FFFD, and UTF-8 read as Latin-1
 DISGUISED = r"(?i)^\s*(\?+|-+|\.+|n/?a|n\.a\.|nan|null|none|unknown|missing|not available|)\s*$"
 
@@ -34,7 +34,7 @@ def identifier(column: Column, profile: Profile) -> str | None:
         return _running_or_called(column)
     if not column.is_text or not names_rows(column.n_distinct, column.n_known):
         return None
-    if hold_numbers(column.written_numbers) or _holds_dates(column):
+    if hold_numbers(column.written_numbers) or _are_dates(column):
         return None
     import pyarrow.compute as pc
 
@@ -52,7 +52,7 @@ def _running_or_called(column: Column) -> str | None:
 
 def constant(column: Column, profile: Profile) -> str | None:
     single = column.n_distinct == 1 and column is not profile.target
-    return _shown(column.mode) if single else None
+    return _written(column.mode) if single else None
 
 
 def nearly_constant(column: Column, profile: Profile) -> str | None:
@@ -62,33 +62,33 @@ def nearly_constant(column: Column, profile: Profile) -> str | None:
     share = column.counts.max() / column.n_known
     if share < NEARLY or not column.mode:
         return None
-    return f"{_shown(column.mode)} in {column.counts.max():,} of {column.n_known:,}"
+    return f"{_written(column.mode)} in {column.counts.max():,} of {column.n_known:,}"
 
 
 def mixed_types(column: Column, profile: Profile) -> str | None:
-    if not column.is_text or _holds_dates(column):
+    if not column.is_text or _are_dates(column):
         return None
     numbers = column.written_numbers
     share = column.counts[numbers].sum() / max(column.n_known, 1)
     if share < MIXED_SHARE or numbers.all():
         return None
     word = column.values[int(np.where(numbers, -1, column.counts).argmax())].as_py()
-    return f"{share:.0%} numbers, and {_shown(word)}"
+    return f"{percent(share)} numbers, and {_written(word)}"
 
 
 def numbers_as_text(column: Column, profile: Profile) -> str | None:
-    if not column.is_text or column.declared or _holds_dates(column):
+    if not column.is_text or column.declared or _are_dates(column):
         return None
     all_numbers = column.n_known > 0 and column.written_numbers.all()
     return f"such as {_example(column)}" if all_numbers else None
 
 
 def dates_as_text(column: Column, profile: Profile) -> str | None:
-    if not column.is_text or not _holds_dates(column):
+    if not column.is_text or not _are_dates(column):
         return None
     strange = ~column.matching(DATE)
     other = column.values[int(strange.argmax())].as_py() if strange.any() else None
-    beside = "" if other is None else f", but not {_shown(other)}"
+    beside = "" if other is None else f", but not {_written(other)}"
     return f"such as {_example(column)}{beside}"
 
 
@@ -100,7 +100,7 @@ def broken_characters(column: Column, profile: Profile) -> str | None:
         return None
     rows = int(column.counts[broken].sum())
     first = column.values[int(broken.argmax())].as_py()
-    return f"in {rows:,} of {column.n_known:,}, such as {_shown(first)}"
+    return f"in {rows:,} of {column.n_known:,}, such as {_written(first)}"
 
 
 def many_values(column: Column, profile: Profile) -> str | None:
@@ -114,7 +114,7 @@ def many_values(column: Column, profile: Profile) -> str | None:
 def mostly_missing(column: Column, profile: Profile) -> str | None:
     share = column.n_missing / column.n_rows
     feature = column is not profile.target and column.n_known > 0
-    return f"{share:.0%}" if feature and share > MOSTLY_MISSING else None
+    return percent(share) if feature and share > MOSTLY_MISSING else None
 
 
 def all_missing(column: Column, profile: Profile) -> str | None:
@@ -162,7 +162,9 @@ def disguised_missing(column: Column, profile: Profile) -> str | None:
     if not words.any():
         return None
     rows = int(column.counts[words].sum())
-    return f"{_shown(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
+    return (
+        f"{_written(column.values[int(words.argmax())].as_py())} in {rows:,} of {column.n_known:,}"
+    )
 
 
 COLUMN_CHECKS: Mapping[str, Check] = {
@@ -183,16 +185,13 @@ COLUMN_CHECKS: Mapping[str, Check] = {
 }
 
 
-def _holds_dates(column: Column) -> bool:
-    return column.share_matching(DATE) >= DATE_SHARE
+def _are_dates(column: Column) -> bool:
+    return column.share_matching(DATE) >= MOST
 
 
 def _example(column: Column) -> str:
-    return _shown(column.values[0].as_py())
+    return _written(column.values[0].as_py())
 
 
-def _shown(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        text = f"{value:g}"
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+def _written(value: object) -> str:
+    return shortened(repr(value) if isinstance(value, str) else cell(value), LONGEST_VALUE)

@@ -22,6 +22,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms
+from likely.formatting import percent
 from likely.workbench.look.profile import Column, Profile
 
 ALPHA = 0.1  # how many rows the overall shares count for, beside a value's own
@@ -145,9 +146,9 @@ def leak(column: Column, suspicion: Suspicion) -> str | None:
     least = EXPLAINED if suspicion.target.reads_as_classes else EXPLAINED_RANKS
     share = suspicion.of_target(column)
     if share >= least:
-        return f"it explains {share:.1%} of the target"
+        return f"it explains {percent(share)} of the target"
     share = suspicion.by_column(column)
-    return f"the target explains {share:.1%} of it" if share >= EXPLAINED else None
+    return f"the target explains {percent(share)} of it" if share >= EXPLAINED else None
 
 
 def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
@@ -166,7 +167,7 @@ def missing_by_target(column: Column, suspicion: Suspicion) -> str | None:
     level = SURE / len(suspicion.profile.features)
     if high - low < GAP or _chance(rows, empty) > level:
         return None
-    return f"{low:.0%} to {high:.0%}"
+    return f"{percent(low)} to {percent(high)}"
 
 
 def _chance(rows: Array, empty: Array) -> float:

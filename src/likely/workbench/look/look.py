@@ -21,19 +21,21 @@ from likely.formatting import (
     html_table,
     listed,
     paragraph,
+    percent,
     printable,
     short_number,
     shortened,
     text_table,
 )
 from likely.json_files import plain
-from likely.kinds import TargetKind
-from likely.workbench.dataset import Dataset, dataset
+from likely.kinds import TargetKind, target_in_words
+from likely.workbench.dataset import Dataset
 from likely.workbench.look.column_checks import COLUMN_CHECKS
 from likely.workbench.look.findings import Finding, Mute, in_columns, mute_of, sorted_findings
 from likely.workbench.look.leaks import LEAK_CHECKS, suspicion_of
 from likely.workbench.look.profile import Column, Profile, profile_of
 from likely.workbench.look.table_checks import TABLE_CHECKS
+from likely.workbench.opening import dataset
 from likely.workbench.task import Task, task_of
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class Look:
     target: str | None = None
     balance: dict[Any, int] = field(default_factory=dict)
     n_classes: int | None = None  # None where the target is a number
-    kind: str | None = None  # of task; None where no model could predict the target
+    kind: TargetKind | None = None  # of task; None where no model could predict the target
     doubt: str = ""  # a sentence, where the target's values could mean something else
     muted: tuple[str, ...] = ()
     library: str | None = None  # of the frame that was given
@@ -171,26 +173,26 @@ def look(
     category: Sequence[str] = (),
     mute: Iterable[str] = (),
 ) -> Look:
-    """Look at a table before anything is trained.
+    """Check a table before anything is trained.
 
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to be predicted; its balance, and columns that may leak it, are then looked at.
-        A seal remembers it, and built-in data know their own.
+        The column to predict; its balance, and columns that may leak it, are then checked.  A seal
+        and built-in data have their own.
     kind : str, optional
-        What the target is, where its values could be several: binary, classes, ordinal, count,
-        positive or real.  A seal remembers it.
+        The kind of target, where its values leave it open: binary, classes, ordinal, count,
+        positive or real.  A seal records it.
     order : sequence, optional
         The classes from lowest to highest; they are then ordinal.
     drop : sequence of str, optional
-        Columns that no model is to see.
+        Columns to leave out.
     category : sequence of str, optional
-        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
+        Columns of numeric codes to treat as categories.  A seal records both.
     mute : iterable of str
-        Findings that are not to be reported: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
+        Findings to leave out: ``"LK102"`` anywhere, ``"LK102:age"`` in one column.
 
     Returns
     -------
@@ -302,8 +304,7 @@ def title(look: "Look") -> str:
     """``churn.csv: 7,000 rows, 20 columns, target churn (2 classes).``"""
     text = f"{look.label}: {count(look.n_rows, 'row')}, {count(len(look.columns), 'column')}"
     if look.target is not None:
-        what = "a number" if look.n_classes is None else count(look.n_classes, "class", "classes")
-        what = {"count": "a count", "ordinal": f"{what} in order"}.get(str(look.kind), what)
+        what = target_in_words(look.kind, look.n_classes)
         if look.n_classes is None and any(f.code == "LK306" for f in look.findings):
             what = "neither classes nor a number"
         text += f", target {look.target} ({what})"
@@ -315,7 +316,7 @@ def title(look: "Look") -> str:
 def balance_of(look: "Look") -> str:
     """``Target churn: no 73 %, yes 27 %.``"""
     known = sum(look.balance.values())
-    words = [f"{_value(v)} {rows / known:.1%}" for v, rows in look.balance.items()]
+    words = [f"{_value(v)} {percent(rows / known)}" for v, rows in look.balance.items()]
     return f"Target {look.target}: {listed(words, MOST_CLASSES_SHOWN)}."
 
 
@@ -369,8 +370,7 @@ def _shown_columns(look: "Look") -> list["ColumnFacts"]:
 
 
 def _cells(look: "Look", column: "ColumnFacts") -> tuple[str, ...]:
-    share = column.missing / look.n_looked_at
-    missing = "" if not column.missing else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+    missing = percent(column.missing / look.n_looked_at) if column.missing else ""
     name = shortened(column.name, LONGEST_NAME) + (" *" if column.name == look.target else "")
     return (name, column.type, missing, f"{column.distinct:,}", _values(look, column))
 
@@ -381,7 +381,7 @@ def _values(look: "Look", column: "ColumnFacts") -> str:
         return " … ".join(map(short_number, (column.low, column.median, column.high)))
     known = look.n_looked_at - column.missing
     words = [
-        _value(value) + (f" {rows / known:.0%}" if rows >= known / 100 else "")
+        _value(value) + (f" {percent(rows / known)}" if rows >= known / 100 else "")
         for value, rows in column.top[:MOST_VALUES]
     ]
     return ", ".join(words) + (", …" if column.distinct > MOST_VALUES else "")

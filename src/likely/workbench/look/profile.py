@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.arrow import decoded
 from likely.data.frames import kind_of_arrow
-from likely.data.labels import FEW_ROWS, MANY_CLASSES, are_names, are_written_numbers
+from likely.data.labels import are_names, are_repeated, are_written_numbers
 from likely.data.source import column_index
 from likely.kinds import ColumnKind
 from likely.workbench.identifiers import has_many_values
@@ -92,8 +92,7 @@ class Column:
             return self.classes
         if not self.is_number:
             return self.is_text or (self.kind == "boolean" and self.n_known > 0)
-        repeated = self.n_distinct <= MANY_CLASSES and self.n_distinct * FEW_ROWS <= self.n_known
-        return (repeated or self.n_distinct == 2) and self.is_whole
+        return are_repeated(self.n_distinct, self.n_known) and self.is_whole
 
     @property
     def too_many_classes(self) -> bool:

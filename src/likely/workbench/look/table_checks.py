@@ -7,6 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.split import FIRST, GOLDEN
+from likely.formatting import percent
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.profile import Column, Profile
@@ -42,7 +43,7 @@ def repeated_rows(profile: Profile) -> Finding | None:
     if copies.size == 1:
         return finding("LK201", f"One row repeats an earlier one ({where})")
     share = copies.size / profile.n_rows
-    found = f"{copies.size:,} rows ({share:.1%}) repeat earlier ones ({where}, and so on)"
+    found = f"{copies.size:,} rows ({percent(share)}) repeat earlier ones ({where}, and so on)"
     return finding("LK201", found, severity="warn" if share > WARN_SHARE else None)
 
 
@@ -117,7 +118,7 @@ def imbalance(profile: Profile) -> Finding | None:
         return None
     large, small = int(target.counts.argmax()), int(target.counts.argmin())
     shares = " and ".join(
-        f"{target.values[i].as_py()!r} has {target.counts[i] / target.n_known:.2%} of the rows"
+        f"{target.values[i].as_py()!r} has {percent(target.counts[i] / target.n_known)} of the rows"
         for i in (large, small)
     )
     return finding("LK304", f"Of the target {target.name!r}, {shares}", [target.name])

@@ -6,17 +6,20 @@
 Text is taken for dates where every value of it is one in the form of ISO 8601.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
 from likely.data.arrow_columns import floats_of_arrow
 from likely.data.categories import Factor
-from likely.data.frames import ArrayTable, FrameTable, InMemoryTable
+from likely.data.frames import ArrayTable, FrameTable, InMemoryTable, as_table
 from likely.data.labels import are_written_numbers
 from likely.errors import InvalidInput
 from likely.kinds import FEATURE_KINDS, ColumnKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MICROSECONDS_A_DAY = 86_400e6
 
@@ -92,6 +95,25 @@ def levels_of(factor: Factor) -> Array:
     return np.array(list(set(factor.values[_used(factor)].tolist())), dtype=object)
 
 
+def holds_dates(table: "pa.Table") -> bool:
+    """Whether a column holds dates, or text that is all dates; they are turned into days."""
+    import pyarrow as pa
+
+    for name in table.column_names:
+        column = table.column(name)
+        kind = column.type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return True
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        known = column.drop_null() if text else []
+        if not len(known) or not known[0].as_py()[:4].isdigit():  # no year: no need to read on
+            continue
+        cells = read_cells(as_table(table.select([name])), 0, name)
+        if cells.factor is not None and days_of_text(cells.factor) is not None:
+            return True
+    return False
+
+
 def days_of_text(factor: Factor) -> Array | None:
     """Days of text that is all dates; None where a value of it is not."""
     import pyarrow as pa
@@ -115,7 +137,7 @@ def _days_of_column(table: InMemoryTable, j: int, name: str) -> Array:
     import pyarrow.compute as pc
 
     column = _arrow(table, j)
-    zone = getattr(column.type, "tz", None)
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         return _days_of_stamps(pc.cast(column, pa.timestamp("us", tz=zone), safe=False))
     raise InvalidInput(

@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 from likely._typing import Array
 from likely.data.labels import are_written_numbers, hold_numbers
 from likely.errors import InvalidInput
-from likely.linear.penalty import is_penalised
-from likely.linear.surface import ClassProbabilities, FittedLinear
+from likely.formatting import short_number
+from likely.inputs.estimators import column_needs
 from likely.quantiles import QuantileSummary
 from likely.workbench.identifiers import is_called_identifier, is_short, names_rows
 from likely.workbench.preparation.cells import (
@@ -50,31 +50,31 @@ class Needs(NamedTuple):
 
 
 def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
-    """The preparation that a model needs; ``auto`` follows its tags and penalties."""
+    """The preparation that a model needs; ``auto`` goes by what it says of itself."""
     for name, choice in (("impute", impute), ("scale", scale)):
         if not any(choice is each or (choice == each == "auto") for each in CHOICES):
             raise InvalidInput(
-                f"{name}={choice!r} is no choice; expected 'auto', True or False. "
+                f"{name}={choice!r} is not a choice; expected 'auto', True or False. "
                 "Use 'auto' to go by what the model needs."
             )
     tags = get_tags(model).input_tags
-    linear = isinstance(_innermost(model), FittedLinear | ClassProbabilities)
+    needs = column_needs(model)
     return Needs(
         impute=not tags.allow_nan if impute == "auto" else impute,
-        scale=_compares(model) if scale == "auto" else scale,
-        levels=not (linear or tags.string),
+        scale=needs.scale if scale == "auto" else scale,
+        levels=not needs.categories,
     )
 
 
 def learn(columns: Sequence[Cells], weight: Array | None, needs: Needs) -> Preparation:
     """The steps for these columns; ``weight`` is None or one positive number per row."""
     steps = _steps(columns, weight, needs, constants=False)
-    if all(isinstance(step, DroppedColumn) for step in steps):
+    if all(step.dropped for step in steps):
         steps = _steps(columns, weight, needs, constants=True)  # the model's mean is left
-    if all(isinstance(step, DroppedColumn) for step in steps):
-        shown = "; ".join(f"{step.name}: {step.description()}" for step in steps[:3])
+    if all(step.dropped for step in steps):
+        reasons = "; ".join(f"{step.name}: {step.description()}" for step in steps[:3])
         raise InvalidInput(
-            f"No column of X is left to learn from, of {len(steps)} ({shown}). A model needs at "
+            f"No column of X is left to learn from, of {len(steps)} ({reasons}). A model needs at "
             "least one. Add a column that holds values."
         )
     return Preparation(steps)
@@ -121,7 +121,7 @@ class _Learner(NamedTuple):
         if self.needs.impute and missing > WORTH_INDICATING:
             indicator = self._indicator(name, gaps)
         if constant and indicator is None and not self.constants:
-            return DroppedColumn(name, f"the same value in every row, {known[0]:g}")
+            return DroppedColumn(name, f"the same value in every row, {short_number(known[0])}")
         middle = self._median(known, gaps) if self.needs.impute else None
         lonely = constant and indicator is not None  # only where it is missing can inform
         if kind == "boolean" and not lonely:
@@ -193,8 +193,9 @@ def _refuse_numbers(name: str, levels: Array) -> None:
     number = ordered[int(numbers.argmax())]
     raise InvalidInput(
         f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
-        "Numbers, or words, were expected. Convert it, with what is no number left missing; "
-        "declare it a category (category=, or --category) if they are names of groups; or drop it."
+        "Numbers, or words, were expected. Convert it, and leave cells that are not numbers "
+        "missing; declare it a category (category=, or --category) if they are names of "
+        "groups; or drop it."
     )
 
 
@@ -205,26 +206,3 @@ def _refuse_many(name: str, levels: Array, n_known: int) -> None:
             f"{min(levels)!r}; categories are at most {MOST_LEVELS}, or have {ROWS_PER_LEVEL} rows "
             "each. Drop it, or replace it by a column of fewer groups."
         )
-
-
-def _innermost(model: Any) -> Any:
-    """The model inside those that wrap one."""
-    while True:
-        inner = getattr(model, "estimator", getattr(model, "model", None))
-        if inner is None:
-            return model
-        model = inner
-
-
-def _compares(model: Any) -> bool:
-    """Whether a penalty, here or in a model inside, compares coefficients or variances of columns.
-
-    A shrinkage does so even where it is 0 now, because a search will change it.
-    """
-    params = {
-        name.rpartition("__")[2]: value for name, value in model.get_params(deep=True).items()
-    }
-    if "shrinkage" in params:
-        return True
-    strengths = [params[name] for name in ("l1", "l2") if name in params]
-    return bool(strengths) and ("penalties" in params or is_penalised(*strengths))

@@ -7,6 +7,7 @@ A fold, a resample or a sealed test set can therefore leak nothing into medians,
 categories or the choice of columns.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self, final
 
@@ -19,15 +20,16 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
-from likely.description import Description, NamedColumn, NamedTable, describe
+from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
 from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
-from likely.workbench.predictions import predictive_family
+from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
+from likely.workbench.preparation.steps import STEPS
 
 
 def _inner(name: str) -> Any:
@@ -93,28 +95,48 @@ class Prepared(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
+    saved_parts = STEPS  # what a model file may hold beside the model
+
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model
         self.impute = impute
         self.scale = scale
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
         """Learn the preparation on these rows, and fit the model to the prepared table.
 
-        X is an array or a data frame, whose columns y and sample_weight may name.
+        X is an array or a data frame, whose columns the other arguments may name.  An offset and
+        an exposure go to the model as they are; one that does not take them is refused.
         """
         refuse_file(X, type(self).__name__)
+        beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        self._refuse_unused(_given(beside))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
-        X, y, sample_weight = own_columns(X, y, sample_weight)
+        X, y, *columns_beside = own_columns(X, y, *beside.values())
+        beside = dict(zip(beside, columns_beside, strict=True))
         given = check_table(self, X, reset=True)
-        weight = check_weight(sample_weight, n_rows=given.n_rows)
-        given, y, weight = _present(given, y, weight)
+        weight = beside["sample_weight"] = check_weight(
+            beside["sample_weight"], n_rows=given.n_rows
+        )
+        if weight is not None and not weight.all() and (y is None or len(y) == len(weight)):
+            rows = np.flatnonzero(weight)  # a y of another length is left for the model to refuse
+            given, y = given.take(rows), None if y is None else rows_at(y, rows)
+            beside = {name: rows_at(column, rows) for name, column in _given(beside).items()}
+            weight = weight[rows]
         table, preparation = given.native, None
         if not is_sparse(table) and not isinstance(self.model, Pipeline):
             columns = self._columns(given)
             preparation = learn(columns, weight, needs)
             table = preparation.table(columns)
-        self.model_ = self._fitted_to(table, y, weight)
+        self.model_ = clone(self.model).fit(table, y, **_given(beside))
         self.preparation_ = preparation
         return self
 
@@ -138,34 +160,49 @@ class Prepared(BaseEstimator):
         return self.preparation_.descriptions()
 
     @property
+    def dropped_(self) -> tuple[str, ...]:
+        """The columns that the model does not see."""
+        check_is_fitted(self)
+        return () if self.preparation_ is None else self.preparation_.dropped
+
+    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
+        """The columns that held numbers; what holds text is prepared here."""
+        check_is_fitted(self)
+        return ColumnsRead(numbers=() if self.preparation_ is None else self.preparation_.numbers)
+
+    @property
     def classes_(self) -> Array:
         """The classes of the model."""
         return self._fitted_model().classes_
 
     @_inner("predict")
-    def predict(self, X: Any) -> Any:
-        """The model's prediction for each row."""
-        return self._fitted_model().predict(self.prepare(X))
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:
+        """The model's prediction for each row, moved by what moved the rows of the fit."""
+        moved = _given({"offset": offset, "exposure": exposure})
+        return self._fitted_model().predict(self.prepare(X), **moved)
 
     @_inner("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_proba(self.prepare(X))
+        return self._fitted_model().predict_proba(self.prepare(X), **_given({"offset": offset}))
 
     @_inner("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """log p(k | x), (n, n_classes)."""
-        return self._fitted_model().predict_log_proba(self.prepare(X))
+        return self._fitted_model().predict_log_proba(self.prepare(X), **_given({"offset": offset}))
 
     @_inner("decision_function")
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """The model's score of each row."""
-        return self._fitted_model().decision_function(self.prepare(X))
+        return self._fitted_model().decision_function(self.prepare(X), **_given({"offset": offset}))
 
     @_inner("predict_interval")
-    def predict_interval(self, X: Any, level: float = 0.95) -> Array:
+    def predict_interval(
+        self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
+    ) -> Array:
         """An interval for the model's mean or probability in each row, (n, 2)."""
-        return self._fitted_model().predict_interval(self.prepare(X), level)
+        moved = _given({"offset": offset, "exposure": exposure})
+        return self._fitted_model().predict_interval(self.prepare(X), level, **moved)
 
     @_inner("score_samples")
     def score_samples(self, X: Any) -> Array:
@@ -198,6 +235,10 @@ class Prepared(BaseEstimator):
         )
         return replace(summary, remarks=(*summary.remarks, remark))
 
+    def offset_link(self) -> str:
+        """The link on whose scale offsets move the mean of the model."""
+        return link_of(self._fitted_model())
+
     def predictive_family(self) -> PredictiveFamily | None:
         """The predictive family of the model inside."""
         return predictive_family(self._fitted_model())
@@ -226,7 +267,7 @@ class Prepared(BaseEstimator):
 
     def __str__(self) -> str:
         text = repr(self)
-        if not hasattr(self, "model_"):
+        if "model_" not in vars(self):
             return text
         return f"{text}\n{self._as_given() if self.preparation_ is None else self.preparation_}"
 
@@ -235,16 +276,14 @@ class Prepared(BaseEstimator):
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
-    def _fitted_to(self, table: Any, y: Any, weight: Array | None) -> Any:
-        model = clone(self.model)
-        if weight is None:
-            return model.fit(table, y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise InvalidInput(
-                f"sample_weight was given, and {type(model).__name__}.fit does not take it; the "
-                "model inside must. Leave it out, or use a model that takes it."
-            )
-        return model.fit(table, y, sample_weight=weight)
+    def _refuse_unused(self, beside: Mapping[str, Any]) -> None:
+        """Refuse weights, offsets and exposures that the model inside does not take."""
+        for name in beside:
+            if not has_fit_parameter(self.model, name):
+                raise InvalidInput(
+                    f"{name} was given, and {type(self.model).__name__}.fit does not take it; the "
+                    "model inside must. Leave it out, or use a model that takes it."
+                )
 
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
@@ -262,11 +301,16 @@ class Prepared(BaseEstimator):
         return tags
 
 
-def _present(
-    table: InMemoryTable, y: Any, weight: Array | None
-) -> tuple[InMemoryTable, Any, Array | None]:
-    """The rows of weight above 0; a y of another length is left for the model to refuse."""
-    if weight is None or weight.all() or (y is not None and len(y) != len(weight)):
-        return table, y, weight
-    rows = np.flatnonzero(weight)
-    return table.take(rows), None if y is None else rows_at(y, rows), weight[rows]
+def prepared(model: Any) -> Prepared:
+    """The model with its preparation inside; one that has it is returned as it is."""
+    return model if isinstance(model, Prepared) else Prepared(model)
+
+
+def unprepared(model: Any) -> Any:
+    """The model without its preparation, not fitted."""
+    return model.model if isinstance(model, Prepared) else model
+
+
+def _given(beside: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are not None."""
+    return {name: value for name, value in beside.items() if value is not None}

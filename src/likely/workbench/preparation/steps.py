@@ -11,14 +11,14 @@ Each step makes the columns that the model sees, and describes itself in words.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from likely._typing import Array
 from likely.data.categories import Factor
 from likely.errors import InvalidInput, UnseenCategories, warn_user
-from likely.formatting import percent
+from likely.formatting import count, percent, short_number, text_table
 from likely.workbench.preparation.cells import Cells, numbers_of, text_of
 
 MISSING = "missing"  # the category of a cell that has none
@@ -29,6 +29,17 @@ class Step(ABC):
     """The contract of what is done to one column."""
 
     name: str
+    dropped: ClassVar[bool] = False
+
+    @property
+    def scaled(self) -> bool:
+        """Whether its numbers are divided by their standard deviation."""
+        return False
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the column held numbers in the fit."""
+        return False
 
     @abstractmethod
     def columns(self, cells: Cells) -> dict[str, Any]:
@@ -46,6 +57,7 @@ class DroppedColumn(Step):
 
     name: str
     reason: str
+    dropped: ClassVar[bool] = True
 
     def columns(self, cells: Cells) -> dict[str, Any]:
         return {}
@@ -68,6 +80,14 @@ class NumberColumn(Step):
     constant: bool = False  # where known; then only the indicator is kept
     centre: float = 0.0  # what is subtracted before
 
+    @property
+    def scaled(self) -> bool:
+        return self.scale is not None
+
+    @property
+    def of_numbers(self) -> bool:
+        return not self.date
+
     def columns(self, cells: Cells) -> dict[str, Any]:
         import pyarrow as pa
 
@@ -82,18 +102,21 @@ class NumberColumn(Step):
 
     def description(self) -> str:
         if self.constant:
+            value = short_number(self.fill)
             return (
-                f"{self.fill:g} in every row that has a value; only where it is missing "
+                f"{value} in every row that has a value; only where it is missing "
                 f"({percent(self.missing)}) is kept, as {self.indicator!r}"
             )
         parts = ["days since 1970-01-01"] if self.date else []
         if self.missing and self.fill is not None:
-            parts.append(f"{percent(self.missing)} missing, filled with the median {self.fill:g}")
+            filled = f"filled with the median {short_number(self.fill)}"
+            parts.append(f"{percent(self.missing)} missing, {filled}")
         elif self.missing:
             parts.append(f"{percent(self.missing)} missing, left to the model")
         parts += _indicated(self.indicator)
         if self.scale is not None:
-            parts.append(f"standardised (mean {self.centre:.4g}, SD {self.scale:.4g})")
+            mean, deviation = short_number(self.centre), short_number(self.scale)
+            parts.append(f"standardised (mean {mean}, SD {deviation})")
         return "; ".join(parts) or AS_IT_IS
 
 
@@ -152,7 +175,8 @@ class CategoryColumn(Step):
         return {self.name: pa.DictionaryArray.from_arrays(codes, values)}
 
     def description(self) -> str:
-        return "; ".join([f"{self.n_levels} categories", *_category_gaps(self.missing, self.fill)])
+        categories = count(self.n_levels, "category", "categories")
+        return "; ".join([categories, *_category_gaps(self.missing, self.fill)])
 
 
 @final
@@ -180,7 +204,8 @@ class LevelColumns(Step):
 
     def description(self) -> str:
         columns = (
-            f"{len(self.levels)} categories as {len(self.names)} columns of 0 and 1, "
+            f"{count(len(self.levels), 'category', 'categories')} as "
+            f"{count(len(self.names), 'column')} of 0 and 1, "
             f"{self.levels[0]!r} being 0 in all"
         )
         return "; ".join([columns, *_category_gaps(self.missing, True)])
@@ -213,30 +238,32 @@ class Preparation:
         return pa.table(made)
 
     @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that the model does not see."""
+        return tuple(step.name for step in self.steps if step.dropped)
+
+    @property
     def scaled(self) -> tuple[str, ...]:
         """The columns whose numbers are divided by their standard deviation."""
-        return tuple(
-            step.name
-            for step in self.steps
-            if isinstance(step, NumberColumn) and step.scale is not None
-        )
+        return tuple(step.name for step in self.steps if step.scaled)
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns that hold numbers, as in the fit."""
-        return tuple(
-            step.name for step in self.steps if isinstance(step, NumberColumn) and not step.date
-        )
+        """The columns that held numbers in the fit."""
+        return tuple(step.name for step in self.steps if step.of_numbers)
 
     def descriptions(self) -> list[tuple[str, str]]:
         return [(step.name, step.description()) for step in self.steps]
 
     def __str__(self) -> str:
         steps = self.descriptions()
-        width = max((len(name) for name, _ in steps), default=0)
-        changed = [f"{name:<{width}}  {what}" for name, what in steps if what != AS_IT_IS]
+        changed = [step for step in steps if step[1] != AS_IT_IS]
         same = [name for name, what in steps if what == AS_IT_IS]
-        return "\n".join([*changed, *([f"as they are: {', '.join(same)}"] if same else [])])
+        lines = text_table((), changed, words=(0, 1), indent=0)
+        return "\n".join([*lines, *([f"as they are: {', '.join(same)}"] if same else [])])
+
+
+STEPS = (Preparation, DroppedColumn, NumberColumn, BooleanColumn, CategoryColumn, LevelColumns)
 
 
 def with_missing(factor: Factor) -> Factor:

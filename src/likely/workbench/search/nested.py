@@ -41,7 +41,7 @@ class OuterFold:
     score: float
     low: float
     high: float
-    constant: float  # what the best constant reaches on the fold
+    baseline: float  # the score of the best constant on the fold
 
     def to_line(self) -> str:
         numbers = {
@@ -53,7 +53,7 @@ class OuterFold:
     @classmethod
     def from_line(cls, line: str) -> "OuterFold":
         record: dict[str, Any] = json.loads(line)
-        numbers = ("cv_estimate", "score", "low", "high", "constant")
+        numbers = ("cv_estimate", "score", "low", "high", "baseline")
         return cls(**record | {name: float(record[name]) for name in numbers})
 
 

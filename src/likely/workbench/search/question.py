@@ -14,29 +14,27 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 
 from likely._typing import Codes
-from likely.compute.executor import SERIAL_BYTES, Executor
-from likely.data.digest import digest_of_table
+from likely.data.arrow import digest_of_table
 from likely.errors import InvalidInput
 from likely.metrics import Metric
 from likely.spaces import Parameters, Space, space_from
-from likely.workbench.dataset import Dataset
-from likely.workbench.folds import Folds, share_of_rows
-from likely.workbench.held_out import (
-    HeldOut,
+from likely.workbench.cross_validation import (
     Loop,
     cross_validate,
     hold_out_fold,
     with_settings,
 )
+from likely.workbench.dataset import Dataset
+from likely.workbench.folds import Folds, share_of_rows
+from likely.workbench.held_out import HeldOut
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.models import BASELINE, MODELS
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
-from likely.workbench.task import Task
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
@@ -84,6 +82,7 @@ class Question:
             "nested": self.nested,
             "group": rows.group,
             "by_time": rows.by_time,
+            "roles": rows.roles.given(),
             "seed": self.plan.seed,
             "rows": rows.table.num_rows,
             "data": self.data,
@@ -92,11 +91,12 @@ class Question:
         }
 
 
-def space_for(declared: Any, entry: ModelEntry, model: Any, task: Task, table: "pa.Table") -> Space:
+def space_for(declared: Any, entry: ModelEntry, model: Any, rows: Dataset) -> Space:
     """The space as declared, or the usual one of the model at the scale of the table."""
-    known = list(_inner(model).get_params())
+    known = list(unprepared(model).get_params())
     if declared is not None:
         return space_from(declared, known)
+    task, table = rows.settled, rows.table
     spread = 1.0 if task.has_classes else float(np.std(task.numbers(table)))
     return entry.space_for(rows=table.num_rows, spread=spread)
 
@@ -105,7 +105,7 @@ def by_hand_of(
     given: Sequence[Mapping[str, Any]], space: Space, model: Any
 ) -> tuple[Parameters, ...]:
     """Settings in full: what a user leaves out is as the model has it."""
-    own = _inner(model).get_params()
+    own = unprepared(model).get_params()
     filled = []
     for settings in given:
         unknown = [name for name in settings if name not in own]
@@ -133,17 +133,6 @@ def check_budget(*, trials: int | None, minutes: float | None, nested: int | Non
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def executor_of_trials(executor: str | Executor, table: "pa.Table") -> str | Executor:
-    """Trials side by side for small tables; a fit of a large one takes all cores itself."""
-    if executor != "auto":
-        return executor
-    return "threads" if table.nbytes < SERIAL_BYTES else "serial"
-
-
-def _inner(model: Any) -> Any:
-    return model.model if isinstance(model, Prepared) else model
 
 
 def _plain_settings(model: Any) -> dict[str, Any]:
@@ -203,8 +192,8 @@ class CrossValidated:
         return hold_out_fold(with_settings(self.model, parameters), self._loop(folds), number)
 
     def _loop(self, folds: Folds, share: float = 1.0) -> Loop:
-        table, task = self.rows.learned, self.rows.settled
         learned = None
         if share != 1.0:
-            learned = partial(share_of_rows, share=share, strata=task.strata(table), seed=self.seed)
-        return Loop(table, task, folds, self.metric, learned)
+            strata = self.rows.settled.strata(self.rows.table)
+            learned = partial(share_of_rows, share=share, strata=strata, seed=self.seed)
+        return Loop(self.rows, folds, self.metric, learned)

@@ -1,4 +1,4 @@
-"""Tuning: a search over settings by cross-validation, kept in a folder, with an honest score.
+"""Tuning: a search over settings by cross-validation, saved in a folder, and its score.
 
 The best score of a search is the luckiest of many, so it is shown with that reservation; the
 nested score is of rows that took no part in the choice.
@@ -12,15 +12,16 @@ from typing import Any, final
 
 import numpy as np
 
-from likely.compute.executor import Executor
+from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.kinds import TargetKind
 from likely.metrics import Metric, Score, metric_for
 from likely.spaces import Parameters, Space
-from likely.workbench.dataset import dataset
-from likely.workbench.held_out import HeldOut, with_settings
+from likely.workbench.cross_validation import with_settings
+from likely.workbench.held_out import HeldOut
 from likely.workbench.models import entry_for
+from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.exploration import (
     INTERRUPTED,
@@ -35,7 +36,6 @@ from likely.workbench.search.question import (
     Question,
     by_hand_of,
     check_budget,
-    executor_of_trials,
     space_for,
 )
 from likely.workbench.search.strategies import Grid, Plan, Search, search_named
@@ -55,24 +55,23 @@ class Study:
     question : Question
         The model, objective, space, search and plan.
     trials : tuple of Trial
-        In the order they were run; last those that ``add`` put beside the search, numbered −1,
-        −2, ….
+        In the order in which they were run; then those of ``add``, numbered −1, −2, ….
     stopped : {"finished", "out of time", "interrupted"}
-        What ended the search; ``resume`` goes on.
-    constant : float
-        What the best constant reaches on the same folds.
+        Why the search ended; ``resume`` continues it.
+    baseline : float
+        The score of the best constant prediction on the same folds.
     outer : tuple of OuterFold
-        Of a nested study: the settings that the search chose without each fold, and its score.
+        For a nested study: the settings chosen without each outer fold, and their score on it.
     nested : Score or None
-        Of a nested study: that of the rows of all outer folds together.
+        For a nested study: the score of the rows of all outer folds together.
     folder : Path or None
-        Where the study is kept.
+        Where the study is saved.
     """
 
     question: Question
     trials: tuple[Trial, ...]
     stopped: str
-    constant: float
+    baseline: float
     outer: tuple[OuterFold, ...] = ()
     nested: Score | None = None
     folder: Path | None = None
@@ -128,12 +127,13 @@ class Study:
     def refit(self) -> Prepared:
         """The model with the best settings, fitted once to all rows of the study."""
         rows = self.question.objective.rows
-        return self.best_model().fit(rows.learned, rows.settled.target)
+        model: Prepared = rows.fit(self.best_model())
+        return model
 
     def add(self, *settings: Mapping[str, Any]) -> "Study":
         """Try settings of your own on the same folds; what is left out is as the model has it.
 
-        They join the table and may be the best.  The search goes on as if they were not there.
+        They are added to the table and may be the best.  They do not influence the search.
         """
         objective, folder = self.question.objective, StudyFolder(self.folder)
         chosen = by_hand_of(settings, self.question.space, objective.model)
@@ -198,6 +198,9 @@ def tune(
     metric: str | Metric | Callable[..., float] | None = None,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -212,47 +215,51 @@ def tune(
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.
+        Only the training rows of a seal are read.
     target : str, or one label for each row
-        The column to predict; a seal remembers it, and built-in data know their own.
+        The column to predict; a seal and built-in data have their own.
     model : str or estimator
         A name, such as ``"logistic"``, the import path of a class of another library, or an
         estimator.  Its table is prepared inside each fold.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
-        What to search; None is the usual space of the model, if it has one.
+        The search space; None is the default space of the model, if it has one.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
-        How many settings, 50 where no time is given; of halving, in its first round.
+        The number of settings to try: 50, unless ``minutes`` is given; for halving, in its first
+        round.
     minutes : float
-        No trial begins later than this, over all runs and all searches of a nested study.
+        No trial begins later than this, counted over all runs and all searches of a nested study.
     folds : int
-        Of the cross-validation that scores each trial.
+        The number of folds of the cross-validation that scores each trial.
     nested : int
-        Outer folds around the whole search, whose score is honest; None is none.
+        The number of outer folds: the search is repeated without each of them, for an unbiased
+        score.  None is no nesting.
     metric : str, Metric or callable
-        What to improve; None is log loss of classes and log-likelihood of numbers.  A function as
-        in ``compare``.
+        The metric to optimise; None is the log loss for classes and the log-likelihood for
+        numbers.  May be a function, as in ``compare``.
     group : str
-        A column whose equal values are never on both sides of a fold, and which is no feature; a
-        seal remembers it.
+        A column of groups; the rows of a group are held out together.  It is not a feature.  A
+        seal records it.
     by_time : str
-        A column by which later rows are predicted from earlier ones, in the folds of the search
-        and in the outer ones; a seal remembers it.
+        A column of times; later rows are predicted from earlier ones, in the folds of the search
+        and in the outer folds.  A seal records it.
+    weight, offset, exposure : str
+        Columns, as in ``compare``; a seal records them.
     kind : str
-        The kind of task: binary, classes, ordinal, count, positive or real; None leaves it to the
-        seal, to the target's own values, or to the model where it needs another.
+        The kind of target: binary, classes, ordinal, count, positive or real.  None is that of the
+        seal; otherwise it is inferred from the values, or from the model.
     order : sequence
         The classes from lowest to highest; the task is then ordinal.
     drop : sequence of str
-        Columns that no model is to see.
+        Columns to leave out.
     category : sequence of str
-        Columns of codes that are categories, though they look like numbers.  A seal remembers both.
+        Columns of numeric codes to treat as categories.  A seal records both.
     by_hand : sequence of mappings
-        Settings to be tried first; ``{}`` is the model as it is, which None tries, but in a grid.
+        Settings to try first; ``{}`` is the default settings, which None tries, except in a grid.
     study : path
-        A folder to keep the study in.  If it exists, the study goes on.
+        A folder to save the study in.  If it exists, the study is resumed.
     executor : str or Executor
-        Where trials run; ``"auto"`` runs them side by side, unless each fit needs all cores.
+        How trials are run; ``"auto"`` runs them in parallel, unless each fit needs all cores.
 
     Examples
     --------
@@ -260,7 +267,7 @@ def tune(
     >>> from sklearn.datasets import load_iris
     >>> frame = load_iris(as_frame=True).frame
     >>> found = tune(frame, "target", "discriminant", trials=4)
-    >>> found.best_score_ < found.constant
+    >>> found.best_score_ < found.baseline
     True
     """
     rows = dataset(
@@ -270,17 +277,17 @@ def tune(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
-    )
-    rows.refuse_roles("tune")
-    rows.refuse_sealed_rows("tune")
-    rows = rows.with_task(model)
+    ).for_models(model, "tune")
     entry, task = entry_for(model), rows.settled
     template = entry.build(task, seed=seed)
     main = metric_for(task.kind, metric)
     objective = CrossValidated(template, rows, main, folds, seed)
-    searched = space_for(space, entry, template, task, rows.table)
+    searched = space_for(space, entry, template, rows)
     by = search_named(search)
     if trials is None and (minutes is None or not by.endless):
         trials = by.usual_trials()
@@ -312,7 +319,7 @@ def _answered(
 ) -> Study:
     folder.begin(question.to_json())
     objective = question.objective
-    executor = executor_of_trials(executor, objective.rows.table)
+    executor = executor_of_fits(executor, objective.rows.table.nbytes)
     added = TrialLog(folder.added, _by_hand(past))
     log = TrialLog(folder.trials, () if folder.path else (t for t in past if t.number >= 0))
     explored = _searched(question, objective, log, executor)

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from likely.formatting import (
     capitalised,
     count,
-    estimate,
+    estimate_beside,
     estimate_cells,
     html_block,
     html_paragraph,
     html_table,
     number,
+    percent,
     setting,
     text_table,
 )
@@ -53,7 +54,7 @@ def sentences(study: "Study") -> list[str]:
         return [f"{question.model}: none of {len(study.trials)} trials has a score yet."]
     scored = [trial for trial in study.trials if trial.score is not None]
     low, high = study.best_interval_
-    value, ends, constant = estimate_cells(study.best_score_, low, high, study.constant)
+    value, ends, constant = estimate_cells(study.best_score_, low, high, study.baseline)
     found = [
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
         f"cross-validation on {count(question.objective.rows.table.num_rows, 'row')}. "
@@ -96,7 +97,7 @@ def outer_rows(study: "Study") -> list[list[str]]:
     head = ["fold", study.metric.title, ENDS, "baseline", "inner estimate", *names]
     rows = [head]
     for each in study.outer:
-        numbers = estimate_cells(each.score, each.low, each.high, each.constant, each.cv_estimate)
+        numbers = estimate_cells(each.score, each.low, each.high, each.baseline, each.cv_estimate)
         chosen = [setting(each.parameters.get(name, "")) for name in names]
         rows.append([str(each.fold), *numbers, *chosen])
     return rows
@@ -113,7 +114,7 @@ def _rounds(study: "Study") -> list[str]:
         trials = [trial for trial in searched if trial.share == share]
         best = best_of(trials, study.metric.better)
         reached = "none has a score" if best is None else f"best {number(best.mean)}"
-        rows = "all" if share == 1.0 else f"{share:.0%}"
+        rows = "all" if share == 1.0 else percent(share)
         parts.append(f"{len(trials)} on {rows} ({reached})")
     return [f"Rounds, by share of the training rows: {', '.join(parts)}."]
 
@@ -122,8 +123,9 @@ def _nested_sentence(study: "Study", title: str) -> str:
     n, planned = len(study.outer), study.question.nested
     folds = f"{n} outer folds" if n == planned else f"{n} of {planned} outer folds"
     inner_mean = sum(each.cv_estimate for each in study.outer) / n
-    value = estimate(study.nested_score_, *study.nested_interval_, level=0.95)
-    inner = estimate_cells(study.nested_score_, *study.nested_interval_, inner_mean)[2]
+    value, inner = estimate_beside(
+        study.nested_score_, *study.nested_interval_, inner_mean, level=0.95
+    )
     return (
         f"Nested: {title} {value} over {folds}, whose rows took no part in the choice; "
         f"estimate of the inner searches: {inner}."
@@ -148,7 +150,7 @@ def _remarks(study: "Study") -> list[str]:
 
 def _trial_row(trial: "Trial", names: list[str], *, partial: bool) -> list[str]:
     chosen = [setting(trial.parameters.get(name, "")) for name in names]
-    share = [f"{trial.share:.0%}"] if partial else []
+    share = [percent(trial.share)] if partial else []
     if trial.score is None:
         return [str(trial.number), "failed", "", *chosen, *share, ""]
     score = trial.score

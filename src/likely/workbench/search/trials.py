@@ -225,7 +225,8 @@ class StudyFolder:
                 return
         elif (self.path / TRIALS).exists():
             raise InvalidFile(
-                file, f"it is missing beside {TRIALS}. Put it back, or use another folder."
+                file,
+                f"it is missing from the folder of {TRIALS}. Put it back, or use another folder.",
             )
         write_atomically(file, (json.dumps(question, indent=1, sort_keys=True) + "\n").encode())
 
@@ -258,7 +259,7 @@ def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, A
         was, now = (_short(each.get(name)) for each in (earlier, question))
         raise InvalidInput(
             f"The study in {file.parent} has {name} = {was}; now it is {now}. A study answers one "
-            "question: ask as before to go on with it, or use another folder."
+            "question: ask the same question to continue it, or use another folder."
         )
 
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from likely.cli import progress_bar
-from likely.cli.settings import Settings
+from likely.cli import terminal as screen
+from likely.cli.terminal import Settings
 from likely.progress import report
 
 
 def work(settings, monkeypatch, *, terminal):
-    monkeypatch.setattr(progress_bar, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(progress_bar, "LINE_EVERY_S", 0.0)
-    monkeypatch.setattr(progress_bar.sys.stderr, "isatty", lambda: terminal, raising=False)
-    with progress_bar.showing_progress(settings, "fitting", 2000):
+    monkeypatch.setattr(screen, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: terminal, raising=False)
+    with screen.showing_progress(settings, "fitting", 2000):
         report("rows", 1000)
         report("EM step", 1, "objective 3.5")
 
@@ -28,10 +28,10 @@ def test_plain_lines_say_how_far_it_is(monkeypatch, capsys):
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_trials_are_counted_and_the_steps_of_their_fits_are_not(monkeypatch, capsys, terminal):
-    monkeypatch.setattr(progress_bar, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(progress_bar, "LINE_EVERY_S", 0.0)
-    monkeypatch.setattr(progress_bar.sys.stderr, "isatty", lambda: terminal, raising=False)
-    with progress_bar.showing_progress(Settings(), "tuning", 50, unit="trials run"):
+    monkeypatch.setattr(screen, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(screen.sys.stderr, "isatty", lambda: terminal, raising=False)
+    with screen.showing_progress(Settings(), "tuning", 50, unit="trials run"):
         report("EM step", 1, "objective 3.5")
         report("trials run", 1, "best 0.4")
     said = capsys.readouterr().err
@@ -54,12 +54,12 @@ def test_quiet_and_json_say_nothing(monkeypatch, capsys, settings):
 
 
 def test_short_work_says_nothing(monkeypatch, capsys):
-    with progress_bar.showing_progress(Settings(), "fitting", 10):
+    with screen.showing_progress(Settings(), "fitting", 10):
         report("rows", 10)
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_long_fit_reports_its_rows(likely, table, monkeypatch):
-    monkeypatch.setattr(progress_bar, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(screen, "LINE_EVERY_S", 0.0)
     outcome = likely("train", table, "naive-bayes", "--target", "ill")
     assert "fitting naive-bayes: 200 of 200 rows" in outcome.err

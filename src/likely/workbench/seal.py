@@ -14,8 +14,8 @@ from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
-from likely.workbench.dataset import Dataset, dataset
-from likely.workbench.given_data import UNNAMED
+from likely.workbench.dataset import UNNAMED, Dataset
+from likely.workbench.opening import dataset
 from likely.workbench.task import task_of
 
 
@@ -26,6 +26,9 @@ def seal(
     test: Any = 0.2,
     group: str | None = None,
     by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
@@ -45,30 +48,34 @@ def seal(
     Parameters
     ----------
     data : data frame, array, Source, Dataset, built-in name, or path of a file
-        A CSV, TSV, ARFF, JSON lines or Parquet file, or a frame of any library narwhals knows.
+        A CSV, TSV, ARFF, JSON lines or Parquet file, or a data frame of any
+        library that narwhals supports.
     target : str, or one label for each row
-        The column to be predicted; built-in data know their own.
+        The column to predict; built-in data have their own.
     test : float or sequence
-        The share of the rows that is sealed; or the rows, by index or by a Boolean for each.
+        The share of the rows to seal; or the rows to seal, by index or as one Boolean per row.
     group : str, optional
-        A column of which equal values stay on one side.
+        A column of groups; the rows of a group are sealed together.
     by_time : str, optional
         A column of times; the latest rows are sealed.
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, optional
-        What the target is, where its values could be several: grades from 1 to 5, for instance.
-        All that works on the seal takes it from there.
+        The kind of target, where its values leave it open: grades from 1 to 5, for instance.  It
+        is recorded in the seal.
     order : sequence, optional
         The classes from lowest to highest; the kind is then ordinal.
+    weight, offset, exposure : str, optional
+        Columns that are not features: the weight of a row, a term added to the linear predictor,
+        a factor of the mean.  They are recorded in the seal.
     drop : sequence of str
-        Columns that no model is to see; they are not in the seal.
+        Columns to leave out of the seal.
     category : sequence of str
-        Columns of codes that are categories, though they look like numbers.
+        Columns of numeric codes to treat as categories.
     budget : int
-        How many evaluations on the sealed rows are allowed without a reason.
+        The number of evaluations of the sealed rows that are allowed without a reason.
     judge : {"plain", "ladder", "thresholdout"}
         What an evaluation reveals of the score; the last two allow many evaluations.
     escrow : path, optional
-        Where the labels go, instead of into the folder; ``final`` will ask for the file.
+        A file for the test labels, instead of the folder; ``final`` needs this file.
     seed : int
         The seed of the split.
     name : str, optional
@@ -92,11 +99,14 @@ def seal(
         order=order,
         group=group,
         by_time=by_time,
+        weight=weight,
+        offset=offset,
+        exposure=exposure,
         drop=drop,
         category=category,
     )
     _refuse_sealed(rows)
-    rows.refuse_roles("a seal")
+    _check_roles(rows)
     kind, order = _checked_kind(rows)
     terms = SealTerms(
         target=rows.required_target(),
@@ -109,6 +119,9 @@ def seal(
         seed=seed,
         kind=kind,
         order=None if order is None else tuple(order),
+        weight=rows.weight,
+        offset=rows.offset,
+        exposure=rows.exposure,
         dropped=rows.dropped,
         categories=rows.categories,
     )
@@ -129,6 +142,17 @@ def _refuse_sealed(rows: Dataset) -> None:
             f"{rows.label} is sealed already; a file, a table or built-in data were expected. Use "
             "it as it is."
         )
+
+
+def _check_roles(rows: Dataset) -> None:
+    """Refuse weights, offsets and exposures that are no such numbers, and clusters."""
+    if rows.clusters is not None:
+        raise InvalidInput(
+            f"{rows.clusters!r} was given as clusters, which a seal does not remember; they are "
+            "for the standard errors of one fit. Leave it out, and train a model with it."
+        )
+    rows.roles.weights(rows.table)
+    rows.roles.offsets(rows.table)
 
 
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:

@@ -4,12 +4,10 @@ prepared    columns are prepared inside the fit; the score is by cross-validatio
 direct      columns are used as they are, from memory or a file; the score is of one held-out part
 """
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from likely.cli.options import DataOptions
-from likely.cli.settings import Settings
 from likely.cli.suitability import (
     about_order,
     about_task,
@@ -17,9 +15,10 @@ from likely.cli.suitability import (
     task_facts,
     task_for,
 )
-from likely.cli.terminal import heading, table, wrapped
+from likely.cli.terminal import Settings, heading, table, wrapped
 from likely.cli.weka import Weka
 from likely.formatting import count, estimate_cells, listed
+from likely.kinds import target_in_words
 from likely.workbench.model_entry import ModelEntry
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from likely.metrics import Estimate, Score
     from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
-    from likely.workbench.one_part import OnePart
+    from likely.workbench.held_out import OnePart
     from likely.workbench.task import Task
     from likely.workbench.validation import Validation
 
@@ -71,14 +70,12 @@ class TrainedModel(NamedTuple):
 
 def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> TrainedModel:
     """Prepare the columns inside the fit, and cross-validate it on every row."""
-    import numpy as np
-
-    from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import FEWEST_ROWS
+    from likely.cli.terminal import showing_progress
+    from likely.workbench.held_out import FEWEST_ROWS
 
     chosen = request.model
     task = task_for(data, chosen, request.given)
-    places, rows = np.flatnonzero(task.known(data.table)), data.of_task(task)
+    places, rows = data.counted(task), data.of_task(task)
     model = chosen.build(task, request.given, seed=settings.seed)
     n_folds, folds = request.weka.folds or FOLDS, None
     if len(places) >= FEWEST_ROWS:
@@ -93,8 +90,9 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
     findings = about_task(task) + dropped_columns(found.model)
     findings += score_findings(found.score, len(places))
     text = "\n\n".join([opening(facts), *score_text(found.score)])
-    shown = plain_parameters(model)
-    return TrainedModel(found.model, facts, text, findings, data, shown, found.validation)
+    return TrainedModel(
+        found.model, facts, text, findings, data, plain_parameters(model), found.validation
+    )
 
 
 class ValidatedModel(NamedTuple):
@@ -121,20 +119,19 @@ def fit_and_validate(
 
     from sklearn.base import clone
 
-    from likely.workbench.held_out import Loop, cross_validate
-    from likely.workbench.preparation.prepared import Prepared
+    from likely.workbench.cross_validation import Loop, cross_validate
+    from likely.workbench.preparation.prepared import prepared
     from likely.workbench.validation import validation_of
 
-    whole = model if isinstance(model, Prepared) else Prepared(model)
-    table, task, score, validation = rows.learned, rows.settled, None, None
+    whole = prepared(model)
+    score = validation = None
     if folds is not None:
-        held = cross_validate(whole, Loop(table, task, folds)).held
+        held = cross_validate(whole, Loop(rows, folds)).held
         score = replace(held.score(), group=rows.group)
         validation = validation_of(
-            held, table, score, places=places, seed=seed, by_time=rows.by_time
+            held, rows.learned, score, places=places, seed=seed, by_time=rows.by_time
         )
-    fitted = clone(whole).fit(table.drop_columns([task.target]), table.column(task.target))
-    return ValidatedModel(fitted, score, validation)
+    return ValidatedModel(rows.fit(clone(whole)), score, validation)
 
 
 def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -> dict[str, Any]:
@@ -148,7 +145,7 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
         "target": task.target,
         "group": rows.group,
         "by_time": rows.by_time,
-        "beside": {},
+        "roles": rows.roles.given(),
         "classes": list(task.classes) if task.has_classes else None,
         "task": task_facts(task),
     }
@@ -156,10 +153,9 @@ def prepared_facts(found: ValidatedModel, rows: "Dataset", chosen: ModelEntry) -
 
 def dropped_columns(model: Any) -> tuple[str, ...]:
     """A note about columns that the preparation left out."""
-    gone = [name for name, what in model.steps_ if what.startswith("dropped")]
-    if not gone:
+    if not model.dropped_:
         return ()
-    return (f"Dropped as uninformative: {listed(gone, 6)}. likely explain shows why.",)
+    return (f"Dropped as uninformative: {listed(model.dropped_, 6)}. likely explain shows why.",)
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -190,7 +186,7 @@ def fit_direct(
         "rows": n_rows,
         "columns": [str(feature) for feature in model.feature_names_in_],
         "target": needed.target,
-        "beside": needed.roles.beside(),
+        "roles": needed.roles.given(),
         "classes": model.classes_.tolist() if chosen.has_classes else None,
         "task": None if task is None else task_facts(task),
         "events": dict(read.kinds),
@@ -200,9 +196,9 @@ def fit_direct(
     findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
-    said = " ".join(filter(None, [opening(facts), columns]))
+    first = " ".join(filter(None, [opening(facts), columns]))
     moved = bool(needed.roles.at_prediction())
-    text = "\n\n".join([said, *score_text(score, moved=moved)])
+    text = "\n\n".join([first, *score_text(score, moved=moved)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return TrainedModel(model, facts, text, findings, data, given, kept)
 
@@ -245,17 +241,17 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
     """Notes about held-out rows without a label, or with a class not seen in the fit."""
     if part is None:
         return ()
-    said = []
+    notes = []
     if part.n_unlabelled:
         rows = count(part.n_unlabelled, "held-out row")
-        said.append(f"{rows} had no label and were left out of the score.")
+        notes.append(f"{rows} had no label and were left out of the score.")
     if part.n_unseen:
         rows = count(part.n_unseen, "held-out row")
-        said.append(
+        notes.append(
             f"{rows} had a class that was not in the training rows; such a row is scored with "
             "probability 2⁻⁵²."
         )
-    return tuple(said)
+    return tuple(notes)
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
@@ -265,8 +261,7 @@ def _about_split(data: "Dataset") -> tuple[str, ...]:
         return ()
     return (
         f"The held-out rows were chosen one by one, but the sealed rows by {column}, so this score "
-        f"may be too optimistic. Without --weight, --offset, --exposure and --clusters, rows are "
-        f"held out by {column} too.",
+        f"may be too optimistic. Without --clusters, rows are held out by {column} too.",
     )
 
 
@@ -278,8 +273,8 @@ def _scored_and_fitted(
     task: "Task | None",
 ) -> "tuple[OnePart | None, Any]":
     """The score of a fit to four fifths of the rows, and the fit to all of them."""
-    from likely.cli.progress_bar import showing_progress
-    from likely.workbench.one_part import fit_on, hold_out
+    from likely.cli.terminal import showing_progress
+    from likely.workbench.held_out import fit_on, hold_out
 
     make, kind = chosen.load(), _kind_taken(chosen, given)
     with showing_progress(settings, f"scoring {chosen.name}", data.source.n_rows):
@@ -304,23 +299,23 @@ def _needed(data: "Dataset", chosen: ModelEntry) -> "tuple[Dataset, tuple[str, .
     source = data.rows.drop(sorted(data.apart - {*data.roles.columns}))
     if chosen.supervised or data.target is None:
         return replace(data, source=source), ()
-    said = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
-    return replace(data, source=source.drop([data.target]), target=None), (said,)
+    note = f"Column {data.target!r} was left out, because {chosen.name} needs no target."
+    return replace(data, source=source.drop([data.target]), target=None), (note,)
 
 
 def opening(facts: dict[str, Any]) -> str:
     text = f"{count(facts['rows'], 'row')}, {count(len(facts['columns']), 'column')}"
     if facts["target"] is not None:
-        classes = facts["classes"]
-        what = "a number" if classes is None else count(len(classes), "class", "classes")
+        n_classes = None if facts["classes"] is None else len(facts["classes"])
+        what = target_in_words((facts["task"] or {}).get("kind"), n_classes)
         text += f", target {facts['target']} ({what})"
-    text += "".join(f", {role} {name}" for role, name in facts["beside"].items())
+    text += "".join(f", {role} {name}" for role, name in facts["roles"].items())
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
 
 
 def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     """The table and a paragraph; ``moved`` where offsets move the best constant."""
-    from likely.metrics.score import title_of
+    from likely.metrics.score import title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
@@ -329,8 +324,9 @@ def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
-    told = f"{_how(score)} The model was then fitted to all rows.{_why_dashes(score, names)}{about}"
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(told)]
+    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
+    text = f"{_how(score)} The model was then fitted to all rows. {why_dashes(gone)}".rstrip()
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text + about)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:
@@ -342,7 +338,7 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
         return (f"There are {rows}, too few to hold some out, so the model has no score.",)
     if score.better_than_constant:
         return ()
-    what = "" if score.beside == CONSTANT else f" ({score.beside})"
+    what = "" if score.baseline == CONSTANT else f" ({score.baseline})"
     return (f"The model is not clearly better than the baseline{what} on these rows.",)
 
 
@@ -361,16 +357,4 @@ def _how(score: "Score") -> str:
 def _cells(found: "Estimate") -> list[str]:
     """Value, interval and baseline; a dash in place of what is not finite."""
     known = found.value if isfinite(found.value) else None
-    return estimate_cells(known, found.low, found.high, found.constant)
-
-
-def _why_dashes(score: "Score", names: Sequence[str]) -> str:
-    from likely.metrics.score import title_of
-
-    gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    if not gone:
-        return ""
-    return (
-        f" – means that {', '.join(gone)} is infinite, because a predicted mean is 0 or below, or "
-        "an observed value has probability 0."
-    )
+    return estimate_cells(known, found.low, found.high, found.baseline)

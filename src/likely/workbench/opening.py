@@ -1,36 +1,206 @@
-"""Data as they are given, each opened once: a file, a seal, a built-in name, a frame, an array.
+"""Data as they are given, opened once, as a ``Dataset``.
 
-The standard input is called ``-``.
+path of a file, ``-``        rows that are read when they are needed, the table at most once
+path of a seal, ``Sealed``   its training rows, and what it remembers
+built-in name                iris, wine, breast-cancer, digits, diabetes
+frame, array, Source         as it is
 """
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast, final
 
-from likely.data.arrow import arrow_table_of, plain_types
-from likely.data.digest import digest_of_file, digest_of_table
+from likely.data.arrow import (
+    TableSource,
+    arrow_table_of,
+    digest_of_file,
+    digest_of_table,
+    in_one_table,
+    plain_types,
+    with_target,
+)
 from likely.data.formats.csv_files import delimiter_of
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
-from likely.data.memory import TableSource, in_one_table
 from likely.data.source import Source
-from likely.errors import InvalidFile, InvalidInput, LikelyError
+from likely.errors import InvalidFile, InvalidInput, LikelyError, UnknownName
+from likely.kinds import TargetKind
 from likely.sealing.folder import TRAIN, SealFolder, is_seal, open_folder
 from likely.sealing.sealed import Sealed, folder_of
+from likely.workbench.dataset import UNNAMED, Dataset
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 STANDARD_INPUT = "-"
-UNNAMED = "table"  # what a frame or an array is called
 HEADER_BYTES = 2**16  # a header is shorter
+
+
+def dataset(
+    data: Any,
+    target: Any = None,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+    group: str | None = None,
+    by_time: str | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
+    clusters: str | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+) -> Dataset:
+    """Open the data, unless they are a ``Dataset``, and add what was given now.
+
+    Parameters
+    ----------
+    data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
+        Of what is sealed only the training part is read.  ``"-"`` is the standard input.
+    target : str, or one label for each row
+        The column to predict; a seal and built-in data know their own.
+    kind, order
+        What the target is, and its classes from lowest to highest; a seal remembers both.
+    group, by_time : str
+        The column by which rows are held out together, or in the order of time; a seal remembers.
+    weight, offset, exposure, clusters : str
+        Columns that come with a row beside its features.
+    drop : sequence of str
+        Columns to leave out.
+    category : sequence of str
+        Columns of numeric codes to treat as categories.
+
+    Examples
+    --------
+    >>> found = dataset("iris", drop=["petal_width"])
+    >>> found.target, found.table.num_rows, len(found.source.names)
+    ('species', 150, 4)
+    """
+    known = data if isinstance(data, Dataset) else None
+    if known is None or not (target is None or isinstance(target, str)):
+        data, target = with_target(data, target)
+        known = _remembered(data)
+    if target is not None and target != known.target:
+        _refuse_other_target(known, target)
+        known = replace(known, target=target, kind=None, order=None, task=None)
+    if order is None and kind in (None, "ordinal"):
+        order = known.order
+    if kind is None and order is None:
+        kind = known.kind
+    if group is None and by_time is None:
+        group, by_time = known.group, known.by_time
+    for role, column in (("weight", weight), ("offset", offset), ("exposure", exposure)):
+        _refuse_other_role(known, role, column)
+    given = replace(
+        known,
+        source=known.source_now,
+        kind=kind,
+        order=None if order is None else tuple(order),
+        group=group,
+        by_time=by_time,
+        weight=known.weight if weight is None else weight,
+        offset=known.offset if offset is None else offset,
+        exposure=known.exposure if exposure is None else exposure,
+        clusters=known.clusters if clusters is None else clusters,
+        task=known.task if (kind, order) == (known.kind, known.order) else None,
+    )
+    return _declared(given, _names(drop, "drop"), _names(category, "category"))
+
+
+def _remembered(data: Any) -> Dataset:
+    """Data that were opened now, with what their seal remembers."""
+    found = Dataset(**opened(data)._asdict())
+    if found.seal is None:
+        return found
+    manifest = found.seal.manifest
+    return replace(
+        found,
+        kind=cast("TargetKind | None", manifest.kind),
+        order=manifest.order,
+        group=manifest.group,
+        by_time=manifest.by_time,
+        weight=manifest.weight,
+        offset=manifest.offset,
+        exposure=manifest.exposure,
+        dropped=manifest.dropped,
+        categories=manifest.categories,
+    )
+
+
+def _refuse_other_target(known: Dataset, target: str) -> None:
+    if known.seal is not None:
+        raise InvalidInput(
+            f"{known.label} seals the target {known.target!r}, and {target!r} was given; its "
+            "sealed rows can score one target. Leave the target out, or seal the data for the "
+            "other."
+        )
+
+
+def _refuse_other_role(known: Dataset, role: str, column: str | None) -> None:
+    """Refuse another weight, offset or exposure than the one that a seal remembers."""
+    sealed = None if known.seal is None else known.seal.manifest.roles.get(role)
+    if column is not None and sealed not in (None, column):
+        raise InvalidInput(
+            f"{known.label} seals the {role} {sealed!r}, and {column!r} was given; its rows are "
+            "scored with one. Leave it out, or seal the data with the other."
+        )
+
+
+def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise InvalidInput(
+            f"{role} is {given!r}; a list of columns was expected. Write {role}=[{given!r}]."
+        )
+    return tuple(dict.fromkeys(given))
+
+
+def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> Dataset:
+    """The data without dropped columns, and with declared categories.
+
+    A dropped column that rows are held out by stays in the table, and no model sees it."""
+    drop = tuple(name for name in drop if name not in given.dropped)
+    category = tuple(name for name in category if name not in given.categories)
+    _check_columns(given, drop, category)
+    if not drop and not category:
+        return given
+    gone = [name for name in drop if name not in (given.group, given.by_time)]
+    return replace(
+        given,
+        source=given.source.drop(gone).with_categories(category),
+        dropped=(*given.dropped, *drop),
+        categories=(*given.categories, *category),
+    )
+
+
+def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> None:
+    """Refuse columns that are missing, or that have two roles."""
+    if given.group is not None and given.by_time is not None:
+        raise InvalidInput(
+            f"Both group={given.group!r} and by_time={given.by_time!r} were given; rows are held "
+            "out by one of them. Leave one out."
+        )
+    one_role = [*given.roles.columns, *drop, *category]
+    for name in (*one_role, given.group, given.by_time):
+        if name is not None and name not in given.source.names:
+            raise UnknownName("column", name, given.source.names)
+    if given.target is not None and given.target in (given.group, given.by_time):
+        raise InvalidInput(
+            f"{given.target!r} is the target; another column was expected to say which rows are "
+            "held out together. Name that one."
+        )
+    twice = next((name for name in one_role if one_role.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"Column {twice!r} was given two roles; each column has one. Name another column for "
+            "one of them."
+        )
 
 
 class GivenData(NamedTuple):

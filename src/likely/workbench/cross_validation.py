@@ -1,0 +1,389 @@
+"""Cross-validation: the one loop in which models are fitted and their folds predicted.
+
+    for each fold:  fit without the fold → predict the fold, beside the best constant of that fit
+
+Everything that a model learns it learns inside the fit, its preparation of the table included.  The
+constant is learned from the rows of the same fit; by time these are the earlier rows.  The values
+of single folds serve the paired tests between models alone.
+
+Models that are functions of totals are fitted to all folds in one pass, where what the fits share
+is the same in each: the columns that preparation keeps, the categories and the classes.  Where a
+category or a column's variation is in one fold only, folds are fitted one by one.
+
+References
+----------
+Forman & Scholz (2010), Apples-to-apples in cross-validation studies, SIGKDD Explorations 12.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from time import perf_counter, thread_time
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from sklearn.base import clone
+
+from likely._typing import Array, Codes
+from likely.compute.executor import Executor, Serial, executor_for
+from likely.errors import InvalidInput
+from likely.generative.held_out_fits import fits_without, is_of_totals
+from likely.inputs.tables import check_table
+from likely.metrics.base import Metric
+from likely.metrics.baseline import BestConstant
+from likely.metrics.prediction import Truth
+from likely.progress import report
+from likely.workbench.dataset import Dataset
+from likely.workbench.folds import Fold, Folds
+from likely.workbench.held_out import HeldOut
+from likely.workbench.identifiers import is_called_identifier, names_rows
+from likely.workbench.predictions import link_of, predict_for, predictive_family, truth_of
+from likely.workbench.preparation.cells import Cells, gaps_of
+from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL, learn, needs_of
+from likely.workbench.preparation.prepared import Prepared, prepared, unprepared
+
+Clock = Callable[[], float]  # seconds
+Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
+
+_listening = threading.local()  # the warnings of a fit, by thread
+
+
+@final
+@dataclass(eq=False)
+class Repeat:
+    """One model in one repeat of a cross-validation: the results of its folds so far.
+
+    ``problem`` says why a fit failed; there are no more after it.
+    """
+
+    parts: list[HeldOut] = field(default_factory=list)
+    training: list[HeldOut] = field(default_factory=list)  # the rows that were learned from
+    n_learned: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # of each fit
+    warnings: list[str] = field(default_factory=list)
+    problem: str = ""
+    error: Exception | None = None
+
+    @property
+    def held(self) -> HeldOut:
+        """All rows that were held out."""
+        return HeldOut.joined(self.parts)
+
+    def take(self, outcome: "FitOutcome") -> None:
+        self.warnings += [text for text in outcome.warnings if text not in self.warnings]
+        if self.error is not None:
+            return
+        self.n_learned.append(outcome.n_learned)
+        if outcome.held is None:
+            self.problem, self.error = outcome.problem, outcome.error
+            return
+        self.parts.append(outcome.held)
+        self.seconds.append(outcome.seconds)
+        if outcome.training is not None:
+            self.training.append(outcome.training)
+
+
+class Fit(NamedTuple):
+    """One model, to be fitted without one fold."""
+
+    name: str
+    estimator: Any  # not fitted; with its preparation inside
+    number: int  # of the fold in its repeat
+    where: str  # "in fold 2 of repeat 1"
+    fold: Fold
+    train: Dataset
+    held: Dataset
+    truth: Truth  # of the rows held out
+    constant: BestConstant
+    fitted: Any = None  # a model of totals, fitted to all folds of a repeat at once
+    seconds: float = 0.0  # that its fit took
+
+
+class FitOutcome(NamedTuple):
+    """The result of a fit: predictions, or an error."""
+
+    name: str
+    held: HeldOut | None
+    warnings: list[str]
+    n_learned: int
+    seconds: float = 0.0
+    training: HeldOut | None = None
+    problem: str = ""
+    error: Exception | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A cross-validation: the rows, and what is kept of each fit."""
+
+    rows: Dataset  # every row with a target
+    folds: Folds
+    metric: Metric | None = None  # what a model must be able to have, if it is not to fail
+    learned: Learned | None = None  # None is all training rows
+    training: bool = False  # whether the rows learned from are predicted too
+    clock: Clock = perf_counter
+
+    def fits(
+        self, models: Mapping[str, Any], repeat: int, left: Mapping[str, Repeat]
+    ) -> Iterator[Fit]:
+        """The fits fold by fold, without models that have failed."""
+        merged = {name: self._merged(models[name], repeat, each) for name, each in left.items()}
+        for number, fold in enumerate(self.folds.of_repeat(repeat)):
+            first = self.fit("", None, number, fold, repeat)
+            for name, each in left.items():
+                if each.error is None:
+                    known, seconds = merged[name]
+                    fitted = known[number] if known else None
+                    yield first._replace(
+                        name=name, estimator=models[name], fitted=fitted, seconds=seconds
+                    )
+
+    def fit(self, name: str, model: Any, number: int, fold: Fold, repeat: int = 0) -> Fit:
+        """The fit without one fold."""
+        if self.learned is not None:
+            fold = fold._replace(train=self.learned(fold.train))
+        train, held = self.rows.take(fold.train), self.rows.take(fold.test)
+        constant = BestConstant.of(_truth(train))
+        where = f"in fold {number + 1}"
+        if self.folds.repeats > 1:
+            where += f" of repeat {repeat + 1}"
+        return Fit(name, model, number, where, fold, train, held, _truth(held), constant)
+
+    def _merged(self, model: Any, repeat: int, each: Repeat) -> tuple[list[Any], float]:
+        """All fits of a repeat at once and the seconds of one, for a model of totals; else none."""
+        if self.folds.time is not None or self.learned is not None:
+            return [], 0.0
+        began = self.clock()
+        with caught_warnings() as messages:
+            fold = self.folds.fold_of_rows(repeat)
+            found = merged_fits(model, self.rows, fold)
+        if found is None:
+            return [], 0.0
+        each.warnings += messages
+        return found, (self.clock() - began) / len(found)
+
+    def outcome(self, fit: Fit) -> FitOutcome:
+        """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
+        n_learned = len(fit.fold.train)
+        with caught_warnings() as messages:
+            try:
+                model, seconds = fit.fitted, fit.seconds
+                if model is None:
+                    began = self.clock()
+                    model = fit.train.fit(clone(fit.estimator))
+                    seconds = self.clock() - began
+                fit, training = _moved(model, fit), None
+                held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
+                if self.training:
+                    truth = _truth(fit.train, model)
+                    training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
+            except Exception as error:  # of any estimator: the others must go on
+                problem = f"{fit.where}: {_sentence(error)}"
+                return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
+        return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
+
+    def _predicted(self, model: Any, fit: Fit, data: Dataset, truth: Truth, rows: Codes) -> HeldOut:
+        task, given = data.settled, data.roles.to_predict(data.table)
+        prediction = predict_for(model, task, data.learned, given)
+        if self.metric is not None and not self.metric.suits(prediction):
+            name = type(unprepared(model)).__name__
+            raise InvalidInput(
+                f"{name} gives no density of the target, and {self.metric.title} needs "
+                "one. Choose another metric, such as rmse, or another model."
+            )
+        groups = self.folds.groups
+        return HeldOut(
+            task,
+            truth,
+            prediction,
+            fit.constant.prediction(truth),
+            rows,
+            np.full(len(rows), fit.number),
+            None if groups is None else groups[rows],
+            self.folds.n_folds,
+            (None if task.has_classes else predictive_family(model),),
+        )
+
+
+def _truth(rows: Dataset, model: Any = None) -> Truth:
+    """What happened in the rows; where a fitted model is given, with the offsets that move it."""
+    task, offsets = rows.settled, None if model is None else rows.offsets
+    truth = truth_of(task, rows.table, rows.weights)
+    return truth if task.has_classes or offsets is None else truth.moved_by(offsets, link_of(model))
+
+
+def _moved(model: Any, fit: Fit) -> Fit:
+    """The fit with the best constant that offsets move by the link of the model."""
+    if fit.held.offsets is None:
+        return fit
+    constant = BestConstant.of(_truth(fit.train, model))
+    return fit._replace(truth=_truth(fit.held, model), constant=constant)
+
+
+def cross_validate(model: Any, loop: Loop) -> Repeat:
+    """One model on the folds of one repeat; its first error is raised."""
+    found = attempt(model, loop)
+    if found.error is not None:
+        raise found.error
+    return found
+
+
+def attempt(model: Any, loop: Loop) -> Repeat:
+    """One model on the folds of one repeat, up to its first error."""
+    found = Repeat()
+    for fit in loop.fits({"": model}, 0, {"": found}):
+        found.take(loop.outcome(fit))
+    return found
+
+
+def hold_out_fold(model: Any, loop: Loop, number: int) -> HeldOut:
+    """One model on one fold of the first repeat; an error is raised."""
+    fold = next(islice(loop.folds.of_repeat(0), number, None))
+    outcome = loop.outcome(loop.fit("", model, number, fold))
+    if outcome.error is not None:
+        raise outcome.error
+    assert outcome.held is not None, "there is no error"
+    return outcome.held
+
+
+def cross_validate_all(
+    models: Mapping[str, Any], loop: Loop, executor: str | Executor = "serial"
+) -> Iterator[dict[str, Repeat]]:
+    """All models on the same folds, repeat by repeat; one that has failed is in no later one.
+
+    Fits that share the machine are timed by what their own thread computed.
+    """
+    at_once = executor_for(executor, 0)
+    loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
+    failed: set[str] = set()
+    with warnings_by_thread(), at_once.session():
+        for repeat in range(loop.folds.repeats):
+            found = {name: Repeat() for name in models if name not in failed}
+            fits = loop.fits(models, repeat, found)
+            with at_once.mapping(loop.outcome, fits) as outcomes:
+                for outcome in outcomes:
+                    found[outcome.name].take(outcome)
+                    report("fits", 1, outcome.name)
+            failed |= {name for name, each in found.items() if each.error is not None}
+            yield found
+
+
+def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
+    """The model with these settings, and its preparation inside; neither is fitted."""
+    outer = clone(prepared(model))
+    outer.model.set_params(**parameters)
+    return outer
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
+@contextmanager
+def warnings_by_thread() -> Iterator[None]:
+    """Inside, a warning goes to the ``caught_warnings`` of its thread; outside of any, it is shown.
+
+    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside of the
+    threads.
+    """
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+        warnings.simplefilter("always")
+
+        def route(message: Any, category: type[Warning], *rest: Any) -> None:
+            messages: list[str] | None = getattr(_listening, "messages", None)
+            if messages is None:
+                shown(message, category, *rest)
+            elif (text := f"{category.__name__}: {message}") not in messages:
+                messages.append(text)
+
+        warnings.showwarning = route  # type: ignore[assignment]  # the rest is file and line
+        yield
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """The warnings of this thread from here to the end of the block, without repeats."""
+    messages: list[str] = []
+    _listening.messages = messages
+    try:
+        yield messages
+    finally:
+        _listening.messages = None
+
+
+def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | None:
+    """The model fitted without each fold in turn; None where folds have to be fitted one by one."""
+    if not isinstance(estimator, Prepared) or not is_of_totals(estimator.model):
+        return None
+    if estimator.impute is True or estimator.scale is True or fold.min() < 0:
+        return None  # medians and scales are not totals
+    if rows.roles.given():
+        return None
+    try:
+        whole = _prepared(estimator, rows, fold)
+        if whole is None:
+            return None
+        X, y = whole.prepare(rows.features), rows.table.column(rows.required_target())
+        fits = fits_without(clone(estimator.model), X, y, fold=fold)
+    except ValueError:  # the usual fit says what is wrong, and in which fold
+        return None
+    return None if fits is None else [_with_model(whole, each) for each in fits]
+
+
+def _prepared(estimator: Prepared, rows: Dataset, fold: Codes) -> Prepared | None:
+    """The preparation of all rows, where it is that of each fold's training rows too."""
+    whole = clone(estimator)
+    columns = whole._columns(check_table(whole, rows.features, reset=True))
+    if not all(_same_without(cells, fold) for cells in columns):
+        return None
+    needs = needs_of(whole.model, impute=whole.impute, scale=whole.scale)
+    whole.preparation_ = learn(columns, None, needs)
+    whole.model_ = whole.model  # takes its place until the fits are there
+    return whole
+
+
+def _with_model(whole: Prepared, model: Any) -> Prepared:
+    each = copy(whole)
+    each.model_ = model
+    return each
+
+
+def _same_without(cells: Cells, fold: Codes) -> bool:
+    """Whether a column means the same without any one of the folds."""
+    gaps = gaps_of(cells)
+    if gaps.all():
+        return True
+    n_folds = int(fold.max()) + 1
+    if cells.factor is None:
+        assert cells.numbers is not None
+        known, here = cells.numbers[~gaps], fold[~gaps]
+        rests = [known[here != held] for held in range(n_folds)]
+        identifier = is_called_identifier(cells.name, known)
+        if any(is_called_identifier(cells.name, rest) != identifier for rest in rests):
+            return False
+        varies = all(bool(len(rest) and rest.min() < rest.max()) for rest in rests)
+        return bool(known.min() == known.max()) or varies
+    codes, here = cells.factor.codes[~gaps], fold[~gaps]
+    sizes = (len(cells.factor.values), n_folds)
+    count = np.bincount(codes * n_folds + here, minlength=sizes[0] * sizes[1]).reshape(sizes)
+    left = count.sum(axis=1, keepdims=True) - count  # (levels, folds)
+    used = count.sum(axis=1) > 0
+    return bool((left[used] > 0).all()) and _same_kind(
+        int(used.sum()), left.sum(axis=0), len(codes)
+    )
+
+
+def _same_kind(n_levels: int, n_left: Array, n_known: int) -> bool:
+    """Whether it is an identifier, or of too many levels, everywhere or nowhere."""
+
+    def kind(n: int) -> tuple[bool, bool]:
+        return names_rows(n_levels, n), n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels
+
+    return all(kind(int(n)) == kind(n_known) for n in n_left)

@@ -1,0 +1,167 @@
+"""How sealed rows are scored: by one loss, and by every metric of the task, as all other rows are.
+
+    classes    log loss; of models without probabilities the error rate
+    numbers    negative log-likelihood; the mean squared error of models without a density, and
+               under a judge that needs losses from 0 up
+
+Predictions are written down before a label is opened, so a family is kept with the means.  When
+labels are known, both become what metrics read, and ``score_of`` does the rest.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast, final
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.kinds import TargetKind
+from likely.likelihoods.predictive import PredictiveFamily
+from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
+from likely.metrics.losses import LOSSES, MeanLoss
+from likely.sealing.folder import SealFolder
+from likely.sealing.judges import JUDGES
+from likely.sealing.scorer import Predictions, Scorer
+from likely.workbench.predictions import (
+    has_probabilities,
+    predict_features,
+    predict_labels,
+    predictive_family,
+    truth_of,
+    with_density,
+)
+from likely.workbench.task import Task, task_of_fit
+
+ERROR_RATE, DENSITY = LOSSES["error rate"], LOSSES["negative log-likelihood"]
+
+
+@final
+@dataclass(frozen=True)
+class TaskScorer(Scorer):
+    """The scorer of a task by a loss."""
+
+    task: Task
+    loss: MeanLoss
+
+    @property
+    def name(self) -> str:
+        return self.loss.name
+
+    def described(self) -> dict[str, Any]:
+        task = self.task
+        known = {"kind": task.kind, "target": task.target, "order": task.order}
+        return {"name": self.name, "task": {**known, "classes": task.classes}}
+
+    def estimated_loss(self, measures: Mapping[str, float]) -> float | None:
+        """The loss by cross-validation, from the values of metrics by name."""
+        value = measures.get(self.loss.metric.name)
+        return None if value is None else self.loss.of_metric(value)
+
+    def predictions(self, model: Any, X: Any) -> Predictions:
+        if self.loss is ERROR_RATE:
+            return {"labels": predict_labels(model, self.task, X)}
+        found = predict_features(model, self.task, X)
+        if self.task.has_classes:
+            return {"log_proba": found.log_p}
+        family = predictive_family(model) if self.loss is DENSITY else None
+        if family is None:
+            return {"mean": found.means}
+        written = json.dumps(family.to_json(), sort_keys=True)
+        return {"mean": found.means, "family": np.array([written])}
+
+    def losses(self, predictions: Predictions, y: Array) -> Array:
+        (truth,) = self._truths(y)
+        return _prediction(predictions, truth).losses(truth)
+
+    def constant_loss(self, y: Array) -> float:
+        (truth,) = self._truths(y)
+        score = score_of([self.loss.metric], truth, None, constant_prediction(truth, truth))
+        return self.loss.of(score.main).value
+
+    def score(
+        self,
+        predictions: Predictions,
+        y: Array,
+        *,
+        y_train: Array,
+        level: float,
+        groups: Codes | None = None,
+    ) -> dict[str, Any]:
+        training, truth = self._truths(y_train, y)
+        said = _prediction(predictions, truth)
+        constant = constant_prediction(training, truth)
+        metrics = metrics_for(truth.kind)
+        score = score_of(metrics, truth, said, constant, groups=groups, level=level)
+        record = score.to_json()
+        return {
+            **self.loss.of(score.estimates[self.loss.metric.name]).to_json(),
+            **{key: record[key] for key in ("gain", "gain_interval", "measures")},
+            "impossible_rows": said.n_impossible(truth),
+        }
+
+    def _truths(self, *labels: Array) -> list[Truth]:
+        """What happened; classes that the model does not know follow its own, without an order."""
+        import pyarrow as pa
+
+        task, tables = self.task, [pa.table({self.task.target: y}) for y in labels]
+        if task.has_classes:
+            found = {label for y in labels for label in y.tolist()}
+            strangers = sorted(found.difference(task.classes), key=str)
+            if strangers:
+                task = replace(task, kind="classes", classes=(*task.classes, *strangers))
+        return [truth_of(task, table) for table in tables]
+
+
+def scorer_for(
+    model: Any,
+    seal: SealFolder,
+    *,
+    kind: TargetKind | None = None,
+    order: Sequence[Any] | None = None,
+) -> TaskScorer:
+    """The scorer of a model that was fitted to the training part of a seal.
+
+    ``kind`` and ``order`` are those that it was trained with, where the seal has others.
+    """
+    manifest = seal.manifest
+    task = task_of_fit(
+        model,
+        seal.train(),
+        manifest.target,
+        kind=kind or cast("TargetKind | None", manifest.kind),
+        order=order or manifest.order,
+    )
+    return TaskScorer(task, _loss_for(task, model, manifest.judge))
+
+
+def scorer_from(described: Mapping[str, Any]) -> TaskScorer | None:
+    """The scorer that a commit describes; None where it was the user's own."""
+    loss, known = LOSSES.get(described["name"]), described.get("task")
+    if loss is None or known is None:
+        return None
+    order = None if known["order"] is None else tuple(known["order"])
+    return TaskScorer(Task(known["kind"], known["target"], tuple(known["classes"]), order), loss)
+
+
+def _loss_for(task: Task, model: Any, judge: str) -> MeanLoss:
+    if task.has_classes:
+        return LOSSES["log loss"] if has_probabilities(model) else ERROR_RATE
+    exact = JUDGES[judge] is None
+    return DENSITY if exact and predictive_family(model) else LOSSES["mean squared error"]
+
+
+def _prediction(predictions: Predictions, truth: Truth) -> Prediction:
+    """What was written down, as metrics read it."""
+    if "labels" in predictions:
+        return Prediction.of_labels(predictions["labels"])
+    if "log_proba" in predictions:
+        log_proba = predictions["log_proba"]
+        n_strangers = len(truth.classes) - log_proba.shape[1]
+        padded = np.pad(log_proba, ((0, 0), (0, n_strangers)), constant_values=-np.inf)
+        return Prediction.of_classes(padded)
+    found = Prediction.of_numbers(predictions["mean"])
+    if "family" not in predictions:
+        return found
+    family = PredictiveFamily.from_json(json.loads(str(predictions["family"][0])))
+    return with_density(found, family, truth.y, truth.kind)

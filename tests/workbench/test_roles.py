@@ -1,0 +1,218 @@
+"""Weights, offsets and exposures: the same meaning in every fit, every score and every seal."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import nbinom, poisson
+from sklearn.neighbors import KNeighborsClassifier
+
+import likely as lk
+from likely.errors import InvalidInput
+from likely.metrics import METRICS
+from likely.workbench.constant import Constant
+from likely.workbench.cross_validation import Loop, cross_validate
+from likely.workbench.folds import Folds
+from likely.workbench.opening import dataset
+from likely.workbench.preparation.prepared import Prepared
+
+
+def claims(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    x, years = rng.normal(size=n), rng.uniform(0.5, 3, n)
+    return pa.table(
+        {
+            "x": x,
+            "years": years,
+            "log_years": np.log(years),
+            "times": rng.integers(0, 4, n),
+            "claims": rng.poisson(years * np.exp(0.3 + 0.4 * x)),
+            "grade": np.where(x + rng.logistic(size=n) > 0, "high", "low"),
+        }
+    )
+
+
+def loop_by(fold, table, target, **given):
+    kind = "count" if target == "claims" else None
+    rows = dataset(table, target, kind=kind, **given).with_task()
+    plan = Folds(n_rows=rows.table.num_rows, n_folds=7, groups=fold)
+    return Loop(rows, plan)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "metric"),
+    [
+        (lk.LogisticRegression(l2=1.0), "grade", "log-loss"),
+        (lk.NaiveBayes(), "grade", "log-loss"),
+        (lk.GLM("poisson"), "claims", "log-likelihood"),
+        (lk.LinearRegression(), "log_years", "rmse"),
+    ],
+    ids=lambda x: type(x).__name__ if not isinstance(x, str) else x,
+)
+def test_integer_weights_are_rows_so_many_times(model, target, metric):
+    """Each group is a fold, so that the repeated table has the same folds."""
+    table = claims().select(["x", "times", target])
+    times = table["times"].to_numpy()
+    kept, again = np.flatnonzero(times), np.repeat(np.arange(len(times)), times)
+    group = np.arange(len(times)) % 7
+    weighted = loop_by(group[kept], table, target, weight="times")
+    repeated = loop_by(group[again], table.take(again).drop_columns(["times"]), target)
+    scaled = Prepared(model, scale=False)
+    one, other = (cross_validate(scaled, loop).held for loop in (weighted, repeated))
+    measure = METRICS[metric]
+    one, other = (held.score([measure]) for held in (one, other))
+    assert one.main.value == pytest.approx(other.main.value, rel=1e-6)
+    assert one.main.baseline == pytest.approx(other.main.baseline, rel=1e-9)
+    assert one.n_rows == len(kept)
+
+
+def test_the_exposure_of_a_poisson_model_is_that_of_a_computation_by_hand():
+    table = claims().select(["x", "years", "claims"])
+    x, years, y = (table[name].to_numpy() for name in table.column_names)
+    rows = dataset(table, "claims", kind="count", exposure="years").with_task()
+    loop = Loop(rows, rows.folds(4))
+    held = cross_validate(Prepared(lk.GLM("poisson", l2=0.0), scale=False), loop).held
+    mean, constant = np.empty(len(y)), np.empty(len(y))
+    for train, test in loop.folds:
+        beta = newton_poisson(x[train], y[train], years[train])
+        mean[test] = years[test] * np.exp(beta[0] + beta[1] * x[test])
+        rate = y[train].sum() / years[train].sum()
+        expected = rate * years[train]
+        n = len(train)
+        variance = np.sum((y[train] - expected) ** 2) / (n - 1)
+        alpha = (variance - expected.mean()) / np.mean(expected**2)
+        at = rate * years[test]
+        law = poisson(at) if alpha <= 0 else nbinom(1 / alpha, 1 / (1 + alpha * at))
+        constant[test] = law.logpmf(y[test])
+    assert_allclose(held.prediction.means, mean, rtol=1e-6)
+    found = held.score([METRICS["log-likelihood"]]).main
+    assert found.value == pytest.approx(poisson(mean).logpmf(y).mean(), rel=1e-8)
+    assert found.baseline == pytest.approx(constant.mean(), rel=1e-9)
+
+
+def newton_poisson(x, y, exposure, steps=50):
+    design, beta = np.column_stack([np.ones_like(x), x]), np.zeros(2)
+    for _ in range(steps):
+        mean = exposure * np.exp(design @ beta)
+        beta = beta + np.linalg.solve(design.T @ (mean[:, None] * design), design.T @ (y - mean))
+    return beta
+
+
+def test_an_offset_is_the_logarithm_of_an_exposure_for_models_and_for_the_constant():
+    found = [
+        lk.compare(
+            claims().select(["x", name, "claims"]), "claims", ["glm-poisson"], **{role: name}
+        )
+        for role, name in (("exposure", "years"), ("offset", "log_years"))
+    ]
+    for name in ("glm-poisson", "constant"):
+        one, other = (each[name] for each in found)
+        assert one.value == pytest.approx(other.value, rel=1e-9)
+        assert one.main.baseline == pytest.approx(found[0]["constant"].value, rel=1e-9)
+
+
+def test_the_baseline_of_a_path_of_penalties_follows_exposures():
+    table = claims().select(["x", "years", "claims"])
+    path = lk.PenaltyPath(lk.GLM("poisson", l2=0.0), along="l2")
+    found = lk.compare(table, "claims", {"path": path}, exposure="years", folds=3, repeats=1)
+    assert found["path"].problem == ""
+    assert found["path"].main.baseline == pytest.approx(found["constant"].value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "link"), [("count", "log"), ("real", "identity")])
+def test_the_constant_moves_with_offsets(kind, link):
+    table = claims()
+    y, offset = table["claims"].to_numpy().astype(float), table["log_years"].to_numpy()
+    model = Constant(kind).fit(np.zeros((len(y), 1)), y, offset=offset)
+    assert model.link_ == link
+    mean = model.predict(np.zeros((len(y), 1)), offset=offset)
+    assert mean.sum() == pytest.approx(y.sum(), rel=1e-9)
+    moved = np.log(mean) - offset if link == "log" else mean - offset
+    assert_allclose(moved, moved[0])
+
+
+def test_a_model_that_takes_no_weight_or_offset_is_named_with_it():
+    table = claims().select(["x", "times", "log_years", "grade"])
+    neighbours = {"near": KNeighborsClassifier(), "logistic": "logistic"}
+    found = lk.compare(table, "grade", neighbours, weight="times", folds=3, repeats=1)
+    assert "sample_weight was given, and KNeighborsClassifier.fit" in found["near"].problem
+    assert found["logistic"].problem == ""
+    found = lk.compare(table, "grade", ["naive-bayes"], offset="log_years", folds=3, repeats=1)
+    assert "offset was given, and NaiveBayes.fit does not take it" in found["naive-bayes"].problem
+    with pytest.raises(InvalidInput, match=r"offset was given, and NaiveBayes\.fit"):
+        lk.tune(table, "grade", "naive-bayes", offset="log_years", trials=1)
+    curve = lk.learning_curve(table, "grade", "naive-bayes", offset="log_years", values=[1.0])
+    assert "offset was given" in curve.points[0].problem
+
+
+def test_a_function_without_sample_weight_is_no_metric_of_weighted_rows():
+    table = claims().select(["x", "times", "grade"])
+
+    def right(y, said):
+        return np.mean(y == said)
+
+    with pytest.raises(InvalidInput, match="right takes no sample_weight"):
+        lk.compare(table, "grade", "logistic", metric=right, weight="times")
+
+
+@pytest.mark.parametrize(
+    ("role", "values", "says"),
+    [
+        ("weight", [1.0, -1.0], "row 1 has -1"),
+        ("weight", [1.0, None], "row 1 has nan"),
+        ("offset", [0.0, np.inf], "(?i)row 1.*inf"),
+        ("exposure", [1.0, 0.0], "exposure 'z' of row 1 is 0"),
+        ("exposure", ["a", "b"], "must hold numbers"),
+    ],
+)
+def test_a_number_that_cannot_have_the_role_is_refused_with_its_row(role, values, says):
+    table = claims(40).select(["x", "claims"]).append_column("z", pa.array(values * 20))
+    for function in (lk.compare, lk.seal):
+        with pytest.raises(InvalidInput, match=says):
+            function(table, "claims", **{role: "z"})
+
+
+def test_a_seal_remembers_the_roles_and_every_score_on_it_uses_them(tmp_path):
+    table = claims().select(["x", "years", "times", "claims"])
+    given = {"weight": "times", "exposure": "years"}
+    sealed = lk.seal(table, "claims", name="toy", folder=tmp_path, **given)
+    again = lk.open_seal(tmp_path / "toy.seal")
+    assert again.manifest.roles == given
+    train = dataset(sealed).table
+    options = {"models": ["glm-poisson"], "folds": 3, "repeats": 1}
+    one, other = lk.compare(sealed, **options), lk.compare(train, "claims", **options, **given)
+    assert one["glm-poisson"].value == pytest.approx(other["glm-poisson"].value, rel=1e-12)
+    unweighted = lk.compare(train.drop_columns(["times"]), "claims", **options, exposure="years")
+    assert one["glm-poisson"].value != pytest.approx(unweighted["glm-poisson"].value, rel=1e-6)
+    assert one["glm-poisson"].estimator.fit(train.select(["x"]), train["claims"])
+    with pytest.raises(InvalidInput, match="seals the weight 'times', and 'x' was given"):
+        lk.compare(sealed, weight="x")
+    with pytest.raises(InvalidInput, match="has the weight 'times'"):
+        sealed.final("glm-poisson")
+
+
+def test_a_study_with_weights_that_the_seal_does_not_know_has_no_final_score(tmp_path):
+    sealed = lk.seal(claims().select(["x", "times", "grade"]), "grade", folder=tmp_path)
+    study = lk.tune(sealed, model="logistic", weight="times", trials=1)
+    with pytest.raises(InvalidInput, match="has the weight 'times'"):
+        sealed.final(study)
+
+
+def test_rows_of_weight_0_are_absent():
+    table = claims().select(["x", "times", "grade"])
+    labels = np.where(table["times"].to_numpy() == 0, "never", table["grade"].to_numpy())
+    table = table.drop_columns(["grade"]).append_column("grade", pa.array(labels.tolist()))
+    present = table.filter(pa.array(table["times"].to_numpy() > 0))
+    rows = dataset(table, "grade", weight="times", kind="classes").with_task()
+    assert rows.table.num_rows == present.num_rows
+    assert rows.n_without_target == 0
+
+
+def test_a_study_with_weights_goes_on_only_with_the_same(tmp_path):
+    table = claims().select(["x", "times", "years", "grade"])
+    words = {"trials": 2, "study": tmp_path / "study"}
+    first = lk.tune(table, "grade", "logistic", weight="times", nested=2, **words)
+    assert np.isfinite(first.nested_score_)
+    assert "times" not in first.refit().feature_names_in_
+    with pytest.raises(InvalidInput, match=r"has (data|roles) = "):
+        lk.tune(table, "grade", "logistic", weight="years", nested=2, **words)
