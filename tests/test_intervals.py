@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likely.intervals import (
-    Moments,
     about_mean,
     effective_rows,
     rows_at_worst,
     student_quantile,
     wilson,
 )
+from likely.moments import Moments
 
 
 def patients(n_groups=12, size=40, *, spread=1.0, seed=0):

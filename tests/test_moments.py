@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import t
 
-from likely.intervals import Moments
+from likely.moments import Moments, covariance_beyond_rounding, variance_beyond_rounding
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50, 150])
@@ -20,3 +21,36 @@ def test_an_infinite_value_leaves_the_spread_open():
     found = Moments.of(np.array([1.0, np.inf]), np.ones(2)) + Moments.of(np.ones(3), np.ones(3))
     assert found.first == np.inf
     assert found.ends(0.95) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("constant", [0.3, 1 / 3, -np.pi, 1e9 / 7, 1e-9 / 7])
+@pytest.mark.parametrize("n", [7, 1000, 100_000])
+def test_equal_numbers_have_no_variance(constant, n):
+    weight = np.random.default_rng(n).uniform(0.1, 1.0, n)
+    found = Moments.of(np.full(n, constant), weight)
+    variance = found.scatter[0] / found.n
+    assert variance_beyond_rounding(variance, found.mean) == 0
+    assert_allclose(found.first, constant, rtol=4e-16)
+
+
+def test_a_small_variance_that_is_there_stays():
+    values = 1e6 + 1e-6 * np.random.default_rng(0).normal(size=500)
+    found = Moments.of(values, np.ones(500))
+    variance = found.scatter[0] / found.n
+    assert_allclose(variance_beyond_rounding(variance, found.mean), values.var(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e7, 1e8])
+def test_a_sum_of_columns_far_from_0_lies_in_their_plane(offset):
+    x = np.random.default_rng(0).normal(size=(5000, 2)) + offset
+    found = Moments.of(np.c_[x, x.sum(axis=1)], np.ones(5000))
+    covariance = covariance_beyond_rounding(found.scatter / found.n, found.mean)
+    assert np.linalg.matrix_rank(covariance) == 2
+    assert_allclose(covariance, found.scatter / found.n, rtol=1e-9)
+
+
+def test_columns_that_nearly_agree_are_two():
+    x, z = np.random.default_rng(0).normal(size=(2, 500))
+    found = Moments.of(np.c_[x, x + 1e-5 * z], np.ones(500))
+    covariance = found.scatter / found.n
+    assert covariance_beyond_rounding(covariance, found.mean) is covariance

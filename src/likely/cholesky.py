@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dtrtri
 from likely._typing import Array
 
 LEAST_PIVOT = 1e-12  # 1 − R² of a column known to half the digits of a double
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # × d: what sums of d products of units may err by
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a few units in the last place
 
 
 @final

@@ -11,12 +11,6 @@ Rows of one group (a patient, a shop) are not independent, and G groups tell les
     D         SE² / (s²/n), the design effect, taken as 1 at least
     worth     n/D · (t_{n−1}/t_{G−1})² independent rows, for an interval that counts rows
 
-The mean m and scatter S of rows add (``Moments``), centred where they are:
-
-    n = n_A + n_B        m = m_A + (n_B/n) δ        S = S_A + S_B + (n_A n_B/n) δδᵀ,   δ = m_B − m_A
-
-An infinite value makes its mean infinite and says nothing of the spread.
-
 References
 ----------
 Wilson (1927), Probable inference, JASA 22.
@@ -29,18 +23,15 @@ eq. 11 and §VI.D (t of G − 1 degrees of freedom).
 Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive
 counts estimated from survey data, Survey Methodology 24 (the effective number of rows).
 Kish, Survey Sampling (1965), §8.2 (the design effect).
-Chan, Golub & LeVeque (1983), Algorithms for computing the sample variance, Am. Statistician 37.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf, isfinite, nan, sqrt
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array, Codes
-from likely.additive import Additive
 
 Ends = tuple[float, float]
 
@@ -178,57 +169,3 @@ def effective_rows(
         rows = n / max(effect, 1.0)
     fewer = student_quantile(level, n - 1) / student_quantile(level, n_groups - 1)
     return rows * min(fewer, 1.0) ** 2
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Moments(Additive):
-    """Weight, mean and scatter of p values per row."""
-
-    n: float  # Σ w
-    mean: Array  # (p,)
-    scatter: Array  # (p, p), Σ w (v − mean)(v − mean)ᵀ
-
-    @classmethod
-    def of(cls, values: Array, weight: Array) -> "Moments":
-        """The moments of rows ``values``, (n,) or (n, p)."""
-        values = values[:, None] if values.ndim == 1 else values
-        p, n = values.shape[1], float(weight.sum())
-        if n == 0:
-            return cls(0.0, np.zeros(p), np.zeros((p, p)))
-        mean = np.dot(weight, values) / n
-        if not np.isfinite(mean).all():
-            return cls(n, mean, np.full((p, p), inf))
-        apart = values - mean
-        return cls(n, mean, np.dot((weight[:, None] * apart).T, apart))
-
-    @classmethod
-    def of_groups(cls, values: Array, weight: Array, groups: Codes) -> "Moments":
-        """Moments as of one value per group: ``ends`` are cluster-robust; only the mean adds."""
-        rows = cls.of(values, weight)
-        if not np.isfinite(rows.mean).all():
-            return rows
-        values = values[:, None] if values.ndim == 1 else values
-        apart = weight[:, None] * (values - rows.mean)
-        n_groups = float(n_groups_of(groups))
-        return cls(n_groups, rows.mean, clustered_scatter(apart, groups, rows.n))
-
-    def __add__(self, other: "Moments") -> "Moments":
-        if not self.n or not other.n:
-            return other if not self.n else self
-        n = self.n + other.n
-        if not (np.isfinite(self.mean).all() and np.isfinite(other.mean).all()):
-            mean = (self.n * self.mean + other.n * other.mean) / n
-            return Moments(n, mean, np.full_like(self.scatter, inf))
-        gap = other.mean - self.mean
-        between = (self.n * other.n / n) * np.outer(gap, gap)
-        return Moments(n, self.mean + (other.n / n) * gap, self.scatter + other.scatter + between)
-
-    @property
-    def first(self) -> float:
-        """The mean of the only value; NaN of no rows."""
-        return float(self.mean[0]) if self.n else float("nan")
-
-    def ends(self, level: float) -> Ends:
-        """Student's interval of the only value."""
-        return about_mean(self.first, float(self.scatter[0, 0]), self.n, level)

@@ -100,3 +100,23 @@ def test_counts_are_refused_with_advice(layout):
 
 def test_missing_cells_pass_the_check():
     Bernoulli.check(np.array([[0.0, 1.0, np.nan]]))
+
+
+@pytest.mark.parametrize("logit", [-1000.0, -40.0, -1.0, 0.0, 1.0, 36.0, 40.0, 1000.0])
+def test_a_logit_is_kept(logit):
+    """DIST-1: log p(0) = −40 at a logit of 40, where p rounds to 1."""
+    member = Bernoulli.from_logits([[logit]])
+    x = np.array([[0.0], [1.0], [np.nan]])
+    expected = np.array([[-np.logaddexp(0.0, logit)], [-np.logaddexp(0.0, -logit)], [0.0]])
+    assert_allclose(member.log_prob(x), expected, rtol=1e-14, atol=1e-300 + 1e-16 * abs(logit))
+    assert_allclose(member.log_prob(x[:2]), expected[:2], rtol=1e-14, atol=1e-13)
+    assert_allclose(member.contributions(x)[:, 0], expected, rtol=1e-14)
+    assert_allclose(member.linear_form().coef, [[logit]], atol=1e-300)
+    assert_allclose(member.variance, np.exp(expected[:1] + expected[1:2]))
+    counts = BernoulliStatistics(np.array([[2.0]]), np.array([[5.0]]))
+    assert_allclose(member.log_likelihood_of(counts), 2 * expected[1, 0] + 3 * expected[0, 0])
+
+
+def test_an_infinite_logit_is_certain():
+    member = Bernoulli.from_logits([[np.inf, -np.inf]])
+    assert_array_equal(member.log_prob(np.array([[1.0, 0.0], [0.0, 0.0]])), [[0.0], [-np.inf]])

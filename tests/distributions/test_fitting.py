@@ -25,6 +25,14 @@ def test_alpha_is_the_conjugate_prior():
     assert_allclose(fit("bernoulli", [1, 1, 1, 0], alpha=1.0).probability, [[2 / 3]])
 
 
+@pytest.mark.parametrize("name", ["exponential", "gaussian", "laplace", FullFamily()])
+def test_the_prior_has_no_unit(name):
+    """In another unit, densities fall by the unit and nothing else changes."""
+    X, labels = np.array([[0.2], [0.4], [0.9], [1.0], [2.5]]), [0, 1, 0, 1, 0]
+    here, there = (fit(name, X * unit, labels, alpha=2.0) for unit in (1.0, 1e6))
+    assert_allclose(there.log_prob(X * 1e6), here.log_prob(X) - np.log(1e6), rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", [*sorted(set(DISTRIBUTIONS) - {"complement"}), "categorical"])
 def test_every_family_fits_and_gives_a_density(name):
     X = np.array([[0, 1], [1, 0], [1, 1], [0, 1]])

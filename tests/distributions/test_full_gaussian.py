@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
 
 from likely.distributions.full_gaussian import (
     FullFamily,
     FullGaussian,
-    refuse_not_positive_definite,
 )
 from likely.distributions.responsibility import Labels
 from likely.errors import InvalidInput
@@ -99,7 +99,7 @@ def test_parameters_are_counted(family, n_parameters):
 
 
 def test_a_covariance_given_by_hand_is_checked():
-    """DIST-5; the plain constructor does not check, for what was learned may be singular."""
+    """DIST-5; the plain constructor takes a singular one, as what was learned may be."""
     bad = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(InvalidInput, match="Covariance 1 is not positive definite"):
         FullGaussian.from_covariance(np.zeros((2, 2)), np.stack([np.eye(2), bad]))
@@ -130,8 +130,21 @@ def test_gaps_and_infinity_are_refused(value, message):
 )
 def test_what_is_no_covariance_is_refused(matrix, message):
     with pytest.raises(InvalidInput, match=message):
-        refuse_not_positive_definite(np.array(matrix), "Covariance 0")
+        FullGaussian.from_covariance(np.zeros(2), np.array(matrix))
 
 
-def test_a_covariance_is_accepted():
-    refuse_not_positive_definite(ROOT @ ROOT.T * 1e-20, "Covariance 0")
+@pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
+def test_a_covariance_is_accepted_in_any_unit(unit):
+    """DIST-5: and it is the one that was given."""
+    covariance = ROOT @ ROOT.T * unit
+    member = FullGaussian.from_covariance(np.zeros(3), covariance)
+    assert_allclose(member.covariance[0], covariance)
+    theirs = multivariate_normal(np.zeros(3), covariance / unit)
+    expected = theirs.logpdf(X) - 1.5 * np.log(unit)
+    assert_allclose(member.log_prob(X * np.sqrt(unit))[:, 0], expected, rtol=1e-9)
+
+
+def test_a_negative_variance_is_refused_by_the_plain_constructor():
+    for matrix in ([[1.0, 2.0], [2.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]):
+        with pytest.raises(InvalidInput, match=r"not positive semidefinite.*identity"):
+            FullGaussian(np.zeros((1, 2)), np.array([matrix]))

@@ -17,7 +17,15 @@ def test_sparse_equals_dense(ask):
     assert_allclose(getattr(MEMBER, ask)(sparse.csr_array(X)), getattr(MEMBER, ask)(X), rtol=1e-12)
 
 
-def test_the_prior_is_imagined_examples_with_one_event():
+def test_the_prior_is_imagined_examples_with_the_events_of_the_feature():
+    """λ = (S + αm) / (n + α), whatever m is; half an event where there was none."""
+    seen = PoissonStatistics(np.array([[3000.0, 0.0], [6000.0, 0.0]]), np.array([[3.0], [6.0]]))
+    member = Poisson.from_statistics(seen + seen.imagined(Poisson, 1.0, (2, 2)))
+    assert_allclose(member.rate[:, 0], 1000.0)
+    assert_allclose(member.rate[:, 1], [0.5 / 9 / 4, 0.5 / 9 / 7])
+
+
+def test_pseudo_statistics_are_imagined_examples_with_one_event():
     """λ = (S + α) / (n + α), the mean of a Gamma(S + α, n + α)."""
     seen = PoissonStatistics(np.array([[6.0, 0.0]]), np.array([[2.0]]))
     prior = Poisson.pseudo_statistics(np.array([1.0, 0.5]), (1, 2))
@@ -34,9 +42,11 @@ def test_a_rate_of_zero_excludes_events():
     assert np.isfinite(member.log_likelihood_of(none))
 
 
-def test_a_component_without_examples_has_rate_1():
+def test_a_component_without_examples_has_the_rate_of_the_others():
     empty = PoissonStatistics(np.zeros((1, 2)), np.zeros((1, 1)))
     assert_allclose(Poisson.from_statistics(empty).rate, [[1.0, 1.0]])
+    beside = PoissonStatistics(np.array([[8.0, 2.0], [0.0, 0.0]]), np.array([[4.0], [0.0]]))
+    assert_allclose(Poisson.from_statistics(beside).rate, [[2.0, 0.5], [2.0, 0.5]])
 
 
 def test_the_linear_form_is_the_score():

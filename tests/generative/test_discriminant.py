@@ -1,6 +1,9 @@
 """Discriminant analysis: its shapes, the logistic form, shrinkage, gaps and singular data."""
 
+from contextlib import nullcontext
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -8,7 +11,15 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from likely import DiscriminantAnalysis, NaiveBayes
+from likely import (
+    DiscriminantAnalysis,
+    LogisticRegression,
+    NaiveBayes,
+    SoftmaxRegression,
+    load,
+    save,
+)
+from likely.distributions import Dirichlet
 from likely.errors import InvalidInput, SingularCovariance, UnknownName
 from tests.fits import gappy_numbers, numbers
 
@@ -156,6 +167,33 @@ def test_a_class_without_variance_in_a_column_is_reported():
     DiscriminantAnalysis("diagonal", shrinkage=0.1).fit(X, y)  # open again: no warning
 
 
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("constant", [0.3, -1 / 3, 1e8 / 3])
+@pytest.mark.parametrize("n", [60, 5001])
+def test_constants_that_are_no_binary_fraction_are_constants(covariance, constant, n):
+    """0.3 gives the posteriors and the warnings of 0.5: its variance is 0, not 1e-31."""
+    X, y = data(n)
+    weight = np.random.default_rng(n).uniform(0.1, 1.0, n)
+    singular = covariance in ("tied", "full")
+    posteriors = []
+    for value in (constant, 0.5):
+        Z = np.column_stack([X, np.full(n, value)])
+        with pytest.warns(SingularCovariance) if singular else nullcontext():
+            model = DiscriminantAnalysis(covariance).fit(Z, y, sample_weight=weight)
+        if singular:
+            assert np.all(np.atleast_3d(model.covariance_.T)[3] == 0)
+        posteriors.append(model.predict_proba(Z))
+    assert_allclose(posteriors[0], posteriors[1], atol=1e-9)
+
+
+def test_a_constant_within_one_class_has_no_variance_there():
+    X, y = data()
+    X[y == 1, 0] = 0.3
+    with pytest.warns(SingularCovariance):
+        model = DiscriminantAnalysis("full").fit(X, y)
+    assert_array_equal(model.covariance_[1][0], 0.0)
+
+
 def test_a_constant_column_is_no_evidence_and_needs_no_word():
     X, y = data()
     wide = np.column_stack([X, np.full(90, 0.1)])
@@ -223,3 +261,41 @@ def test_explanations_add_up_for_every_covariance():
 def test_wrong_arguments_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         DiscriminantAnalysis(**options).fit(*data())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "classes"),
+    [(LogisticRegression(), 2), (SoftmaxRegression(), 2), (SoftmaxRegression(l2=0.0), 3)],
+)
+def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
+    """NB-16: the same posterior, by an object of discriminative models; also from a file."""
+    X, y = data()
+    X, names = X[y < classes], np.array(["a", "b", "c"])[y[y < classes]]
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    model = DiscriminantAnalysis().fit(frame, names)
+    linear = model.export_to(estimator)
+    assert type(linear) is type(estimator)
+    assert linear is not estimator
+    assert linear.feature_names_in_.tolist() == ["u", "v", "w"]
+    assert_allclose(linear.predict_proba(frame), model.predict_proba(frame), atol=1e-9)
+    assert_array_equal(linear.predict(frame), model.predict(frame))
+    save(linear, tmp_path / "linear.likely")
+    again = load(tmp_path / "linear.likely")
+    assert_allclose(again.predict_proba(frame), linear.predict_proba(frame), rtol=1e-12)
+
+
+def test_only_a_tied_model_is_exported():
+    with pytest.raises(AttributeError, match=r"not linear .* tied model"):
+        DiscriminantAnalysis("full").fit(*data()).export_to(SoftmaxRegression())
+
+
+def test_class_shares_may_have_a_dirichlet_prior():
+    """EST-7: π_k ∝ N_k + α_k − 1; a flat one is maximum likelihood."""
+    X, y = data()
+    X, y = X[5:], y[5:]
+    counts = np.bincount(y)
+    flat = DiscriminantAnalysis(prior=Dirichlet(1.0)).fit(X, y)
+    assert_allclose(np.exp(flat.class_log_prior_), counts / counts.sum())
+    model = DiscriminantAnalysis(prior=Dirichlet((3.0, 1.0, 11.0))).fit(X, y)
+    expected = counts + np.array([2.0, 0.0, 10.0])
+    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())

@@ -42,19 +42,23 @@ def test_a_mapping_names_columns_and_leaves_the_rest_to_auto():
 
 
 def test_columns_with_the_same_event_form_one_part():
-    family = product_family(plan({"size": "multinomial", "rooms": "multinomial"}), (2,), floor=0.0)
+    family = product_family(
+        plan({"size": "multinomial", "rooms": "multinomial"}),
+        (2,),
+        gaussian=DiagonalFamily(floor=0.0),
+    )
     assert [part.selection.features for part in family.parts] == [(0, 1), (2,), (3,)]
     assert [part.selection.coded for part in family.parts] == [False, False, True]
 
 
 def test_options_reach_the_families():
-    gaussian = product_family(plan("auto"), (2,), floor=0.5).parts[0].family
-    assert gaussian == DiagonalFamily(floor=0.5)
-    laplace = product_family(plan({"size": "laplace"}), (2,), floor=0.5, sketch=True)
-    assert laplace.parts[0].family.limit is not None
-    assert product_family(plan({"size": "laplace"}), (2,), floor=0.5).parts[0].family == (
-        LaplaceFamily(limit=None, floor=0.5)
-    )
+    chosen = DiagonalFamily(floor=0.5)
+    assert product_family(plan("auto"), (2,), gaussian=chosen).parts[0].family is chosen
+    laplace = plan({"size": "laplace"})
+    sketched = product_family(laplace, (2,), gaussian=chosen, sketch=True)
+    assert sketched.parts[0].family.limit is not None
+    exact = product_family(laplace, (2,), gaussian=chosen)
+    assert exact.parts[0].family == LaplaceFamily(limit=None, floor=0.5)
 
 
 def test_discretising_makes_categories_of_what_auto_calls_gaussian():

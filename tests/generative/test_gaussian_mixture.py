@@ -235,7 +235,7 @@ def test_online_steps_learn_what_a_fit_learns():
             InvalidInput,
             r"max_components must be a whole number, at least 1; found 0\. Use 10",
         ),
-        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'\. Use 1e-6"),
+        ({"tol": "x"}, InvalidInput, r"tol must be a finite number; found 'x'\. Use 1e-8"),
         ({"max_iter": 1.5}, InvalidInput, r"max_iter must be a whole number.*; found 1.5"),
         ({"covariance": "diag"}, UnknownName, r"covariance 'diag'.*Did you mean 'diagonal'"),
         ({"n_components": 9}, InvalidInput, r"n_components=9 but there are only 6 distinct rows"),
@@ -257,3 +257,15 @@ def test_wrong_arguments_are_refused(options, error, message):
 def test_online_steps_need_a_fixed_number_of_components():
     with pytest.raises(InvalidInput, match="needs a fixed number of components"):
         GaussianMixture("auto").partial_fit(np.arange(12.0).reshape(6, 2))
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal"])
+@pytest.mark.parametrize("constant", [0.0, 0.3, 1e8 / 3])
+def test_a_constant_column_changes_no_cluster(covariance, constant):
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(150, 2)), rng.normal([3.0, 0.0], size=(50, 2))])
+    Z = np.column_stack([X, np.full(200, constant)])
+    with_column, without = (
+        GaussianMixture(2, covariance, random_state=0).fit(each) for each in (Z, X)
+    )
+    assert_allclose(with_column.predict_proba(Z), without.predict_proba(X), atol=1e-8)

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
 from likely import GaussianMixture, MixtureModel, load, save
 from likely.errors import CollapsedComponent
 from likely.generative.mixture_surface import online_share
+from tests.generative.test_gaussian_mixture import blobs
 
 
 def batch(n=1000, seed=0, d=1):
@@ -129,3 +131,25 @@ def test_the_joint_sums_to_the_density(event):
     gap = joint - joint[:, [0]]
     log_proba = model.predict_log_proba(X)
     assert_allclose(gap, log_proba - log_proba[:, [0]], atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e9])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) + 3.0 * (np.arange(200) % 2)[:, None]
+    weight = rng.uniform(0.5, 1.5, len(X))
+    one, other = (
+        GaussianMixture(2, random_state=0).fit(X, sample_weight=u * weight) for u in (1.0, unit)
+    )
+    assert one.n_iter_ == other.n_iter_ > 5
+    assert_allclose(other.means_, one.means_, rtol=1e-9)
+    assert_allclose(other.covariances_, one.covariances_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("model", [MixtureModel(2), GaussianMixture(2)])
+def test_no_step_leaves_the_start_and_says_so(model):
+    X, y = blobs(90)
+    start = (y > 0).astype(int)
+    with pytest.warns(ConvergenceWarning, match="max_iter=0 was reached"):
+        model.set_params(start=start, max_iter=0).fit(X)
+    assert_allclose(model.mixing_, np.bincount(start) / 90)

@@ -9,10 +9,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import approx_fprime
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
-from likely import Discretizer, NaiveBayes
-from likely.distributions import Bernoulli, CategoricalFamily, DiagonalFamily, Poisson
+from likely import Discretizer, NaiveBayes, load, save
+from likely.distributions import (
+    Bernoulli,
+    CategoricalFamily,
+    DiagonalFamily,
+    Dirichlet,
+    GaussianPrior,
+    Poisson,
+)
 from likely.errors import InvalidInput, UnseenCategories
 from tests.fits import binary, codes, counts, half_labelled, mixed, numbers
 
@@ -116,12 +123,23 @@ LINEAR = {"bernoulli": binary, "multinomial": counts, "complement": counts, "poi
 
 @pytest.mark.parametrize("event", LINEAR)
 def test_the_linear_form_is_the_log_joint(event):
-    """NB-12."""
+    """NB-12: up to a term that the classes share, ln B(x) or −Σ ln x!."""
     X, y = LINEAR[event](rng(), 60)
     model = NaiveBayes(event).fit(X, y)
     scores = X @ model.class_coef_.T + model.class_intercept_
-    joint = model.predict_joint_log_proba(X)
-    assert_allclose(scores, joint, rtol=1e-10, atol=1e-10)
+    expected = model.class_log_prior_ + model.distribution_.log_score(X)
+    assert_allclose(scores, expected, rtol=1e-10, atol=1e-10)
+    if event == "complement":
+        with pytest.raises(InvalidInput, match=r"no density .* Use the multinomial"):
+            model.predict_joint_log_proba(X)
+    else:
+        shared = {
+            "bernoulli": 0.0,
+            "multinomial": gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1),
+            "poisson": -gammaln(X + 1).sum(axis=1),
+        }[event]
+        joint = model.predict_joint_log_proba(X)
+        assert_allclose(joint.T, scores.T + shared, rtol=1e-10, atol=1e-10)
     other = NaiveBayes().fit(*numbers(rng(), 30))
     assert not hasattr(other, "class_coef_")
 
@@ -353,3 +371,155 @@ def test_partial_fit_refuses_what_it_cannot_do_exactly():
         model.partial_fit(X, y, [0, 1])
     with pytest.raises(InvalidInput, match=r"label 7 in y does not exist in the initial classes"):
         model.partial_fit(X[:1], [7])
+
+
+def test_equal_rates_are_no_evidence_however_large_they_are():
+    """Three rows of 1,000 against 300 of them: the default prior has the column's own mean."""
+    X, y = np.full((303, 1), 1000), np.repeat([0, 1], [3, 300])
+    for smoothing in (1.0, 5.0, "auto"):
+        model = NaiveBayes(event="poisson", prior="uniform", smoothing=smoothing).fit(X, y)
+        assert_allclose(model.predict_proba([[1000], [900]]), 0.5, atol=1e-9)
+
+
+def test_smoothing_pulls_rare_and_frequent_counts_alike():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.poisson(np.where(y[:, None] == 1, [2.0, 200.0], [1.0, 100.0]))
+    rate, raw = (
+        NaiveBayes(event="poisson", smoothing=s).fit(X, y).distribution_.parts[0].rate
+        for s in (20.0, 0.0)
+    )
+    assert_allclose(rate, (raw + X.mean(axis=0)) / 2)
+
+
+@pytest.mark.parametrize("event", ["gaussian", "exponential", "laplace"])
+@pytest.mark.parametrize("unit", [1e-6, 1e3])
+def test_units_do_not_matter(event, unit):
+    """Nor for a class that no row has, or in which a column is constant."""
+    rng = np.random.default_rng(0)
+    X, y = rng.exponential(2.0, (60, 3)), np.arange(60) % 3
+    X[y == 1, 0] = 0.0
+    new = rng.exponential(2.0, (10, 3))
+    here, there = (
+        NaiveBayes(event=event, prior="uniform").partial_fit(X * u, y, classes=[0, 1, 2, 3])
+        for u in (1.0, unit)
+    )
+    expected = here.predict_proba(new)
+    assert_allclose(there.predict_proba(new * unit), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"max_iter": -1}, "max_iter.*found -1"), ({"tol": "small"}, "tol.*found 'small'")],
+)
+def test_what_em_cannot_stop_by_is_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        NaiveBayes(unlabelled=-1, **arguments).fit(*half_labelled(rng(), 30))
+
+
+def test_no_step_of_em_leaves_what_the_labelled_rows_say():
+    X, y = half_labelled(rng(), 60)
+    with pytest.warns(UserWarning, match="max_iter=0 was reached"):
+        model = NaiveBayes(unlabelled=-1, max_iter=0).fit(X, y)
+    alone = NaiveBayes().fit(X[y != -1], y[y != -1])
+    assert_allclose(model.predict_proba(X), alone.predict_proba(X))
+
+
+@pytest.mark.parametrize("event", ["bernoulli", "multinomial", "complement", "poisson"])
+def test_counts_of_features_and_classes_are_there(event):
+    """NB-5: N_k and N_kj, by weight, and after batches."""
+    X, y = (binary if event == "bernoulli" else counts)(rng(), 60)
+    weight = rng(1).integers(0, 3, 60).astype(float)
+    expected = np.stack([weight[y == k] @ X[y == k] for k in range(3)])
+    model = NaiveBayes(event).fit(X, y, sample_weight=weight)
+    assert_allclose(model.class_count_, np.bincount(y, weight))
+    assert_allclose(model.feature_count_, expected)
+    batches = NaiveBayes(event)
+    for rows in (slice(0, 25), slice(25, 60)):
+        batches.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=weight[rows])
+    assert_allclose(batches.feature_count_, expected)
+
+
+def test_counts_are_in_the_order_of_the_columns_and_only_of_counts():
+    frame = pd.DataFrame({"a": [1, 0, 1], "b": [3, 4, 5], "c": [0, 1, 1]})
+    events = {"a": "bernoulli", "b": "poisson", "c": "bernoulli"}
+    model = NaiveBayes(events).fit(frame, [0, 0, 1])
+    assert_allclose(model.feature_count_, [[1, 7, 1], [1, 5, 1]])
+    assert not hasattr(NaiveBayes().fit(frame, [0, 0, 1]), "feature_count_")
+
+
+def test_unlabelled_rows_add_what_is_expected_of_them():
+    X, y = binary(rng(), 60)
+    model = NaiveBayes("bernoulli", unlabelled=-1).fit(X, np.where(np.arange(60) % 2, y, -1))
+    assert_allclose(model.feature_count_.sum(axis=0), X.sum(axis=0))
+    assert_allclose(model.class_count_.sum(), 60)
+
+
+def test_one_hot_rows_are_labels_of_the_likelihood():
+    """NB-2, per example and in total."""
+    X, y = mixed(rng(), 40)
+    model = NaiveBayes().fit(X, y)
+    one_hot = (np.asarray(y)[:, None] == model.classes_).astype(int)
+    assert_allclose(model.score_samples(X, one_hot), model.score_samples(X, y))
+    assert_allclose(model.log_likelihood(X, one_hot.astype(bool)), model.log_likelihood(X, y))
+    with pytest.raises(InvalidInput, match=r"shape \(40, 2\); expected \(40, 3\)"):
+        model.log_likelihood(X, one_hot[:, :2])
+    with pytest.raises(InvalidInput, match=r"Row 3 of y .*single 1"):
+        model.log_likelihood(X, np.where(np.arange(40)[:, None] == 3, 0.5, one_hot))
+
+
+def test_a_gaussian_prior_is_imagined_rows():
+    """EST-7: κ rows at the column's mean and ν with its variance; a flat one changes nothing."""
+    X, y = numbers(rng(), 30)
+    plain = NaiveBayes(variance_floor=0.0).fit(X, y).distribution_.parts[0]
+    flat = NaiveBayes(variance_floor=0.0, gaussian_prior=GaussianPrior()).fit(X, y)
+    assert_allclose(flat.distribution_.parts[0].mean, plain.mean)
+    assert_allclose(flat.distribution_.parts[0].variance, plain.variance)
+    prior = GaussianPrior(mean=2.0, variance=5.0)
+    member = NaiveBayes(variance_floor=0.0, gaussian_prior=prior).fit(X, y).distribution_.parts[0]
+    for k in range(3):
+        rows = np.concatenate([X[y == k], [X.mean(axis=0)] * 2])
+        assert_allclose(member.mean[k], rows.mean(axis=0))
+        scatter = len(rows) * rows.var(axis=0) + 5 * X.var(axis=0)
+        assert_allclose(member.variance[k], scatter / (len(rows) + 5))
+
+
+def test_priors_shrink_a_class_of_few_rows_and_can_be_saved(tmp_path):
+    X, y = numbers(rng(), 30)
+    few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]
+    model = NaiveBayes(gaussian_prior=GaussianPrior(1.0, 1.0), prior=Dirichlet(2.0))
+    model.fit(X[few], y[few])
+    expected = np.bincount(y[few]) + 1.0
+    assert_allclose(np.exp(model.class_log_prior_), expected / expected.sum())
+    save(model, tmp_path / "model.likely")
+    again = load(tmp_path / "model.likely")
+    assert again.prior == Dirichlet(2.0)
+    assert_allclose(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("unlabelled", [None, -1])
+def test_a_strong_dirichlet_prior_decides_the_shares(unlabelled):
+    X, y = half_labelled(rng(), 90)
+    if unlabelled is None:
+        X, y = X[y >= 0], y[y >= 0]
+    model = NaiveBayes(prior=Dirichlet((1e6, 2e6, 1e6)), unlabelled=unlabelled).fit(X, y)
+    assert_allclose(np.exp(model.class_log_prior_), [0.25, 0.5, 0.25], atol=1e-3)
+    if unlabelled is not None:
+        assert (np.diff(model.solution_.trace) <= 1e-6).all()  # the prior is in the objective
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (lambda: Dirichlet(0.5), "1 or more.*found 0.5"),
+        (lambda: Dirichlet((2.0, np.inf)), "finite"),
+        (lambda: GaussianPrior(-1.0), "mean of a GaussianPrior.*found -1"),
+        (
+            lambda: NaiveBayes(prior=Dirichlet((2.0, 2.0))).fit(*numbers(rng(), 30)),
+            "2 concentrations and there are 3 classes",
+        ),
+    ],
+)
+def test_what_is_no_prior_is_refused(prior, message):
+    with pytest.raises(InvalidInput, match=message):
+        prior()

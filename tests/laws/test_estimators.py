@@ -81,6 +81,8 @@ EXPECTED = {  # class: {check: why it cannot hold}
 FOLDS = "folds are drawn by the row's index, so a repeated row is in several of them"
 NO_PARTIAL_TEMPERATURE = "the temperature is chosen on all rows, so partial_fit refuses"
 NO_PARTIAL = "edges are learned from all rows, so partial_fit refuses"
+POINT = "one of its classes is a single row, which has no covariance of its own, and is refused"
+A_POINT = {"check_sample_weight_equivalence_on_dense_data": POINT}
 UNDERFLOW = "e^(−e^η) underflows to 0 where its logarithm is still known"
 VARIANTS = {
     "laplace": (NaiveBayes("laplace"), {}),
@@ -112,10 +114,10 @@ VARIANTS = {
             "check_sample_weight_equivalence_on_sparse_data": FOLDS,
         },
     ),
-    "full": (DiscriminantAnalysis("full"), {}),
-    "diagonal": (DiscriminantAnalysis("diagonal"), {}),
-    "spherical": (DiscriminantAnalysis("spherical"), {}),
-    "shrunk": (DiscriminantAnalysis("full", shrinkage=0.5), {}),
+    "full": (DiscriminantAnalysis("full"), A_POINT),
+    "diagonal": (DiscriminantAnalysis("diagonal"), A_POINT),
+    "spherical": (DiscriminantAnalysis("spherical"), A_POINT),
+    "shrunk": (DiscriminantAnalysis("full", shrinkage=0.5), A_POINT),
     "shrunk-auto": (
         DiscriminantAnalysis(shrinkage="auto"),
         {"check_estimators_nan_inf": "only its fit refuses NaN; prediction sums it out"},

@@ -11,7 +11,7 @@ from scipy import sparse
 import likely
 from likely import LogisticRegression, MaxEntropy, OrdinalRegression, SoftmaxRegression
 from likely.errors import InvalidInput, RedundantColumns, Separation, UnknownName
-from likely.linear.inference import likelihood_ratio_test
+from likely.linear.likelihood_ratio import likelihood_ratio_test
 
 KINDS = ("model", "HC0", "HC1", "HC2", "HC3", "clustered")
 N = 240
@@ -214,7 +214,7 @@ def test_layouts_weights_and_files_have_the_same_errors(kind, model, tmp_path):
     for each in found:
         assert_allclose(each.theta, expected.theta, rtol=1e-6)
         assert_allclose(each.covariance, expected.covariance, rtol=1e-6, atol=1e-12)
-        assert each.df_residual == pytest.approx(expected.df_residual)
+        assert each.df_tests == pytest.approx(expected.df_residual)
 
 
 def test_categories_are_tested_together():
@@ -252,7 +252,7 @@ def test_nested_models_are_compared_by_their_likelihoods(model):
 def test_clustered_errors_have_as_many_degrees_of_freedom_as_clusters_but_one(model):
     X, y, _, groups = rows()
     model = fitted(model, "clustered", X, y, None, groups)
-    assert model.inference_.distribution == "t" and model.inference_.df_residual == 19
+    assert model.inference_.distribution == "t" and model.inference_.df_tests == 19
     assert "P>|t|" in str(model.summary())
 
 

@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from likely.compute.serial import Serial
 from scipy.optimize import linprog
 
 import likely
+from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense
 from likely.errors import Separation

@@ -3,10 +3,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
-from sklearn.datasets import load_breast_cancer
+from scipy.special import log_softmax
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import log_loss
 
 from likely import NaiveBayes
@@ -20,6 +22,7 @@ from likely.objectives.temperature import (
     N_FOLDS,
     FoldTotals,
     block_fold_totals,
+    block_gains,
     fit_temperature,
     out_of_fold_objective,
 )
@@ -73,7 +76,12 @@ def test_the_gradient_is_the_derivative_and_the_optimum_agrees_with_a_search():
         slope = (value(at + step) - value(at - step)) / (2 * step)
         assert_allclose(objective.second_order(np.array([at])).gradient[0], slope, rtol=1e-5)
     best = minimize_scalar(value, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
-    assert_allclose(temperature, np.exp(-best), rtol=1e-4)
+    assert_allclose(np.exp(solution.theta), np.exp(best), rtol=1e-4)
+    betas = np.exp(best) * np.linspace(0.5, 1.0, 501)
+    models = tuple(map(learn, folds.left_out()))
+    gains = Serial().sum(lambda block: block_gains(models, betas, block), blocks)
+    deviation = np.sqrt(gains.second - gains.first**2 / 400)
+    assert_allclose(1 / temperature, betas[np.argmax(gains.first - deviation)], rtol=0.01)
 
 
 def test_calibrated_probabilities_lose_less_on_rows_held_out():
@@ -84,7 +92,72 @@ def test_calibrated_probabilities_lose_less_on_rows_held_out():
     before = log_loss(y[~train], plain.predict_proba(X[~train]))
     after = log_loss(y[~train], cooled.predict_proba(X[~train]))
     assert after < 0.5 * before
-    assert (plain.predict(X) == cooled.predict(X)).all()
+
+
+def test_evidence_is_cooled_and_the_class_prior_is_not():
+    """log p(k | x) = log π_k + log p(x | k) / T + const; an even prior keeps every label."""
+    X, y = load_breast_cancer(return_X_y=True)
+    cooled = NaiveBayes(calibrate="temperature").fit(X, y)
+    evidence = cooled.predict_joint_log_proba(X) - cooled.class_log_prior_
+    scores = cooled.class_log_prior_ + evidence / cooled.temperature_
+    assert cooled.temperature_ > 2
+    assert_allclose(cooled.predict_log_proba(X), log_softmax(scores, axis=1), atol=1e-9)
+    plain, even = (
+        NaiveBayes(prior="uniform", calibrate=c).fit(X, y) for c in (None, "temperature")
+    )
+    assert (plain.predict(X) == even.predict(X)).all()
+
+
+def weak_copies(rng, n, kind, copies):
+    """A weak column some times over, beside three without information; 1 % of the rows are 1."""
+    y = (rng.random(n) < 0.01).astype(int)
+    y[:2] = 1
+    z = rng.normal(size=n) + 0.5 * y
+    weak = {
+        "number": z,
+        "category": np.array(list("abcdef"))[np.clip(z + 3, 0, 5).astype(int)],
+        "boolean": z > 0.5,
+        "none": rng.normal(size=n),
+    }[kind]
+    frame = {f"weak {i}": weak for i in range(copies)}
+    frame |= {"number": rng.normal(size=n), "boolean": rng.random(n) < 0.3}
+    frame["category"] = np.array(list("pqrs"))[rng.integers(0, 4, n)]
+    return pd.DataFrame(frame), y
+
+
+def excess_over_the_prior(n, kind, copies, seed):
+    """The log loss of new rows less that of the model's own class prior, in nats per row."""
+    rng = np.random.default_rng([seed, n, copies])
+    X, y = weak_copies(rng, n, kind, copies)
+    new, truth = weak_copies(rng, 20_000, kind, copies)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingToCalibrate)
+        model = NaiveBayes(calibrate="temperature").fit(X, y)
+    log_proba = model.predict_log_proba(new)
+    return float(np.mean((model.class_log_prior_ - log_proba)[np.arange(len(truth)), truth]))
+
+
+@pytest.mark.parametrize("kind", ["number", "category", "boolean", "none"])
+@pytest.mark.parametrize("copies", [1, 30])
+def test_copies_of_a_weak_column_cost_next_to_nothing(kind, copies):
+    assert excess_over_the_prior(2000, kind, copies, seed=0) < 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["number", "category", "boolean", "none"])
+@pytest.mark.parametrize("copies", [1, 2, 3, 5, 10, 20, 30])
+@pytest.mark.parametrize("n", [1000, 5000])
+def test_naive_bayes_never_falls_far_below_its_prior(n, kind, copies):
+    """At most 0.005 nats, in each of ten tables."""
+    assert max(excess_over_the_prior(n, kind, copies, seed) for seed in range(10)) < 0.005
+
+
+def test_rows_that_a_narrow_gaussian_excludes_leave_the_prior():
+    """Columns constant in a class give evidence of 1e9 nats, which 1e6 does not cool."""
+    X, y = load_digits(return_X_y=True)
+    model = NaiveBayes(calibrate="temperature").fit(X[::2], y[::2])
+    loss = log_loss(y[1::2], model.predict_proba(X[1::2]))
+    assert loss < np.log(10) + 0.005
 
 
 def test_an_explanation_adds_up_to_the_calibrated_log_odds():
@@ -104,11 +177,11 @@ def test_a_class_that_is_missing_from_a_fold_does_no_harm(rows_per_block):
 
 
 def test_scores_without_information_are_cooled_to_the_end_and_that_is_said():
-    y = np.arange(40) % 2
-    with pytest.warns(NothingToCalibrate, match=r"no information.*1e\+06.*leave out calibrate"):
+    y = np.arange(40) % 4 // 3
+    with pytest.warns(NothingToCalibrate, match=r"no information.*1e\+12.*prior.*leave out calib"):
         model = NaiveBayes(calibrate="temperature").fit(np.ones((40, 1)), y)
-    assert model.temperature_ == pytest.approx(1e6)
-    assert_allclose(model.predict_proba([[1.0]]), 0.5, atol=1e-5)
+    assert model.temperature_ == pytest.approx(1e12)
+    assert_allclose(model.predict_proba([[1.0]]), [[0.75, 0.25]], atol=1e-5)
 
 
 @pytest.mark.parametrize(

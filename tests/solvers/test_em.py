@@ -41,12 +41,29 @@ def test_a_step_costs_one_pass():
     assert objective.calls == 8 == len(found.trace)
 
 
-def test_the_gap_is_the_gain_in_nats_per_example():
-    objective = Coins([1, 0, 1])
+def test_the_gap_is_what_is_left_to_gain_in_nats_per_example():
+    """Not the last gain, which is a small part of it where EM is slow."""
+    objective = Coins([1] * 13 + [0] * 12, bias=(0.7, 0.3))
+    best = minimise(EM(), objective, 0.5, tol=-1.0, max_iter=2000).trace[-1]
     first = EM().init(objective, 0.5)
     second = EM().step(objective, first)
-    assert first.gap == np.inf
-    assert_allclose(second.gap, (first.value - second.value) / 3)
+    assert first.gap == second.gap == np.inf  # one gain does not say how fast they fall
+    state = second
+    for _ in range(8):
+        before, state = state, EM().step(objective, state)
+    assert_allclose(state.gap, (state.value - best) / 25, rtol=0.1)
+    assert state.gap > 2 * (before.value - state.value) / 25
+
+
+def test_a_plateau_is_no_end():
+    """Gains that still grow leave an unknown distance, and a fixed point leaves none."""
+    objective = Coins([1] * 6 + [0] * 4)
+    state = EM().init(objective, 1e-6)
+    for _ in range(4):
+        state = EM().step(objective, state)
+    assert state.gap == np.inf
+    fixed = EM().init(objective, (0.6 - 0.2) / 0.7)
+    assert EM().step(objective, fixed).gap < 1e-15
 
 
 def test_an_impossible_start_is_stuck():

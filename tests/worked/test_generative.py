@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from scipy.special import expit
 
-from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
+from likely import (
+    DiscriminantAnalysis,
+    GaussianMixture,
+    LogisticRegression,
+    MixtureModel,
+    NaiveBayes,
+)
 from likely.distributions import FullGaussian, Multinomial
 from likely.objectives.components import Components
 
@@ -38,8 +45,10 @@ def test_multinomial_event_model_tokens(layout):
     document = layout(np.array([[2, 0, 0, 1, 0]]))
     posterior = [[0.24967173138247994, 0.7503282686175201]]
     assert_allclose(model.predict_proba(document), posterior, atol=1e-12)
-    scores = [[-6.214608098422191, -5.114244276715276]]
-    assert_allclose(model.predict_joint_log_proba(document), scores, atol=1e-12)
+    scores = np.array([[-6.214608098422191, -5.114244276715276]])
+    orders = np.log(3)  # the tokens in this order, and in the three that have these counts
+    assert_allclose(model.predict_joint_log_proba(document), scores + orders, atol=1e-12)
+    assert_allclose(document @ model.class_coef_.T + model.class_intercept_, scores, atol=1e-12)
     weights = [
         1.2909841813155656,
         -0.09531017980432499,
@@ -86,6 +95,25 @@ def test_naive_bayes_parameter_counts_of_fifty_thousand_words():
     full = model.n_parameters(naive=False) - 1
     assert full == 2 * (2**50_000 - 1)
     assert_allclose(log10(full), 15051.800813194724, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "naive", "with_bias"), [(1, 3, 2), (2, 5, 3), (5, 11, 6), (10, 21, 11), (20, 41, 21)]
+)
+def test_factor_graph_parameter_counts(n, naive, with_bias):
+    """factor_graph_parameter_counts, of naive Bayes and of the logistic model it is one of."""
+    X = np.random.default_rng(n).integers(0, 2, (200, n))
+    X[:2] = [[0] * n, [1] * n]
+    y = np.arange(200) % 2
+    model = NaiveBayes("bernoulli").fit(X, y)
+    assert model.n_parameters() == naive
+    form = model.logistic_form()
+    weights, bias = form.coef[1] - form.coef[0], form.intercept[1] - form.intercept[0]
+    assert weights.size + 1 == with_bias
+    assert_allclose(model.predict_proba(X)[:, 1], expit(X @ weights + bias), rtol=1e-9)
+    for fit_intercept, expected in ((True, with_bias), (False, with_bias - 1)):
+        logistic = LogisticRegression(fit_intercept=fit_intercept).fit(X, y)
+        assert logistic.coef_.size + np.count_nonzero(logistic.intercept_) == expected
 
 
 def rows_with_moments(mean, covariance, n):

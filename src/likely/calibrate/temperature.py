@@ -17,12 +17,13 @@ from likely.calibrate.scaling import Scaling, Scores, log_odds
 from likely.description import Fact
 from likely.objectives.temperature import (
     TemperatureObjective,
+    Wording,
     search_temperature,
     temperature_loss,
 )
 from likely.special import log_softmax
 
-ADVICE = "use the estimator as it is"
+WORDS = Wording("all classes are equally probable", "use the estimator as it is")
 
 
 @final
@@ -75,7 +76,7 @@ class TemperatureScaling(Scaling):
     def _calibrate(self, scores: Scores, codes: Codes, weight: Array) -> None:
         centred = scores.values - scores.values.max(axis=1, keepdims=True)
         objective = TemperatureObjective(partial(temperature_loss, centred, codes, weight))
-        self.temperature_, self.solution_ = search_temperature(objective, ADVICE)
+        self.temperature_, self.solution_ = search_temperature(objective, WORDS)
 
     def _facts(self) -> tuple[Fact, ...]:
         return (Fact("temperature", "temperature", float(self.temperature_)),)

@@ -29,6 +29,7 @@ from likely.distributions.joint_table import JointTable, JointTableFamily
 from likely.distributions.laplace import Laplace, LaplaceFamily, laplace_negative_log
 from likely.distributions.multinomial import Multinomial
 from likely.distributions.poisson import Poisson
+from likely.distributions.priors import Dirichlet, GaussianPrior
 from likely.distributions.product import Product, ProductFamily, ProductPart, Selection
 from likely.distributions.responsibility import Labels
 from likely.distributions.smoothing import best_smoothing
@@ -42,12 +43,14 @@ __all__ = [
     "Complement",
     "DiagonalFamily",
     "DiagonalGaussian",
+    "Dirichlet",
     "Distribution",
     "Exponential",
     "ExponentialFamily",
     "Family",
     "FullFamily",
     "FullGaussian",
+    "GaussianPrior",
     "JointTable",
     "JointTableFamily",
     "Labels",

@@ -41,21 +41,36 @@ class Statistics(Additive):
     @abstractmethod
     def scaled(self, factor: float) -> Self: ...
 
+    def feature_counts(self) -> Array:
+        """N_kj = Σ_i r_ik x_ij, of features that are counts or 0 and 1."""
+        raise InvalidInput(
+            f"{type(self).__name__} holds no sums of counts. Read feature_count_ of Bernoulli, "
+            "multinomial, complement and Poisson columns."
+        )
+
     def without_covariances(self) -> "Statistics":
         """The statistics of each feature by itself, which give the scale of a prior."""
         return self
 
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        """Pseudo-statistics of ``alpha`` examples for each of ``shape`` (components, features).
+
+        Where an example has a size (a mean count, a variance), it is that of these statistics, all
+        components together: the unit of a column does not matter to its prior.
+        """
+        return family.pseudo_statistics(alpha, shape)
+
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
     ) -> Any:
-        """The prior of a mixture's components, where these statistics are those of all rows.
+        """The prior of classes or clusters, where these statistics are those of all rows.
 
         A family of counts has ``alpha`` imagined counts, one per feature.  A Gaussian has an
         inverse-Wishart prior of ``strength`` imagined examples with the variances of all rows;
         the strong one is that of Fraley and Raftery.
         """
         chosen = alpha if family.smoothed else 0.0
-        return family.pseudo_statistics(chosen, (n_components, len(alpha)))
+        return self.imagined(family, chosen, (n_components, len(alpha)))
 
     def collapsed(self, family: Any, prior: Any) -> tuple[int, ...]:
         """Components whose spread comes from the prior, not from their rows.
@@ -117,6 +132,15 @@ class Distribution(ABC):
     """One fitted member of a family."""
 
     parameters_are: ClassVar[str] = ""  # what ``parameters_of`` shows: "mean ± standard deviation"
+
+    @classmethod
+    def trusted(cls, *parameters: Any) -> Self:
+        """A member whose parameters, in the order of its fields, are known to be right."""
+        member = object.__new__(cls)
+        given = iter(parameters)
+        for each in fields(cls):  # type: ignore[arg-type]  # every member is a dataclass
+            object.__setattr__(member, each.name, next(given, each.default))
+        return member
 
     @property
     @abstractmethod
@@ -267,6 +291,19 @@ class NamedFamily(Family, Protocol):
 
     @property
     def takes(self) -> Takes: ...
+
+
+def pooled_mean(sums: Array, weight: Array, *, default: float = 1.0) -> Array:
+    """Σ_k sums / Σ_k weight of every feature; ``default`` where no example has it."""
+    total = np.broadcast_to(weight, sums.shape).sum(axis=0)
+    return np.divide(sums.sum(axis=0), total, out=np.full(total.shape, default), where=total > 0)
+
+
+def means_of_components(sums: Array, weight: Array) -> Array:
+    """sums / weight; of a component without examples, the mean of all components together."""
+    there = np.broadcast_to(weight > 0, sums.shape)
+    pooled = np.broadcast_to(pooled_mean(sums, weight), sums.shape)
+    return np.divide(sums, weight, out=pooled.copy(), where=there)
 
 
 def observed(X: Matrix) -> Array | None:

@@ -27,6 +27,11 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import (
+    component_rows,
+    refuse_other_shape,
+    refuse_parameters,
+)
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import CountTables
 from likely.special import expit, log_expit
@@ -39,6 +44,9 @@ class BernoulliStatistics(FieldwiseStatistics):
 
     successes: Array  # (n_components, n_features)
     trials: Array  # (n_components, 1), or one per feature where cells are missing
+
+    def feature_counts(self) -> Array:
+        return self.successes
 
     @property
     def failures(self) -> Array:
@@ -58,16 +66,29 @@ class Bernoulli(Distribution):
     """A product of Bernoullis per component."""
 
     probability: Array  # p in [0, 1], shape (n_components, n_features)
+    logits: Array | None = None  # log p/(1 − p), where it is known better than p
 
     smoothed: ClassVar[bool] = True
     coded: ClassVar[bool] = False
     takes: ClassVar[Takes] = Takes()
     parameters_are: ClassVar[str] = "the share of true"
 
+    def __post_init__(self) -> None:
+        p = component_rows("Bernoulli", "probability", self.probability)
+        refuse_parameters("Bernoulli", "probability", p, (p >= 0) & (p <= 1), "between 0 and 1")
+        object.__setattr__(self, "probability", p)
+        if self.logits is not None:
+            a = component_rows("Bernoulli", "logits", self.logits)
+            refuse_other_shape("Bernoulli", ("probability", "logits"), p, a)
+            refuse_parameters("Bernoulli", "logits", a, expit(a) == p, "those of the probability")
+            object.__setattr__(self, "logits", a)
+
     @classmethod
     def from_logits(cls, logits: Array) -> Self:
-        """p = σ(a), for a of any size."""
-        return cls(expit(np.asarray(logits, dtype=float)))
+        """p = σ(a): log p and log(1 − p) are those of a, where p itself rounds to 0 or 1."""
+        a = component_rows("Bernoulli", "logits", logits)
+        refuse_parameters("Bernoulli", "logits", a, ~np.isnan(a), "numbers")
+        return cls(expit(a), a)
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -93,7 +114,7 @@ class Bernoulli(Distribution):
         s, n = statistics.successes, statistics.trials
         there = np.broadcast_to(n > 0, s.shape)
         p = np.divide(s, n, out=np.full(s.shape, 0.5), where=there)
-        return cls(np.minimum(p, 1.0))  # soft counts may round s above n
+        return cls.trusted(np.minimum(p, 1.0))  # soft counts may round s above n
 
     @classmethod
     def leave_one_out(cls, statistics: BernoulliStatistics, alpha: float) -> float:
@@ -118,7 +139,7 @@ class Bernoulli(Distribution):
 
     @property
     def variance(self) -> Array:
-        return self.probability * (1 - self.probability)
+        return self.probability * self._failure()
 
     def log_prob(self, X: Matrix) -> Array:
         log_success, log_failure = self._logs()
@@ -140,7 +161,7 @@ class Bernoulli(Distribution):
     def score(self, statistics: BernoulliStatistics) -> Array:
         """∂ℓ/∂p_kj = s_kj / p_kj − (n_kj − s_kj) / (1 − p_kj), at an interior p."""
         s = statistics.successes
-        return s / self.probability - (statistics.trials - s) / (1 - self.probability)
+        return s / self.probability - (statistics.trials - s) / self._failure()
 
     def contributions(self, X: Matrix) -> Array:
         dense = X if isinstance(X, np.ndarray) else X.toarray()
@@ -166,7 +187,13 @@ class Bernoulli(Distribution):
         p = self.probability[component]
         return (rng.random(p.shape) < p).astype(float)
 
+    def _failure(self) -> Array:
+        """1 − p."""
+        return 1 - self.probability if self.logits is None else expit(-self.logits)
+
     def _logs(self) -> tuple[Array, Array]:
+        if self.logits is not None:
+            return log_expit(self.logits), log_expit(-self.logits)
         with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
             return np.log(self.probability), np.log1p(-self.probability)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.distributions.base import Distribution, NamedForm, Statistics, Takes
-from likely.distributions.multinomial import refuse_not_on_simplex
+from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import FAST_CELLS, Labels, Responsibility, for_loop
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
@@ -119,13 +119,25 @@ class Categorical(Distribution):
 
     parameters_are: ClassVar[str] = "the most typical value and its share"
 
+    def __post_init__(self) -> None:
+        flat = component_rows("Categorical", "log_probability", self.log_probability)
+        if flat.shape[1] != sum(self.sizes):
+            raise InvalidInput(
+                f"The log_probability of Categorical has {flat.shape[1]} columns and its sizes sum "
+                f"to {sum(self.sizes)}; they must agree. Put the features' tables side by side."
+            )
+        for table in tables(flat, self.sizes):
+            if table.size:
+                refuse_not_on_simplex(np.exp(table))
+        object.__setattr__(self, "log_probability", flat)
+
     @classmethod
     def from_probability(cls, probability: Array) -> Self:
         """One feature with the given table, (V,) or (n_components, V); rows must sum to 1."""
         table = np.atleast_2d(np.asarray(probability, dtype=float))
         refuse_not_on_simplex(table)
         with np.errstate(divide="ignore"):
-            return cls(np.log(table), (table.shape[1],))
+            return cls.trusted(np.log(table), (table.shape[1],))
 
     @classmethod
     def from_statistics(cls, statistics: CategoricalStatistics) -> Self:
@@ -139,7 +151,7 @@ class Categorical(Distribution):
             counts = np.where(total > 0, counts, 1.0)
             with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
                 log_probability[:] = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
-        return cls(out, statistics.sizes)
+        return cls.trusted(out, statistics.sizes)
 
     @property
     def n_components(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, LinearForm, Takes, product
 from likely.distributions.multinomial import Multinomial, MultinomialStatistics
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility
 from likely.errors import InvalidInput
 
@@ -37,6 +38,11 @@ class Complement(Distribution):
     coded: ClassVar[bool] = False
     takes: ClassVar[Takes] = Takes(negative=False, missing=False)
     parameters_are: ClassVar[str] = "weights"
+
+    def __post_init__(self) -> None:
+        weight = component_rows("Complement", "weight", self.weight)
+        refuse_parameters("Complement", "weight", weight, np.isfinite(weight), "finite")
+        object.__setattr__(self, "weight", weight)
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -59,7 +65,7 @@ class Complement(Distribution):
         counts = statistics.counts
         others = counts.sum(axis=0) - counts if len(counts) > 1 else counts
         others = np.maximum(others, FEWEST)
-        return cls(np.log(others.sum(axis=1, keepdims=True)) - np.log(others))
+        return cls.trusted(np.log(others.sum(axis=1, keepdims=True)) - np.log(others))
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:

@@ -2,12 +2,13 @@
 
     log p(x | k) = Σ_j −log μ_kj − x_j / μ_kj,   x_j ≥ 0        mean μ, variance μ²
 
-An inverse-Gamma prior is α imagined examples, each as long as 1.  A missing cell is summed out.
+An inverse-Gamma prior is α imagined examples, each as long as the feature is on average.  A missing
+cell is summed out.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -17,15 +18,19 @@ from likely.distributions.base import (
     FieldwiseStatistics,
     LinearForm,
     Takes,
+    means_of_components,
     observed,
+    pooled_mean,
     product,
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.formatting import short_number
 
 SHORTEST_MEAN = 1e-150  # a feature that was always 0: its density must stay a number
+SHORTEST_SHARE = 1e-9  # of the feature's mean: a component in which it was always 0
 
 
 @final
@@ -35,6 +40,10 @@ class ExponentialStatistics(FieldwiseStatistics):
 
     times: Array  # (n_components, n_features)
     weight: Array  # (n_components, 1), or one per feature where cells are missing
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "ExponentialStatistics":
+        typical = pooled_mean(self.times, self.weight)
+        return Exponential.pseudo_statistics(alpha, shape, scale=typical)
 
 
 @final
@@ -48,6 +57,12 @@ class Exponential(Distribution):
     coded: ClassVar[bool] = False
     takes: ClassVar[Takes] = Takes(negative=False)
     parameters_are: ClassVar[str] = "the mean"
+
+    def __post_init__(self) -> None:
+        mean = component_rows("Exponential", "mean", self.mean)
+        good = (mean > 0) & (mean < np.inf)
+        refuse_parameters("Exponential", "mean", mean, good, "finite and above 0")
+        object.__setattr__(self, "mean", mean)
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -63,11 +78,11 @@ class Exponential(Distribution):
 
     @classmethod
     def pseudo_statistics(
-        cls, alpha: float | Array, shape: tuple[int, int]
+        cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> ExponentialStatistics:
-        """``alpha`` imagined waiting times of length 1."""
+        """``alpha`` imagined waiting times of length ``scale``."""
         imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return ExponentialStatistics(imagined, imagined)
+        return ExponentialStatistics(imagined * scale, imagined)
 
     @classmethod
     def leave_one_out(cls, statistics: ExponentialStatistics, alpha: float) -> float:
@@ -77,9 +92,8 @@ class Exponential(Distribution):
     def from_statistics(cls, statistics: ExponentialStatistics) -> Self:
         """μ = time / examples."""
         times, n = statistics.times, statistics.weight
-        there = np.broadcast_to(n > 0, times.shape)
-        mean = np.divide(times, n, out=np.ones(times.shape), where=there)
-        return cls(np.maximum(mean, SHORTEST_MEAN))
+        shortest = np.maximum(SHORTEST_SHARE * pooled_mean(times, n), SHORTEST_MEAN)
+        return cls.trusted(np.maximum(means_of_components(times, n), shortest))
 
     @property
     def n_components(self) -> int:

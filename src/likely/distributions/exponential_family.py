@@ -22,7 +22,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from likely._typing import Array, Matrix
+from likely.cholesky import ROUNDING
 from likely.distributions.base import Distribution, FieldwiseStatistics, LinearForm, refuse_values
+from likely.distributions.parameters import numbers, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.errors import InvalidInput
 from likely.special import expit, lgamma, log_softmax, logit, logsumexp
@@ -35,6 +37,16 @@ class MomentStatistics(FieldwiseStatistics):
 
     sums: Array  # (n_components, n_features, n_terms)
     weight: Array  # (n_components, n_features)
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "MomentStatistics":
+        weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
+        return type(self)(weight[..., None] * self.typical(family), weight)
+
+    def typical(self, family: "ExponentialFamily") -> Array:
+        """The mean statistic over all components, (n_features, n_terms)."""
+        total = self.weight.sum(axis=0)[:, None]
+        centre = np.broadcast_to(np.asarray(family.centre), self.sums.shape[1:]).copy()
+        return np.divide(self.sums.sum(axis=0), total, out=centre, where=total > 0)
 
 
 @final
@@ -76,9 +88,9 @@ class ExponentialFamily:
         return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: MomentStatistics) -> "ExponentialMember":
-        """ω such that E[T] is the mean of T; a component without examples is at the centre."""
+        """ω such that E[T] is the mean of T; of all components, for one without examples."""
         sums, weight = statistics.sums, statistics.weight[..., None]
-        mean = np.broadcast_to(np.asarray(self.centre), sums.shape).copy()
+        mean = np.broadcast_to(statistics.typical(self), sums.shape).copy()
         np.divide(sums, weight, out=mean, where=weight > 0)
         with np.errstate(divide="ignore", invalid="ignore"):  # looked at below
             natural = self.natural(mean)
@@ -89,7 +101,7 @@ class ExponentialFamily:
                 "the edge of the possible; no finite natural parameter gives it. "
                 "Add pseudo_statistics, or use the event model of that name."
             )
-        return ExponentialMember(self, natural)
+        return ExponentialMember.trusted(self, natural)
 
 
 @final
@@ -99,6 +111,21 @@ class ExponentialMember(Distribution):
 
     family: ExponentialFamily
     natural: Array  # ω, (n_components, n_features, n_terms)
+
+    def __post_init__(self) -> None:
+        natural = numbers(f"a {self.family.name}", "natural parameters", self.natural)
+        n_terms = len(self.family.centre)
+        if natural.ndim != 3 or natural.shape[2] != n_terms:
+            raise InvalidInput(
+                f"The natural parameters of a {self.family.name} have shape {natural.shape}; "
+                f"expected (n_components, n_features, {n_terms}). Give that array."
+            )
+        with np.errstate(all="ignore"):  # looked at below
+            good = np.isfinite(self.family.log_partition(natural))[..., None] & np.isfinite(natural)
+        refuse_parameters(
+            f"a {self.family.name}", "natural parameters", natural, good, "where A(ω) is finite"
+        )
+        object.__setattr__(self, "natural", natural)
 
     @property
     def n_components(self) -> int:
@@ -264,7 +291,9 @@ def _gaussian_mean(omega: Array) -> Array:
 
 
 def _gaussian_natural(mean: Array) -> Array:
-    variance = np.maximum(mean[..., 1] - mean[..., 0] ** 2, 0.0)
+    square = mean[..., 0] ** 2
+    variance = np.maximum(mean[..., 1] - square, 0.0)
+    variance = np.where(variance > ROUNDING * square, variance, 0.0)  # all digits cancelled
     return np.stack([mean[..., 0] / variance, -0.5 / variance], axis=-1)
 
 

@@ -52,7 +52,8 @@ def fit(
         The component of each row, 0 to K − 1; one component without.
     weight : array of shape (n,), optional
     alpha : float or array
-        The strength of the conjugate prior, in imagined examples (see ``pseudo_statistics``).
+        The strength of the conjugate prior, in imagined examples.  Their size, where they have
+        one, is the average of the rows: a mean count or waiting time, a variance.
     """
     X = _matrix(X)
     codes = np.zeros(len(X), np.int64) if labels is None else np.asarray(labels)
@@ -69,7 +70,7 @@ def fit(
     n_components = int(codes.max(initial=0)) + 1
     given = None if weight is None else np.asarray(weight, dtype=float)
     statistics = chosen.statistics(X, Labels(codes, n_components, given))
-    prior = chosen.pseudo_statistics(alpha, (n_components, X.shape[1]))
+    prior = statistics.imagined(chosen, alpha, (n_components, X.shape[1]))
     return chosen.from_statistics(statistics + prior)
 
 

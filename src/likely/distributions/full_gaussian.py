@@ -8,7 +8,7 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
-expectations (``full_moments``): the plain statistics want complete rows.
+expectations (``missing_cells``): the plain statistics want complete rows.
 
 References
 ----------
@@ -23,27 +23,35 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from likely._typing import Array, Matrix
-from likely.cholesky import InverseRoot, inverse_root
+from likely.cholesky import InverseRoot, inverse_root, unit_diagonal
 from likely.distributions.base import Distribution, FusedExpectation, LinearForm
 from likely.distributions.full_moments import (
     MOST_FEATURES,
     FullMoments,
-    expected_moments,
     full_moments,
-    log_prob_of_observed,
     whitened_sums,
 )
 from likely.distributions.gaussian import (
     LOG_2PI,
     DiagonalFamily,
     DiagonalGaussian,
+    located,
 )
+from likely.distributions.missing_cells import (
+    Completed,
+    GappyRows,
+    completed,
+    expected_moments,
+)
+from likely.distributions.parameters import component_rows, numbers, refuse_parameters
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
     Responsibility,
 )
 from likely.errors import InvalidInput
+from likely.moments import covariance_beyond_rounding
+from likely.special import logsumexp, softmax
 
 SYMMETRY = 1e-10  # relative: what rounding may leave between a covariance and its transpose
 
@@ -57,6 +65,7 @@ class FullFamily:
     ddof: int = 0  # 0 divides by n, 1 by n − 1 (tied: by n − K)
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
 
+    prior: ClassVar[None] = None
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
 
@@ -87,11 +96,14 @@ class FullFamily:
         else:
             divisor = weight - self.ddof + statistics.degrees
         positive = np.where(divisor > 0, divisor, 1.0)[:, :, None]
-        covariance = statistics.scatter / positive
+        size = np.abs(statistics.mean)
+        sizes = size.max(axis=0, keepdims=True) if self.tied else size
+        pairs = zip(statistics.scatter / positive, sizes, strict=True)
+        covariance = np.stack([covariance_beyond_rounding(*pair) for pair in pairs])
         if self.shrinkage:
             average = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / d
             covariance = (1 - self.shrinkage) * covariance + self.shrinkage * average * np.eye(d)
-        return FullGaussian(statistics.mean, covariance)
+        return FullGaussian.trusted(located(statistics.mean, weight), covariance)
 
 
 @final
@@ -104,20 +116,30 @@ class FullGaussian(Distribution):
 
     parameters_are: ClassVar[str] = DiagonalGaussian.parameters_are
 
+    def __post_init__(self) -> None:
+        mean = component_rows("FullGaussian", "mean", self.mean)
+        refuse_parameters("FullGaussian", "mean", mean, np.isfinite(mean), "finite")
+        covariance = numbers("FullGaussian", "covariance", self.covariance)
+        _refuse_shapes(mean, covariance)
+        for k, matrix in enumerate(covariance):
+            _refuse_indefinite(matrix, f"Covariance {k}")
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "covariance", covariance)
+
     @classmethod
     def from_covariance(cls, mean: Array, covariance: Array) -> Self:
         """Members with the given parameters; each Σ must be symmetric and positive definite.
 
         ``mean`` is (d,) or (n_components, d); ``covariance`` is (d, d), (1, d, d) when tied,
-        or one matrix per component.  The plain constructor checks nothing: a singular Σ that
-        was learned is used on its range.
+        or one matrix per component.  The plain constructor also takes a singular Σ, and uses it on
+        its range.
         """
         mean = np.atleast_2d(np.asarray(mean, dtype=float))
         covariance = np.asarray(covariance, dtype=float)
         covariance = covariance[None] if covariance.ndim == 2 else covariance
         _refuse_shapes(mean, covariance)
         for k, matrix in enumerate(covariance):
-            refuse_not_positive_definite(matrix, f"Covariance {k}")
+            _refuse_singular(matrix, f"Covariance {k}")
         return cls(mean, covariance)
 
     @property
@@ -170,7 +192,7 @@ class FullGaussian(Distribution):
             out[:, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
         gaps = np.isnan(out).any(axis=1)
         if gaps.any():
-            out[gaps] = log_prob_of_observed(self.mean, self._matrices(), X[gaps])
+            out[gaps] = self._completed(GappyRows.of(X[gaps])).log_prob
         return out
 
     def log_score(self, X: Matrix) -> Array:
@@ -185,13 +207,16 @@ class FullGaussian(Distribution):
         if np.isfinite(X).all():
             return family.statistics(X, responsibility)
         r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
-        moments = FullMoments(*expected_moments(self.mean, self._matrices(), X, r))
+        gappy = GappyRows.of(X)
+        moments = FullMoments(*expected_moments(self.mean, self._completed(gappy), gappy, r))
         return moments.pooled() if family.tied else moments
 
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
-        """The E step by a compiled loop, for large blocks of few features and complete rows."""
+        """The E step at once where cells are missing, or by a compiled loop for large blocks."""
+        if np.isnan(X).any():
+            return self._gappy_expectation(family, X, log_mixing, weight)
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
             return None
         found = whitened_sums(self.mean, self.factors, X, log_mixing, weight)
@@ -201,6 +226,27 @@ class FullGaussian(Distribution):
         if family.tied:
             moments = moments.pooled()
         return FusedExpectation(found.weight, moments, found.log_likelihood)
+
+    def _gappy_expectation(
+        self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
+    ) -> FusedExpectation | None:
+        """Densities and moments from one completion of the rows; None for impossible rows."""
+        gappy = GappyRows.of(X)
+        rows = self._completed(gappy)
+        log_joint = log_mixing + rows.log_prob
+        evidence = logsumexp(log_joint, axis=1)
+        if not np.isfinite(evidence).all():
+            return None
+        r = softmax(log_joint, axis=1)
+        if weight is not None:
+            r *= weight[:, None]
+            evidence = evidence * weight
+        moments = FullMoments(*expected_moments(self.mean, rows, gappy, r))
+        statistics = moments.pooled() if family.tied else moments
+        return FusedExpectation(r.sum(axis=0), statistics, float(evidence.sum()))
+
+    def _completed(self, gappy: GappyRows) -> Completed:
+        return completed(self.mean, self._matrices(), self.factors, gappy)
 
     def log_likelihood_of(self, statistics: FullMoments) -> float:
         out = 0.0
@@ -261,14 +307,31 @@ def _refuse_shapes(mean: Array, covariance: Array) -> None:
         )
 
 
-def refuse_not_positive_definite(matrix: Array, name: str) -> None:
-    """Refuse what is not the covariance of a density."""
-    if not np.allclose(matrix, matrix.T, rtol=SYMMETRY, atol=0.0):
+def _refuse_asymmetric(matrix: Array, name: str) -> None:
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    rounding = SYMMETRY * np.multiply.outer(scale, scale)
+    if not (np.abs(matrix - matrix.T) <= rounding).all():
         gap = np.abs(matrix - matrix.T).max()
         raise InvalidInput(
             f"{name} is not symmetric: cells across the diagonal differ by {gap:.3g}; a covariance "
             "must equal its transpose. Pass (S + S.T) / 2."
         )
+
+
+def _refuse_indefinite(matrix: Array, name: str) -> None:
+    """Refuse a matrix that gives some direction a negative variance."""
+    _refuse_asymmetric(matrix, name)
+    smallest = np.linalg.eigvalsh(unit_diagonal(matrix)[1]).min(initial=0.0)
+    if smallest < -SYMMETRY * len(matrix):
+        raise InvalidInput(
+            f"{name} is not positive semidefinite: the smallest eigenvalue of its correlations is "
+            f"{smallest:.3g}; none may be below 0. Add a multiple of the identity."
+        )
+
+
+def _refuse_singular(matrix: Array, name: str) -> None:
+    """Refuse what is not the covariance of a density in all dimensions."""
+    _refuse_asymmetric(matrix, name)
     if not (np.diag(matrix) > 0).all() or inverse_root(matrix).rank < len(matrix):
         smallest = np.linalg.eigvalsh(matrix).min()
         raise InvalidInput(

@@ -1,12 +1,6 @@
-"""Moments of full Gaussians: of complete rows, of rows with missing cells, and by a compiled loop.
+"""Moments of full Gaussians: of complete rows, and by a compiled loop.
 
     n_k = Σ_i r_ik        m_k = Σ_i r_ik x_i / n_k        S_k = Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ
-
-Missing cells are replaced by their expectation, and the conditional covariance is added once per
-row.  Rows are grouped by their pattern of missing cells; each pattern and component needs one
-factorisation:
-
-    x_m | x_o ~ N( m_m + Σ_mo Σ_oo⁻¹ (x_o − m_o),  Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om )
 
 The E and M sums of a mixture have a fast twin in the whitened space.  A compiled loop sums n,
 a = Σ r z and B = Σ r z zᵀ (``fast/mixture``), centred on the means of the last step:
@@ -16,10 +10,8 @@ a = Σ r z and B = Σ r z zᵀ (``fast/mixture``), centred on the means of the l
 References
 ----------
 Chan, Golub & LeVeque, Algorithms for computing the sample variance, 1983.
-Little & Rubin, Statistical Analysis with Missing Data, 3rd ed., §11.2.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, final
 
@@ -27,7 +19,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from likely._typing import Array
-from likely.cholesky import InverseRoot, inverse_root
+from likely.cholesky import InverseRoot
 from likely.distributions.base import CLEARLY, SMALLEST_SHARE, STRONG_SHARE, Statistics
 from likely.distributions.gaussian import LOG_2PI, DiagonalMoments, merged_means, refuse_overflow
 from likely.distributions.responsibility import (
@@ -74,6 +66,9 @@ class FullMoments(Statistics):
         scatter = np.diagonal(self.scatter, axis1=1, axis2=2)
         return DiagonalMoments(self.weight, self.mean, scatter)
 
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        return self.without_covariances().imagined(family, alpha, shape)
+
     def pooled(self) -> Self:
         """These moments with one scatter that sums over the components."""
         scatter = self.scatter.sum(axis=0, keepdims=True)
@@ -84,7 +79,7 @@ class FullMoments(Statistics):
         if len(self.scatter) < 2:
             return ()
         total = self._total_scatter()
-        used = np.diag(total) > 0
+        used = self.without_covariances().pooled_variance() > 0
         units = np.sqrt(np.multiply.outer(np.diag(total)[used], np.diag(total)[used]))
         whole = total[np.ix_(used, used)] / units
         flat = np.zeros(len(self.mean), dtype=bool)
@@ -118,15 +113,21 @@ def full_moments(X: Array, responsibility: Responsibility, *, tied: bool = False
     mean = np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
         if isinstance(responsibility, Labels):
-            scatter = _scatter_by_label(X, responsibility, mean, tied=tied)
+            first, scatter = _centred_by_label(X, responsibility, mean, tied=tied)
         else:
-            r = responsibility
-            scatter = np.stack(
-                [np.dot((X - m).T, (X - m) * r[:, k, None]) for k, m in enumerate(mean)]
-            )
+            centred = [_centred_sums(X - m, r) for m, r in zip(mean, responsibility.T, strict=True)]
+            first, scatter = (np.stack(each) for each in zip(*centred, strict=True))
             scatter = scatter.sum(axis=0, keepdims=True) if tied else scatter
     refuse_overflow(scatter)
-    return FullMoments(weight, mean, scatter)
+    shift = np.divide(first, weight, out=np.zeros(mean.shape), where=weight > 0)
+    moved = shift[:, :, None] * first[:, None, :]  # of a mean that was off by rounding
+    scatter = scatter - (moved.sum(axis=0, keepdims=True) if tied else moved)
+    return FullMoments(weight, mean + shift, scatter)
+
+
+def _centred_sums(centred: Array, r: Array) -> tuple[Array, Array]:
+    """Σ r d, (d,), and Σ r d dᵀ, (d, d), of deviations d."""
+    return np.dot(r, centred), np.dot(centred.T, centred * r[:, None])
 
 
 def _refuse_gaps(X: Array) -> None:
@@ -138,75 +139,19 @@ def _refuse_gaps(X: Array) -> None:
         )
 
 
-def _scatter_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> Array:
+def _centred_by_label(X: Array, labels: Labels, mean: Array, *, tied: bool) -> tuple[Array, Array]:
+    """Σ w d by component, (K, d), and Σ w d dᵀ, (K or 1, d, d), of deviations d from its mean."""
     weight = labels.weights()
     if tied:
         known = labels.codes >= 0
-        centred = X[known] - mean[labels.codes[known]]
-        return np.dot(centred.T, centred * weight[known, None])[None]
-    out = np.zeros((labels.n_components, X.shape[1], X.shape[1]))
+        here = Labels(labels.codes[known], labels.n_components, weight[known])
+        centred = X[known] - mean[here.codes]
+        return weighted_sums(here, centred), _centred_sums(centred, weight[known])[1][None]
+    first, second = np.zeros(mean.shape), np.zeros((*mean.shape, mean.shape[1]))
     for k in range(labels.n_components):
         rows = labels.codes == k
-        centred = X[rows] - mean[k]
-        out[k] = np.dot(centred.T, centred * weight[rows, None])
-    return out
-
-
-def patterns(X: Array) -> Iterator[tuple[Array, Array]]:
-    """(which columns are observed, which rows have exactly those), for each pattern in X."""
-    observed = ~np.isnan(X)
-    bits = np.packbits(observed, axis=1)  # an eighth of the bytes to sort, in the same order
-    _, first, which = np.unique(bits, axis=0, return_index=True, return_inverse=True)
-    for number, row in enumerate(first):
-        yield observed[row], np.flatnonzero(which.ravel() == number)
-
-
-def log_prob_of_observed(mean: Array, covariance: Array, X: Array) -> Array:
-    """log p(x_o | k) with the missing cells integrated out; (n, n_components)."""
-    out = np.zeros((len(X), len(mean)))
-    for mask, rows in patterns(X):
-        seen = X[np.ix_(rows, mask)]
-        for k in range(len(mean)):
-            factor = inverse_root(covariance[k][np.ix_(mask, mask)])
-            z = np.dot(seen - mean[k, mask], factor.root)
-            constant = factor.rank * LOG_2PI + factor.log_determinant
-            out[rows, k] = -0.5 * (np.einsum("ij,ij->i", z, z) + constant)
-    return out
-
-
-def expected_moments(
-    mean: Array, covariance: Array, X: Array, responsibility: Array
-) -> tuple[Array, Array, Array]:
-    """Weight (K, 1), mean (K, d) and scatter (K, d, d) of rows completed by expectation."""
-    n_components, d = mean.shape
-    weight = responsibility.sum(axis=0)[:, None]
-    new_mean, scatter = np.zeros((n_components, d)), np.zeros((n_components, d, d))
-    groups = list(patterns(X))
-    for k in range(n_components):
-        filled, spread = _completed(mean[k], covariance[k], X, responsibility[:, k], groups)
-        if weight[k, 0] > 0:
-            new_mean[k] = np.dot(responsibility[:, k], filled) / weight[k, 0]
-        centred = filled - new_mean[k]
-        scatter[k] = np.dot(centred.T, centred * responsibility[:, k, None]) + spread
-    return weight, new_mean, scatter
-
-
-def _completed(
-    mean: Array, covariance: Array, X: Array, r: Array, groups: list[tuple[Array, Array]]
-) -> tuple[Array, Array]:
-    """X with missing cells at their conditional means, and Σ_i r_i (conditional covariance)."""
-    filled, spread = X.copy(), np.zeros_like(covariance)
-    for mask, rows in groups:
-        if mask.all():
-            continue
-        gone = ~mask
-        W = inverse_root(covariance[np.ix_(mask, mask)]).root
-        gain = np.dot(np.dot(covariance[np.ix_(gone, mask)], W), W.T)  # Σ_mo Σ_oo⁻¹
-        seen = X[np.ix_(rows, mask)]
-        filled[np.ix_(rows, gone)] = mean[gone] + np.dot(seen - mean[mask], gain.T)
-        conditional = covariance[np.ix_(gone, gone)] - np.dot(gain, covariance[np.ix_(mask, gone)])
-        spread[np.ix_(gone, gone)] += r[rows].sum() * conditional
-    return filled, spread
+        first[k], second[k] = _centred_sums(X[rows] - mean[k], weight[rows])
+    return first, second
 
 
 class WhitenedSums(NamedTuple):

@@ -30,7 +30,14 @@ from likely.distributions.base import (
     LinearForm,
     Statistics,
     Takes,
+    pooled_mean,
 )
+from likely.distributions.parameters import (
+    component_rows,
+    refuse_other_shape,
+    refuse_parameters,
+)
+from likely.distributions.priors import GaussianPrior
 from likely.distributions.responsibility import (
     FAST_CELLS,
     Labels,
@@ -40,10 +47,10 @@ from likely.distributions.responsibility import (
 )
 from likely.errors import BadCell, InvalidInput
 from likely.formatting import short_number
+from likely.moments import variance_beyond_rounding
 
 LOG_2PI = float(np.log(2 * np.pi))
 SMALLEST_VARIANCE = 1e-300  # a variance of exactly 0 has no logarithm
-ROUNDING = 1e-12  # × the mean: a smaller deviation is none
 HARDLY = 1e-6  # × the variance over all components: a component that hardly varies
 
 
@@ -72,13 +79,30 @@ class DiagonalMoments(Statistics):
         weight = np.broadcast_to(self.weight, self.mean.shape)
         total = np.maximum(weight.sum(axis=0), SMALLEST_VARIANCE)
         mean = (weight * self.mean).sum(axis=0) / total
-        return (self.scatter.sum(axis=0) + (weight * (self.mean - mean) ** 2).sum(axis=0)) / total
+        between = (weight * (self.mean - mean) ** 2).sum(axis=0)
+        variance = (self.scatter.sum(axis=0) + between) / total
+        return variance_beyond_rounding(variance, np.abs(self.mean).max(axis=0, initial=0.0))
+
+    def own_variance(self) -> Array:
+        """The variance of each component, (n_components, n_features)."""
+        weight = np.maximum(self.weight, SMALLEST_VARIANCE)
+        return variance_beyond_rounding(self.scatter / weight, self.mean)
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
+        variance = self.pooled_variance()
+        own = family.pseudo_statistics(alpha, shape, scale=variance)
+        if family.prior is None:
+            return own
+        weight = np.broadcast_to(self.weight, self.mean.shape)
+        mean = np.broadcast_to(pooled_mean(weight * self.mean, weight, default=0.0), shape)
+        n, strength = np.full((shape[0], 1), family.prior.mean), family.prior.variance
+        scatter = np.broadcast_to(strength * variance, shape)
+        return own + DiagonalMoments(n, mean, scatter, strength)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
     ) -> Any:
-        variance = self.pooled_variance()
-        scale = np.where(variance > 0, variance, 1.0)
+        scale = self.pooled_variance()  # 0 for a constant column: no component learns from it
         d = len(scale)
         if strong:  # Fraley & Raftery: ν = d + 2, and the volume shared among the components
             strength, scale = float(d + 2), scale / n_components ** (2 / d)
@@ -129,12 +153,22 @@ def diagonal_moments(X: Matrix, responsibility: Responsibility) -> DiagonalMomen
     r = responsibility.dense() if isinstance(responsibility, Labels) else responsibility
     X = np.asarray(X, dtype=float)
     missing = np.isnan(X)
+    first, second = np.zeros(mean.shape), np.zeros(mean.shape)
     with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-        scatter = np.stack(
-            [np.dot(r[:, k], np.where(missing, 0.0, X - mean[k]) ** 2) for k in range(len(mean))]
-        )
-    refuse_overflow(scatter)
-    return DiagonalMoments(weight, mean, scatter)
+        for k in range(len(mean)):
+            apart = np.where(missing, 0.0, X - mean[k])
+            first[k], second[k] = np.dot(r[:, k], apart), np.dot(r[:, k], apart**2)
+    refuse_overflow(second)
+    return _about_corrected_mean(weight, mean, first, second)
+
+
+def _about_corrected_mean(
+    weight: Array, mean: Array, first: Array, second: Array
+) -> DiagonalMoments:
+    """Moments from Σ r d and Σ r d², where d is the deviation from a mean with rounding."""
+    there = np.broadcast_to(weight > 0, mean.shape)
+    shift = np.divide(first, weight, out=np.zeros(mean.shape), where=there)
+    return DiagonalMoments(weight, mean + shift, np.maximum(second - shift * first, 0.0))
 
 
 def refuse_overflow(scatter: Array) -> None:
@@ -161,6 +195,7 @@ class DiagonalFamily:
     ddof: int = 0  # 0 divides by n, 1 by n − 1
     floor: float = 0.0  # × the variance of the feature over all components
     shrinkage: float = 0.0  # towards the component's average variance
+    prior: GaussianPrior | None = None
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -200,18 +235,31 @@ class DiagonalFamily:
             fallback = fallback.mean()
         fallback = np.broadcast_to(fallback, scatter.shape).copy()
         variance = np.divide(scatter, divisor, out=fallback, where=divisor > 0)
+        if not self.spherical:
+            variance = variance_beyond_rounding(variance, statistics.mean)
         average = variance.mean(axis=1, keepdims=True)
         variance = (1 - self.shrinkage) * variance + self.shrinkage * average
-        usual = own_or_largest(pooled, (ROUNDING * np.abs(statistics.mean).max(axis=0)) ** 2)
-        lowest = np.maximum(self.floor * usual, SMALLEST_VARIANCE)
+        lowest = np.maximum(self.floor * own_or_largest(pooled), SMALLEST_VARIANCE)
+        spread = pooled
         if self.spherical:
-            lowest = np.max(lowest, initial=SMALLEST_VARIANCE)
-        return DiagonalGaussian(statistics.mean, np.maximum(variance, lowest), self.spherical)
+            lowest, spread = np.max(lowest, initial=SMALLEST_VARIANCE), pooled.max(initial=0.0)
+        if statistics.degrees:  # a constant column gives a prior no scale, and rows no evidence
+            variance = np.where(spread > 0, variance, 1.0)
+        mean = located(statistics.mean, weight)
+        return DiagonalGaussian.trusted(mean, np.maximum(variance, lowest), self.spherical)
 
 
-def own_or_largest(spread: Array, rounding: Array) -> Array:
-    """The spread of each feature; of one that varies by rounding alone, the largest of all."""
-    return np.where(spread > rounding, spread, spread.max(initial=0.0))
+def located(mean: Array, weight: Array) -> Array:
+    """The means; of a component without examples, the mean of all components together."""
+    if (weight > 0).all():
+        return mean
+    weight = np.broadcast_to(weight, mean.shape)
+    return np.where(weight > 0, mean, pooled_mean(weight * mean, weight, default=0.0))
+
+
+def own_or_largest(spread: Array) -> Array:
+    """The spread of each feature; of a constant one, the largest of all."""
+    return np.where(spread > 0, spread, spread.max(initial=0.0))
 
 
 @final
@@ -224,6 +272,16 @@ class DiagonalGaussian(Distribution):
     spherical: bool = False
 
     parameters_are: ClassVar[str] = "mean ± standard deviation"
+
+    def __post_init__(self) -> None:
+        mean = component_rows("DiagonalGaussian", "mean", self.mean)
+        variance = component_rows("DiagonalGaussian", "variance", self.variance)
+        refuse_other_shape("DiagonalGaussian", ("mean", "variance"), mean, variance)
+        refuse_parameters("DiagonalGaussian", "mean", mean, np.isfinite(mean), "finite")
+        good = (variance > 0) & (variance < np.inf)
+        refuse_parameters("DiagonalGaussian", "variance", variance, good, "finite and above 0")
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "variance", variance)
 
     @property
     def n_components(self) -> int:
@@ -312,12 +370,12 @@ def normal_quantile(p: Array) -> Array:
 
 
 def _moments_by_label(X: Matrix, labels: Labels) -> DiagonalMoments:
-    from likely.fast.counts import centred_squares_by_label, sum_by_label
+    from likely.fast.counts import centred_powers_by_label, sum_by_label
 
     X, codes, weights = for_loop(X), for_loop(labels.codes, np.int64), for_loop(labels.weights())
     mean = np.zeros((labels.n_components, X.shape[1]))
-    scatter = np.zeros_like(mean)
+    first, second = np.zeros_like(mean), np.zeros_like(mean)
     weight = sum_by_label(X, codes, weights, mean)[:, None]
     np.divide(mean, weight, out=mean, where=weight > 0)
-    centred_squares_by_label(X, codes, weights, mean, scatter)
-    return DiagonalMoments(weight, mean, scatter)
+    centred_powers_by_label(X, codes, weights, mean, first, second)
+    return _about_corrected_mean(weight, mean, first, second)

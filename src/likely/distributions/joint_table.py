@@ -73,6 +73,14 @@ class JointTable(Distribution):
     combination: Categorical  # one feature, whose values are the combinations
     sizes: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        cells = int(np.prod(self.sizes))
+        if self.combination.sizes != (cells,):
+            raise InvalidInput(
+                f"The combination of JointTable has features of {self.combination.sizes} values; "
+                f"expected one of {cells}, for sizes {self.sizes}. Give a cell per combination."
+            )
+
     @property
     def n_components(self) -> int:
         return self.combination.n_components

@@ -9,6 +9,8 @@ is exact; with a ``limit`` they keep a mergeable sketch beyond it, and ``exact``
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -16,12 +18,17 @@ import numpy as np
 from likely._typing import Array, Matrix
 from likely.distributions.base import Distribution, Statistics, Takes
 from likely.distributions.gaussian import (
-    ROUNDING,
     DiagonalFamily,
     own_or_largest,
     spreads_in_words,
 )
+from likely.distributions.parameters import (
+    component_rows,
+    refuse_other_shape,
+    refuse_parameters,
+)
 from likely.distributions.responsibility import Labels, Responsibility, refuse_infinity
+from likely.moments import spread_beyond_rounding
 from likely.quantiles import QuantileGrid, QuantileSummary
 
 SMALLEST_SCALE = 1e-150  # a constant feature: its density must stay a number
@@ -43,6 +50,24 @@ class LaplaceStatistics(Statistics):
             for row in self.grid.cells
         )
         return type(self)(QuantileGrid(cells))
+
+    def typical(self) -> tuple[Array, Array]:
+        """The median of all components together, and the mean absolute deviation; (n_features,)."""
+        together = QuantileGrid(
+            (tuple(reduce(add, c) for c in zip(*self.grid.cells, strict=True)),)
+        )
+        median = np.nan_to_num(together.quantile(0.5), nan=0.0)
+        scale = np.nan_to_num(together.mean_absolute_deviation(median), nan=1.0)
+        return median[0], scale[0]
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "LaplaceStatistics":
+        """As many examples one deviation below the median as above it."""
+        if not np.any(alpha):
+            return LaplaceFamily(family.limit).pseudo_statistics(0.0, shape)
+        median, scale = self.typical()
+        X = np.stack([median - scale, median + scale])
+        r = np.full((2, shape[0]), float(alpha))
+        return type(self)(QuantileGrid.of(X, r, limit=family.limit))
 
 
 @final
@@ -76,12 +101,18 @@ class LaplaceFamily:
 
     def from_statistics(self, statistics: LaplaceStatistics) -> "Laplace":
         grid = statistics.grid
-        median = np.nan_to_num(grid.quantile(0.5), nan=0.0)
-        scale = np.nan_to_num(grid.mean_absolute_deviation(median), nan=1.0)
-        rounding = ROUNDING * np.abs(median).max(axis=0, initial=0.0)
-        usual = own_or_largest(scale.max(axis=0, initial=0.0), rounding)
+        median, empty = grid.quantile(0.5), grid.total_weight == 0
+        scale = grid.mean_absolute_deviation(median)
+        if empty.any():
+            usual_median, usual_scale = statistics.typical()
+            median, scale = (
+                np.where(empty, usual_median, median),
+                np.where(empty, usual_scale, scale),
+            )
+        scale = spread_beyond_rounding(scale, median)
+        usual = own_or_largest(scale.max(axis=0, initial=0.0))
         lowest = np.maximum(self.floor * usual, SMALLEST_SCALE)
-        return Laplace(median, np.maximum(scale, lowest), grid.exact)
+        return Laplace.trusted(median, np.maximum(scale, lowest), grid.exact)
 
 
 @final
@@ -94,6 +125,16 @@ class Laplace(Distribution):
     exact: bool = True  # False when the medians come from a sketch
 
     parameters_are: ClassVar[str] = "median ± mean absolute deviation"
+
+    def __post_init__(self) -> None:
+        median = component_rows("Laplace", "median", self.median)
+        scale = component_rows("Laplace", "scale", self.scale)
+        refuse_other_shape("Laplace", ("median", "scale"), median, scale)
+        refuse_parameters("Laplace", "median", median, np.isfinite(median), "finite")
+        good = (scale > 0) & (scale < np.inf)
+        refuse_parameters("Laplace", "scale", scale, good, "finite and above 0")
+        object.__setattr__(self, "median", median)
+        object.__setattr__(self, "scale", scale)
 
     @property
     def n_components(self) -> int:

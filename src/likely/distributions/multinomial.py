@@ -24,6 +24,7 @@ from likely.distributions.base import (
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import component_rows, refuse_not_on_simplex
 from likely.distributions.responsibility import Responsibility, refuse_infinity, weighted_sums
 from likely.distributions.smoothing import CountTables
 from likely.errors import InvalidInput
@@ -37,6 +38,9 @@ class MultinomialStatistics(FieldwiseStatistics):
     """Counts N_kv = Σ_i r_ik x_iv."""
 
     counts: Array  # (n_components, n_sides)
+
+    def feature_counts(self) -> Array:
+        return self.counts
 
     @property
     def multipliers(self) -> Array:
@@ -60,13 +64,18 @@ class Multinomial(Distribution):
     takes: ClassVar[Takes] = Takes(negative=False, missing=False)
     parameters_are: ClassVar[str] = "the share of all counts"
 
+    def __post_init__(self) -> None:
+        log_probability = component_rows("Multinomial", "log_probability", self.log_probability)
+        refuse_not_on_simplex(np.exp(log_probability))
+        object.__setattr__(self, "log_probability", log_probability)
+
     @classmethod
     def from_probability(cls, probability: Array) -> Self:
         """Dice with the given sides; each row must sum to 1."""
         probability = np.atleast_2d(np.asarray(probability, dtype=float))
         refuse_not_on_simplex(probability)
         with np.errstate(divide="ignore"):
-            return cls(np.log(probability))
+            return cls.trusted(np.log(probability))
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -98,7 +107,7 @@ class Multinomial(Distribution):
         total = statistics.multipliers[:, None]
         counts = np.where(total > 0, statistics.counts, 1.0)
         with np.errstate(divide="ignore"):  # log 0 = −inf is a legal value
-            return cls(np.log(counts) - np.log(np.where(total > 0, total, counts.shape[1])))
+            return cls.trusted(np.log(counts) - np.log(np.where(total > 0, total, counts.shape[1])))
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:
@@ -152,14 +161,3 @@ class Multinomial(Distribution):
         """Counts of ``total`` throws each: one number, or one per draw."""
         totals = np.broadcast_to(np.asarray(total), len(component))
         return rng.multinomial(totals, self.probability[component]).astype(float)
-
-
-def refuse_not_on_simplex(probability: Array) -> None:
-    """Refuse rows that are not probabilities."""
-    total = probability.sum(axis=-1)
-    if (probability < 0).any() or not np.allclose(total, 1.0, rtol=0, atol=1e-8):
-        worst = total.flat[np.abs(total - 1).argmax()]
-        raise InvalidInput(
-            f"Probabilities must be at least 0 and sum to 1; these sum to {worst:g}. "
-            "Divide them by their sum."
-        )

@@ -2,13 +2,14 @@
 
     log p(x | k) = Σ_j x_j log λ_kj − λ_kj − log x_j!        mean λ, variance λ
 
-A Gamma prior is α imagined examples with one event each.  A missing cell is summed out.
+A Gamma prior is α imagined examples with as many events as the feature has on average, so that
+rare and frequent counts are smoothed alike.  A missing cell is summed out.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -19,14 +20,19 @@ from likely.distributions.base import (
     LinearForm,
     Takes,
     log_product,
+    means_of_components,
     observed,
+    pooled_mean,
     refuse_values,
     stored_values,
 )
+from likely.distributions.parameters import component_rows, refuse_parameters
 from likely.distributions.responsibility import Responsibility, observed_sums
 from likely.distributions.smoothing import EventCounts
 from likely.formatting import short_number
 from likely.special import lgamma
+
+UNSEEN = 0.5  # events among all rows, for the prior of a feature without any
 
 
 @final
@@ -39,7 +45,20 @@ class PoissonStatistics(FieldwiseStatistics):
 
     @cached_property
     def counts(self) -> EventCounts:
-        return EventCounts.of(self.events, self.weight)
+        return EventCounts.of(self.events, self.weight, self.typical)
+
+    def feature_counts(self) -> Array:
+        return self.events
+
+    @property
+    def typical(self) -> Array:
+        """The mean of each feature over all components, above 0."""
+        total = np.broadcast_to(self.weight, self.events.shape).sum(axis=0)
+        events = np.maximum(self.events.sum(axis=0), UNSEEN)
+        return pooled_mean(events[None], total[None])
+
+    def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "PoissonStatistics":
+        return Poisson.pseudo_statistics(alpha, shape, scale=self.typical)
 
 
 @final
@@ -53,6 +72,11 @@ class Poisson(Distribution):
     coded: ClassVar[bool] = False
     takes: ClassVar[Takes] = Takes(negative=False)
     parameters_are: ClassVar[str] = "the rate"
+
+    def __post_init__(self) -> None:
+        rate = component_rows("Poisson", "rate", self.rate)
+        refuse_parameters("Poisson", "rate", rate, (rate >= 0) & (rate < np.inf), "finite and >= 0")
+        object.__setattr__(self, "rate", rate)
 
     @staticmethod
     def check(X: Matrix) -> None:
@@ -69,17 +93,17 @@ class Poisson(Distribution):
         return PoissonStatistics(*observed_sums(responsibility, X))
 
     @classmethod
-    def pseudo_statistics(cls, alpha: float | Array, shape: tuple[int, int]) -> PoissonStatistics:
-        """``alpha`` imagined examples with one event in every feature."""
+    def pseudo_statistics(
+        cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
+    ) -> PoissonStatistics:
+        """``alpha`` imagined examples with ``scale`` events in every feature."""
         imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
-        return PoissonStatistics(imagined, imagined)
+        return PoissonStatistics(imagined * scale, imagined)
 
     @classmethod
     def from_statistics(cls, statistics: PoissonStatistics) -> Self:
         """λ = events / examples."""
-        events, n = statistics.events, statistics.weight
-        there = np.broadcast_to(n > 0, events.shape)
-        return cls(np.divide(events, n, out=np.ones(events.shape), where=there))
+        return cls.trusted(means_of_components(statistics.events, statistics.weight))
 
     @classmethod
     def leave_one_out(cls, statistics: PoissonStatistics, alpha: float) -> float:

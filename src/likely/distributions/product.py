@@ -71,6 +71,20 @@ class ProductStatistics(Statistics):
     def scaled(self, factor: float) -> Self:
         return type(self)(tuple(part.scaled(factor) for part in self.parts))
 
+    def imagined(self, family: "ProductFamily", alpha: Any, shape: tuple[int, int]) -> Self:
+        per_column = np.broadcast_to(np.asarray(alpha, dtype=float), shape[1])
+        pairs = zip(family.parts, self.parts, strict=True)
+        return type(self)(
+            tuple(
+                own.imagined(
+                    part.family,
+                    per_column[list(part.selection.features)] if part.family.smoothed else 0.0,
+                    (shape[0], len(part.selection.columns)),
+                )
+                for part, own in pairs
+            )
+        )
+
     def without_covariances(self) -> Self:
         return type(self)(tuple(part.without_covariances() for part in self.parts))
 
@@ -137,6 +151,14 @@ class ProductFamily:
         return ProductStatistics(
             tuple(_pseudo_statistics(part, per_column, shape[0]) for part in self.parts)
         )
+
+    def feature_counts(self, statistics: ProductStatistics) -> Array:
+        """Σ_i r_ik x_ij of every feature, (n_components, n_features), where all are counts."""
+        parts = [own.feature_counts() for own in statistics.parts]
+        out = np.empty((len(parts[0]), self.n_features))
+        for part, own in zip(self.parts, parts, strict=True):
+            out[:, list(part.selection.features)] = own
+        return out
 
     def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
         """How well the examples predict each other, with one ``alpha`` for all parts."""

@@ -1,8 +1,8 @@
 """How much to smooth counts: the strength under which the data predict themselves best.
 
     tables of counts   LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],  λ_k = Σ_v N_kv
-    Poisson counts     log ∫ p(x | λ) Gamma(λ; α, α) dλ, summed over the cells
-                       = Σ log Γ(S + α) − log Γ(α) + α log α − (S + α) log(n + α) + const
+    Poisson counts     log ∫ p(x | λ) Gamma(λ; αm, α) dλ, over the cells, m the feature's mean
+                       = Σ log Γ(S + αm) − log Γ(αm) + αm log α − (S + αm) log(n + α) + const
 
 LOO is the log-probability of each counted thing under the estimate from all the others.  It
 reads only sums, and it depends on a count through its value alone, so equal counts are
@@ -60,28 +60,31 @@ class CountTables:
 @final
 @dataclass(frozen=True, eq=False)
 class EventCounts:
-    """Events S in n examples of each cell, equal ones collapsed."""
+    """Events S in n examples of each cell, and the mean m of its feature, equal ones collapsed."""
 
-    events: Array  # the distinct S
-    events_times: Array
+    events: Array  # S of the distinct pairs (S, m)
+    typical: Array  # their m
+    times: Array  # how often each occurs
     examples: Array  # the distinct n
-    examples_times: Array
     examples_events: Array  # Σ S over the cells with that n
+    examples_typical: Array  # Σ m over them
 
     @classmethod
-    def of(cls, events: Array, examples: Array) -> Self:
-        distinct, times = np.unique(events, return_counts=True)
+    def of(cls, events: Array, examples: Array, typical: Array) -> Self:
+        m = np.broadcast_to(typical, events.shape).ravel()
+        pairs = events.ravel() + 1j * m  # a complex number sorts by its real part first
+        distinct, times = np.unique(pairs, return_counts=True)
         n, which = np.unique(np.broadcast_to(examples, events.shape), return_inverse=True)
-        which = which.ravel()
-        sums = np.bincount(which, events.ravel(), len(n))
-        return cls(distinct, times, n, np.bincount(which, minlength=len(n)), sums)
+        sums = [np.bincount(which.ravel(), of.ravel(), len(n)) for of in (events, m)]
+        return cls(distinct.real, distinct.imag, times, n, *sums)
 
     def log_marginal(self, alpha: float) -> float:
-        """The Gamma–Poisson marginal likelihood with shape α and rate α, for α > 0."""
-        rising = lgamma(self.events + alpha) - lgamma(np.asarray(alpha)) + alpha * np.log(alpha)
-        shrinking = self.examples_events + alpha * self.examples_times
+        """The Gamma–Poisson marginal likelihood with shape αm and rate α, for α > 0."""
+        shape = alpha * self.typical
+        rising = lgamma(self.events + shape) - lgamma(shape) + shape * np.log(alpha)
+        shrinking = self.examples_events + alpha * self.examples_typical
         logs = np.log(self.examples + alpha)
-        return float(np.dot(self.events_times, rising) - np.dot(shrinking, logs))
+        return float(np.dot(self.times, rising) - np.dot(shrinking, logs))
 
 
 def best_smoothing(leave_one_out: Callable[[float], float]) -> float:

@@ -39,8 +39,8 @@ def sum_csr_by_label(starts, columns, values, labels, weight, out):
 
 
 @njit(cache=True, nogil=True)
-def centred_squares_by_label(X, labels, weight, mean, out):
-    """Add Σ w (x − mean_k)² to ``out`` (K, d)."""
+def centred_powers_by_label(X, labels, weight, mean, first, second):
+    """Add Σ w (x − mean_k) to ``first`` and Σ w (x − mean_k)² to ``second``, (K, d)."""
     n, d = X.shape
     for i in range(n):
         k = labels[i]
@@ -49,7 +49,8 @@ def centred_squares_by_label(X, labels, weight, mean, out):
         w = weight[i]
         for j in range(d):
             delta = X[i, j] - mean[k, j]
-            out[k, j] += w * delta * delta
+            first[k, j] += w * delta
+            second[k, j] += w * delta * delta
 
 
 @njit(cache=True, nogil=True)

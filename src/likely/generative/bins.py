@@ -45,6 +45,18 @@ def edges_are_given(discretize: str | Discretizer | None) -> bool:
     return discretize.edges is not None and not isinstance(discretize.edges, Mapping)
 
 
+def refuse_partial(unlabelled: Any, calibrate: Any, discretize: str | Discretizer | None) -> None:
+    """Refuse what needs all rows at once."""
+    learned = None if edges_are_given(discretize) else discretize
+    options = {"unlabelled": unlabelled, "calibrate": calibrate, "discretize": learned}
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidInput(
+                f"partial_fit cannot be exact with {name}={value!r}; "
+                f"set {name}=None, or call fit on all rows."
+            )
+
+
 def cut_numbers(design: Design, plan: EventPlan, bins: Discretizer) -> Mixed:
     """The design with its discretised numbers replaced by codes; NaN becomes −1."""
     numeric, codes = _parts(design)

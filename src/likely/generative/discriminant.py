@@ -10,10 +10,11 @@ References
 Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2nd ed., §4.3.
 """
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,20 +22,24 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
-from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, FullGaussian
+from likely.distributions import (
+    DiagonalFamily,
+    DiagonalGaussian,
+    Dirichlet,
+    FullFamily,
+    FullGaussian,
+)
 from likely.distributions.full_moments import FullMoments
 from likely.distributions.gaussian import DiagonalMoments
 from likely.errors import InvalidInput, MissingCells, SingularCovariance, warn_user
 from likely.generative.description import Explanation, explanation
 from likely.generative.priors import class_prior
-from likely.generative.surface import FittedClassifier
+from likely.generative.surface import FittedClassifier, check_search
 from likely.inputs.estimators import (
     ColumnNeeds,
     feature_names,
     is_number,
     naming_columns,
-    refuse_unless_number,
-    refuse_unless_whole,
     warn_unless_converged,
 )
 from likely.inputs.labels import refuse_one_class
@@ -48,10 +53,9 @@ from likely.objectives.components import (
 )
 from likely.objectives.shrinkage import fourth_powers, ledoit_wolf, unit_scale
 from likely.solvers.em import EM
-from likely.solvers.minimise import search
+from likely.solvers.minimise import Solution, search
 
 VARIANCE_FLOOR = 1e-9  # × the column's own variance over all rows
-ROUNDING = 8 * float(np.finfo(float).eps)  # a deviation below this part of the mean is none
 COVARIANCES = ("tied", "full", "diagonal", "spherical")
 
 
@@ -65,14 +69,15 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     shrinkage : float in [0, 1] or "auto", default=0.0
         How far covariances are shrunk towards a multiple of the identity; ``"auto"`` is Ledoit and
         Wolf's estimate, for tied and full covariances.
-    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
-        Class probabilities: estimated from the labels, equal, or given.
+    prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
+        Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
+        their prior), equal, or given.
     ddof : {0, 1}, default=0
         Divisor of the covariance: 0 is n (maximum likelihood), 1 is n − 1 (tied: n − n_classes).
     tol : float, default=1e-8
-        EM, which tied and full models use when cells are missing, stops when an iteration gains
-        less than ``tol`` nats per row.
-    max_iter : int, default=500
+        EM, which tied and full models use when cells are missing, stops when at most ``tol`` nats
+        per row are left to gain.
+    max_iter : int, default=1000
         Maximum number of EM iterations.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
@@ -107,10 +112,10 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         covariance: str = "tied",
         *,
         shrinkage: float | str = 0.0,
-        prior: str | Array = "estimate",
+        prior: str | Dirichlet | Array = "estimate",
         ddof: int = 0,
         tol: float = 1e-8,
-        max_iter: int = 500,
+        max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
     ) -> None:
@@ -166,6 +171,22 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         X, component = self._draw(n_samples, random_state)
         return X, self.classes_[component]
 
+    def export_to(self, estimator: Any) -> Any:
+        """The posterior of a tied model as a ``LogisticRegression`` or ``SoftmaxRegression``.
+
+        A clone of ``estimator`` is returned with the columns and classes of this model, ``coef_``
+        and ``intercept_``: its probabilities are those of this model.  It has no standard errors.
+        """
+        coef, intercept = self._linear_form()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a fit that only takes the columns and classes
+            linear = clone(estimator).fit(self._decode(self.means_), self.classes_)
+        reason = f"the posterior of a {type(self).__name__}, in closed form"
+        theta = np.concatenate([coef.ravel(), intercept])
+        linear.coef_, linear.intercept_, linear.inference_ = coef, intercept, None
+        linear.solution_ = Solution(theta, True, reason, (0.0,), 0.0)
+        return linear
+
     @property
     def means_(self) -> Array:
         return self.distribution_.mean
@@ -216,8 +237,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"ddof must be 0 or 1; found {self.ddof!r}. 0 divides by n, 1 by n − 1."
             )
-        refuse_unless_number("tol", self.tol, lowest=-np.inf, advice="Use 1e-8.")
-        refuse_unless_whole("max_iter", self.max_iter, lowest=0, advice="Use 500.")
+        check_search(self.tol, self.max_iter)
 
     def _family(self, shrinkage: float) -> DiagonalFamily | FullFamily:
         if self.covariance in ("tied", "full"):
@@ -276,7 +296,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         A column that is constant in all rows gets variance 1 in every class: no evidence.
         """
         pooled = statistics.pooled_variance()
-        constant = np.sqrt(pooled) <= ROUNDING * np.abs(statistics.mean).max(axis=0)
+        constant = pooled == 0
         lowest = np.broadcast_to(VARIANCE_FLOOR * pooled, member.variance.shape)
         if member.spherical:
             lowest = np.broadcast_to(lowest.mean(), member.variance.shape)
@@ -298,10 +318,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         """A class that is a single point has no density of its own."""
         if self.covariance == "tied":
             return
-        spread = statistics.scatter  # (n_classes, n_features), or matrices
-        if spread.ndim == 3:
-            spread = np.diagonal(spread, axis1=1, axis2=2)
-        point = ~(spread > 0).any(axis=1)
+        point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)
         if point.any():
             label = self.classes_.tolist()[int(np.argmax(point))]
             raise InvalidInput(

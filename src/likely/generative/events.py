@@ -106,9 +106,16 @@ def with_input_tags(tags: Tags, event: Any) -> Tags:
 
 
 def product_family(
-    plan: EventPlan, sizes: tuple[int, ...], *, floor: float, sketch: bool = False
+    plan: EventPlan,
+    sizes: tuple[int, ...],
+    *,
+    gaussian: DiagonalFamily,
+    sketch: bool = False,
 ) -> ProductFamily:
-    """The families of the plan; ``sizes`` are those of the columns of codes, bins last."""
+    """The families of the plan; ``sizes`` are those of the columns of codes, bins last.
+
+    ``gaussian`` is that of columns called so; Laplace columns have its floor.
+    """
     positions = _positions(plan)
     n_coded = len(sizes)
     n_numeric = len(plan.events) - n_coded
@@ -120,7 +127,8 @@ def product_family(
         everything = columns == tuple(range(n_coded if coded else n_numeric))
         selection = Selection(coded, columns, features, everything)
         own = tuple(sizes[c] for c in columns) if coded else ()
-        parts.append(ProductPart(_family(event, own, floor=floor, sketch=sketch), selection))
+        family = _family(event, own, gaussian=gaussian, sketch=sketch)
+        parts.append(ProductPart(family, selection))
     return ProductFamily(tuple(parts))
 
 
@@ -176,15 +184,17 @@ def _coded(event: Event) -> bool:
     return event == "categorical" if isinstance(event, str) else event.coded
 
 
-def _family(event: Event, sizes: tuple[int, ...], *, floor: float, sketch: bool) -> Family:
+def _family(
+    event: Event, sizes: tuple[int, ...], *, gaussian: DiagonalFamily, sketch: bool
+) -> Family:
     if event == "categorical" or isinstance(event, CategoricalFamily):
         return CategoricalFamily(sizes)
     if isinstance(event, JointTableFamily):
         return JointTableFamily(sizes)
     if event == "gaussian":
-        return DiagonalFamily(floor=floor)
+        return gaussian
     if event == "laplace":
-        return LaplaceFamily(limit=LIMIT if sketch else None, floor=floor)
+        return LaplaceFamily(limit=LIMIT if sketch else None, floor=gaussian.floor)
     return DISTRIBUTIONS[event] if isinstance(event, str) else event
 
 

@@ -23,6 +23,7 @@ from likely.distributions import DiagonalFamily, DiagonalGaussian, FullFamily, F
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
+from likely.generative.plots import plot_mixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
@@ -58,10 +59,11 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     regularisation : float, default=1e-6
         Strength of the prior on covariances: pseudo-observations with the data's own variance, as
         a fraction of the rows.  0 is maximum likelihood.
-    tol : float, default=1e-6
-        EM stops when an iteration gains less than ``tol`` nats per row.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
+        of the weights does not matter.
     max_iter : int, default=1000
-        Maximum number of EM iterations.
+        Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
@@ -99,7 +101,7 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         n_init: int = 5,
         max_components: int = 10,
         regularisation: float = 1e-6,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
@@ -114,6 +116,14 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
         self.executor = executor
         self.random_state = random_state
+
+    def plot(self, X: Any, ax: Any = None) -> Any:
+        """Draw rows of one or two columns with the components; the matplotlib axes.
+
+        One column: a histogram, each π_k p(x | k), and their sum p(x).  Two columns: the rows in
+        the colour of their most probable component, and contours of each.
+        """
+        return plot_mixture(self, np.asarray(self._encode(X).stored(), dtype=float), ax)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, and the component of each."""

@@ -24,6 +24,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
+from likely.distributions import DiagonalFamily
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
@@ -66,10 +67,11 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     regularisation : float, default=1e-6
         Strength of the prior on variances: pseudo-observations with the data's own variance, as a
         fraction of the rows.
-    tol : float, default=1e-6
-        EM stops when an iteration gains less than ``tol`` nats per row.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
+        of the weights does not matter.
     max_iter : int, default=1000
-        Maximum number of EM iterations.
+        Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
@@ -108,7 +110,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         n_init: int = 5,
         max_components: int = 10,
         regularisation: float = 1e-6,
-        tol: float = 1e-6,
+        tol: float = 1e-8,
         max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
@@ -149,7 +151,9 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
-        return product_family(self.plan_, self.schema_.sizes, floor=0.0, sketch=sketch)
+        return product_family(
+            self.plan_, self.schema_.sizes, gaussian=DiagonalFamily(), sketch=sketch
+        )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them deserve a look."""

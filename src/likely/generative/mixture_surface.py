@@ -27,7 +27,7 @@ from likely.generative.clusters import (
     pooled_totals,
 )
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
-from likely.generative.surface import FittedComponents
+from likely.generative.surface import FittedComponents, check_search
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -128,7 +128,7 @@ class FittedMixture(FittedComponents):
 
     def score_samples(self, X: Any) -> Array:
         """log p(x) of each row."""
-        return logsumexp(self._log_joint(X), axis=1)
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log p(x) over the rows."""
@@ -258,8 +258,7 @@ class FittedMixture(FittedComponents):
             )
         refuse_unless_whole("n_init", self.n_init, lowest=1, advice="Use 5.")
         refuse_unless_whole("max_components", self.max_components, lowest=1, advice="Use 10.")
-        refuse_unless_whole("max_iter", self.max_iter, lowest=0, advice="Use 1000.")
-        refuse_unless_number("tol", self.tol, lowest=-np.inf, advice="Use 1e-6.")
+        check_search(self.tol, self.max_iter)
         refuse_unless_number("regularisation", self.regularisation, lowest=0, advice="Use 1e-6.")
 
 

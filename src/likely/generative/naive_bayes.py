@@ -25,16 +25,15 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
-from likely.distributions import Bernoulli, NamedForm
-from likely.distributions.product import ProductStatistics
+from likely.distributions import Bernoulli, DiagonalFamily, Dirichlet, GaussianPrior, NamedForm
 from likely.errors import InvalidInput
 from likely.features.discretize import Discretizer
 from likely.generative.bins import (
     bins_in_words,
     cut_numbers,
-    edges_are_given,
     fit_bins,
     joined_numbers,
+    refuse_partial,
 )
 from likely.generative.dependence import Dependence, dependence
 from likely.generative.description import Explanation, columns_read, explanation
@@ -50,7 +49,7 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.priors import class_prior, smoothing_per_column
-from likely.generative.surface import FittedClassifier, log_score
+from likely.generative.surface import FittedClassifier, check_search
 from likely.inputs.estimators import (
     columns_named,
     feature_names,
@@ -73,7 +72,6 @@ from likely.objectives.components import Components, ComponentsObjective, Compon
 from likely.objectives.temperature import fit_temperature
 from likely.solvers.em import EM
 from likely.solvers.minimise import search
-from likely.special import log_softmax
 
 
 class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
@@ -87,24 +85,27 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Pseudo-counts added for each value, in event models of counts.  ``"auto"`` chooses the
-        number that maximises the leave-one-out likelihood, for each event model.
+        Pseudo-counts per value, in event models of counts; of Poisson columns, pseudo-rows with
+        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
-    prior : "estimate", "uniform" or array of shape (n_classes,), default="estimate"
-        Class probabilities: estimated from the labels, equal, or given.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the column's mean and variance in every class, for Gaussian columns.
+    prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
+        Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
     calibrate : "temperature", default=None
-        ``temperature`` scales the log-odds by one number, chosen on out-of-fold predictions: naive
-        Bayes counts dependent evidence twice and is overconfident.
+        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
+        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.
     discretize : str or Discretizer, default=None
         Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
-    tol : float, default=1e-6
-        EM stops when an iteration gains less than ``tol`` nats per row.
-    max_iter : int, default=200
-        Maximum number of EM iterations.
+    tol : float, default=1e-8
+        EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
+        of the weights does not matter.
+    max_iter : int, default=1000
+        Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
     random_state : int, RandomState or Generator, default=None
@@ -115,13 +116,15 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
     class_count_ : array of shape (n_classes,)
         Weight of each class in the fit; expected, where labels were unknown.
+    feature_count_ : array of shape (n_classes, n_features)
+        Sums of Bernoulli and count columns in each class; expected, as ``class_count_``.
     class_log_prior_ : array of shape (n_classes,)
     distribution_ : Product
         The fitted class-conditional distributions.
     smoothing_ : array of shape (n_features,)
         The smoothing that was used.
     temperature_ : float
-        What log-odds are divided by; 1 without calibration.
+        What log p(x | k) is divided by; 1 without calibration.
     solution_ : Solution or None
         How EM ended, when there were unlabelled rows.
 
@@ -141,18 +144,20 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         *,
         smoothing: float | str | Array = 1.0,
         variance_floor: float = 1e-9,
-        prior: str | Array = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
+        prior: str | Dirichlet | Array = "estimate",
         unlabelled: Any = None,
         calibrate: str | None = None,
         discretize: "str | Discretizer | None" = None,
-        tol: float = 1e-6,
-        max_iter: int = 200,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
         executor: str | Executor = "auto",
         random_state: Any = None,
     ) -> None:
         self.event = event
         self.smoothing = smoothing
         self.variance_floor = variance_floor
+        self.gaussian_prior = gaussian_prior
         self.prior = prior
         self.unlabelled = unlabelled
         self.calibrate = calibrate
@@ -193,6 +198,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         by EM, when there are unlabelled ones, and to choose a temperature.
         """
         self.totals_, self.class_count_, self.solution_ = totals, totals.count, None
+        self.statistics_ = totals.statistics
         self.smoothing_ = smoothing_per_column(self.smoothing, self.family_, totals.statistics)
         self.temperature_ = 1.0
         self.components_ = self._components(totals)
@@ -205,10 +211,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
-        ``classes`` names all classes that will ever come, in the first call.  New categories
-        may appear at any time.
+        ``classes``, in the first call, names all classes that will come; categories may be new.
         """
-        self._refuse_partial()
+        refuse_partial(self.unlabelled, self.calibrate, self.discretize)
         advice = "Call fit, which streams it, or pass its batches one by one."
         refuse_file(X, f"partial_fit of {type(self).__name__}", advice)
         first = "totals_" not in vars(self)
@@ -230,19 +235,6 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             here = total(self.family_, len(known), blocks, rows.executor)
             return self.fit_totals(here if earlier is None else earlier + here, rows)
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-        log_proba = super().predict_log_proba(X)
-        if self.temperature_ == 1.0:
-            return log_proba
-        return log_softmax(log_proba / self.temperature_, axis=1)
-
-    @naming_columns
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_classes); of counts, without the multinomial coefficient."""
-        design = self._encode(X)
-        return log_score(self.components_, self.family_, design, self.executor)
-
     def likelihood_gradient(self, X: Any, y: Any) -> Array:
         """∂ log-likelihood / ∂θ of a Bernoulli model, (n_classes, n_features)."""
         parts = self.distribution_.parts
@@ -259,10 +251,9 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
         """Each feature's log-odds for every class against one (the first, unless named)."""
-        stored = self._encode(X).stored()
         return explanation(
-            self.distribution_.contributions(stored) / self.temperature_,
-            self.class_log_prior_ / self.temperature_,
+            self.distribution_.contributions(self._encode(X).stored()) / self.temperature_,
+            self.class_log_prior_,
             self.classes_,
             against,
             feature_names(self),
@@ -292,15 +283,28 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return form._replace(intercept=self.class_log_prior_ + form.intercept)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns each event model reads, and which of them deserve a look."""
+        """How many columns each event model reads, and which columns to check."""
         check_is_fitted(self)
         names = feature_names(self)
         read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)
         return read.with_columns(names, self.schema_.kinds)
 
+    @property
+    def _temperature(self) -> float:
+        return float(self.temperature_)
+
     def _value_labels(self) -> list[list[str]]:
         bins = bins_in_words(self.plan_, self.discretizer_)
         return [bins.get(j, labels) for j, labels in enumerate(super()._value_labels())]
+
+    @property
+    def feature_count_(self) -> Array:
+        """N_kj = Σ_i w_i [y_i = k] x_ij of Bernoulli and count columns, (n_classes, n_features)."""
+        check_is_fitted(self)
+        try:
+            return self.family_.feature_counts(self.statistics_)
+        except InvalidInput as error:
+            raise AttributeError(str(error)) from error
 
     @property
     def class_coef_(self) -> Array:
@@ -320,6 +324,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
             raise InvalidInput(
                 f"variance_floor must be 0 or more; found {self.variance_floor}. Use 1e-9."
             )
+        check_search(self.tol, self.max_iter)
         extras = RowExtras(sample_weight)
         return check_rows(
             self, X, y, extras, target="class", unlabelled=self.unlabelled, reset=reset
@@ -331,7 +336,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         """Remember what turns rows into what the families read, and the families that follow."""
         self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
         sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
-        self.family_ = product_family(plan, sizes, floor=self.variance_floor, sketch=sketch)
+        gaussian = DiagonalFamily(floor=self.variance_floor, prior=self.gaussian_prior)
+        self.family_ = product_family(plan, sizes, gaussian=gaussian, sketch=sketch)
 
     def _with_bins(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
         if self.discretizer_ is None or not isinstance(rows.blocks, ArrayBlocks):
@@ -339,13 +345,12 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return rows._replace(blocks=replace(rows.blocks, X=self._cut(rows.blocks.X)))
 
     def _cut(self, design: Design) -> Design:
-        """The design with its discretised numbers replaced by codes."""
         bins = self.discretizer_
         return design if bins is None else cut_numbers(design, self.plan_, bins)
 
     def _components(self, totals: ComponentTotals) -> Components:
         """Parameters from totals: the prior is one more block."""
-        member = self.family_.from_statistics(totals.statistics + self._pseudo_statistics())
+        member = self.family_.from_statistics(totals.statistics + self._imagined(totals))
         return Components(class_prior(self.prior, totals.count), member)
 
     def _cool(self, rows: EncodedRows[Schema]) -> None:
@@ -356,34 +361,26 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         )
         warn_unless_converged(self, solution)
 
-    def _pseudo_statistics(self) -> ProductStatistics:
+    def _imagined(self, totals: ComponentTotals) -> Any:
         shape = (len(self.classes_), self.n_features_in_)
-        return self.family_.pseudo_statistics(self.smoothing_, shape)
+        return totals.statistics.imagined(self.family_, self.smoothing_, shape)
 
     def _learn_unlabelled(self, rows: EncodedRows[Schema]) -> None:
-        estimate = isinstance(self.prior, str) and self.prior == "estimate"
+        given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
         objective = ComponentsObjective(
             self.family_,
             rows.blocks,
             rows.executor,
-            self._pseudo_statistics(),
-            None if estimate else self.class_log_prior_,
+            self._imagined(self.totals_),
+            self.class_log_prior_ if given else None,
+            self.prior.imagined(len(self.classes_)) if isinstance(self.prior, Dirichlet) else 0.0,
         )
         solution, state = search(
             EM(), objective, self.components_, tol=self.tol, max_iter=self.max_iter
         )
         warn_unless_converged(self, solution)
         self.components_, self.solution_ = solution.theta, solution
-        self.class_count_ = state.totals.count
-
-    def _refuse_partial(self) -> None:
-        for name in ("unlabelled", "calibrate", "discretize"):
-            value = getattr(self, name)
-            if not edges_are_given(value) if name == "discretize" else value is not None:
-                raise InvalidInput(
-                    f"partial_fit cannot be exact with {name}={value!r}; "
-                    f"set {name}=None, or call fit on all rows."
-                )
+        self.class_count_, self.statistics_ = state.totals.count, state.totals.statistics
 
     def _encode(self, X: Any) -> Design:
         check_is_fitted(self)

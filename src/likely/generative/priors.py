@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
+from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.smoothing import best_smoothing
 from likely.errors import InvalidInput, UnknownName
@@ -15,7 +16,9 @@ CHOICES = ("estimate", "uniform")
 
 
 def class_prior(prior: Any, count: Array) -> Array:
-    """log π: estimated from the counts, uniform, or as given."""
+    """log π: estimated from the counts, perhaps under a Dirichlet prior, uniform, or as given."""
+    if isinstance(prior, Dirichlet):
+        return log_shares(count + prior.imagined(len(count)))
     if isinstance(prior, str):
         if prior not in CHOICES:
             raise UnknownName("prior", prior, CHOICES)
@@ -24,7 +27,8 @@ def class_prior(prior: Any, count: Array) -> Array:
         share = np.asarray(prior, dtype=float)
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"prior must be 'estimate', 'uniform' or numbers; found {type(prior).__name__}. "
+            "prior must be 'estimate', 'uniform', a Dirichlet or numbers; found "
+            f"{type(prior).__name__}. "
             "Give one probability per class, in the order of classes_."
         ) from None
     if share.shape != count.shape:

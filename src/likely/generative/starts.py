@@ -30,6 +30,7 @@ from likely.data.schema import Schema
 from likely.data.split import hashed_uniforms
 from likely.distributions import Complement, Family, Multinomial, ProductFamily
 from likely.errors import InvalidInput
+from likely.moments import spread_beyond_rounding
 
 SUBSET = 20_000  # rows
 SUBSET_CELLS = 2**23  # and cells: wide data draw from fewer rows
@@ -183,8 +184,9 @@ def _standardised(X: Array, mass: Array) -> Array:
     filled = np.where(known, X, 0.0)
     weight = np.maximum(np.dot(mass, known), NOTHING)
     mean = np.dot(mass, filled) / weight
+    mean = mean + np.dot(mass, np.where(known, X - mean, 0.0)) / weight
     centred = np.where(known, X - mean, 0.0)
-    scale = np.sqrt(np.dot(mass, centred**2) / weight)
+    scale = spread_beyond_rounding(np.sqrt(np.dot(mass, centred**2) / weight), mean)
     return centred / np.where(scale > 0, scale, 1.0)
 
 

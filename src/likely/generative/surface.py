@@ -18,17 +18,21 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
-from likely.distributions.base import Family
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
-from likely.inputs.estimators import feature_names, generator, naming_columns
+from likely.inputs.estimators import (
+    feature_names,
+    generator,
+    naming_columns,
+    refuse_unless_number,
+    refuse_unless_whole,
+)
 from likely.inputs.labels import codes_among
 from likely.objectives.components import (
     Components,
     block_log_joint,
     block_log_posterior,
-    block_log_score,
 )
 from likely.special import logsumexp
 
@@ -59,15 +63,19 @@ class FittedComponents(ABC):
     def predict_log_proba(self, X: Any) -> Array:
         """log p(k | x), (n, n_components)."""
         design = self._encode(X)
-        return log_posterior(self.components_, self.family_, design, self.executor)
+        term = partial(block_log_posterior, self.family_, self.components_, self._temperature)
+        return _mapped(term, design, self.executor)
 
     def predict_proba(self, X: Any) -> Array:
         """p(k | x), (n, n_components)."""
         return np.exp(self.predict_log_proba(X))
 
+    @naming_columns
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """log p(x, k), (n, n_components)."""
-        return self._log_joint(X)
+        """log p(x, k), (n, n_components), with every constant: its log-sum-exp is log p(x)."""
+        design = self._encode(X)
+        term = partial(block_log_joint, self.family_, self.components_)
+        return _mapped(term, design, self.executor)
 
     def n_parameters(self, naive: bool = True) -> int:
         """Free parameters, with the K − 1 of the prior or mixing proportions.
@@ -118,6 +126,11 @@ class FittedComponents(ABC):
         return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
 
     @property
+    def _temperature(self) -> float:
+        """What evidence is divided by."""
+        return 1.0
+
+    @property
     def _component(self) -> tuple[str, str]:
         """What a component is called: one, and many."""
         return "component", "components"
@@ -140,10 +153,6 @@ class FittedComponents(ABC):
     def component_labels(self) -> list[Any]:
         """The classes, or the numbers of the components."""
         return list(range(len(self.components_.log_mixing)))
-
-    @naming_columns
-    def _log_joint(self, X: Any) -> Array:
-        return log_joint(self.components_, self.family_, self._encode(X), self.executor)
 
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
@@ -191,34 +200,49 @@ class FittedClassifier(FittedComponents):
         return self.classes_[log_proba.argmax(axis=1)]
 
     def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given."""
-        joint = self._log_joint(X)
+        """log p(x) of each row, or log p(x, y) when labels are given.
+
+        y holds labels (n,), or one-hot rows (n, n_classes) in the order of ``classes_``.
+        """
+        joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
+        rows = np.asarray(y)
+        if rows.ndim == 2 and rows.shape[1] > 1:
+            return joint[one_hot_rows(rows, joint.shape)]
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 
     def log_likelihood(self, X: Any, y: Any = None) -> float:
-        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels."""
+        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels; y as in ``score_samples``."""
         return float(self.score_samples(X, y).sum())
-
-
-def log_posterior(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(k | x_i), (n, n_components)."""
-    return _mapped(partial(block_log_posterior, family, model), design, executor)
-
-
-def log_score(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k) up to a term that the components share, (n, n_components)."""
-    return _mapped(partial(block_log_score, family, model), design, executor)
-
-
-def log_joint(model: Components, family: Family, design: Design, executor: Any) -> Array:
-    """log p(x_i, k), (n, n_components)."""
-    return _mapped(partial(block_log_joint, family, model), design, executor)
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
+
+
+def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
+    """Where one-hot rows are 1; refused, unless each row has one 1 and is 0 elsewhere."""
+    if rows.shape != shape:
+        raise InvalidInput(
+            f"y has shape {rows.shape}; expected {shape}, a column for each class in the order of "
+            "classes_. Give one-hot rows, or the labels themselves."
+        )
+    ones = rows == 1
+    bad = (ones.sum(axis=1) != 1) | ~(ones | (rows == 0)).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInput(
+            f"Row {row} of y is {rows[row].tolist()}; expected a single 1 and zeros. "
+            "Give one-hot rows, or the labels themselves."
+        )
+    return ones
+
+
+def check_search(tol: Any, max_iter: Any) -> None:
+    """Refuse what EM cannot stop by; ``max_iter=0`` leaves the start as it is."""
+    refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
+    refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")

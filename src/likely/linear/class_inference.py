@@ -55,6 +55,7 @@ class ClassEstimate:
     held: tuple[int, ...] = ()  # at 0: other columns make them up
     infinite: tuple[int, ...] = ()  # the optimum is at infinity along them
     shift: Array | None = None  # (p, p): ones where the classes of a column may be shifted
+    known: tuple[SecondOrder, Array] | None = None  # what ``_information`` would compute
 
 
 def check_kind(kind: str | None) -> None:
@@ -123,6 +124,8 @@ def _with_shift(information: Array, curvature: Array, shift: Array | None) -> Ar
 
 def _information(estimate: ClassEstimate) -> tuple[SecondOrder, Array]:
     """The negative log-likelihood and its derivatives, and the weight of each class."""
+    if estimate.known is not None:
+        return estimate.known
     objective = estimate.objective
     terms: tuple[Term, ...] = (
         partial(objective.terms.second_order, estimate.theta),

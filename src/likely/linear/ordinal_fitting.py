@@ -36,6 +36,7 @@ from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
 from likely.penalties import ElasticNet
+from likely.solvers.base import SecondOrder
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
 from likely.solvers.search_problem import Found
@@ -113,7 +114,8 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     if infinite is None and wanted:
         found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
-    inference = _inference(estimator, problem, found, rows, infinite)
+    known = _known(problem, found, count)
+    inference = _inference(estimator, problem, found, rows, infinite, known)
     theta = np.dot(_jacobian(problem), found.theta)
     passes = float(sum(data.passes)) + (rows.blocks.n_rows is None)  # counting classes in a file
     solution = replace(found.solution, theta=theta, passes=passes)
@@ -200,7 +202,12 @@ def _jacobian(problem: Problem) -> Array:
 
 
 def _inference(
-    estimator: Any, problem: Problem, found: Found, rows: LinearRows, infinite: Divergence | None
+    estimator: Any,
+    problem: Problem,
+    found: Found,
+    rows: LinearRows,
+    infinite: Divergence | None,
+    known: tuple[SecondOrder, Array] | None,
 ) -> Inference | None:
     """Standard errors, unless the coefficients are too many for a covariance matrix."""
     if estimator.standard_errors is None or found.theta.size > MOST_FOR_INFERENCE:
@@ -213,5 +220,17 @@ def _inference(
         jacobian=_jacobian(problem),
         held=found.held,
         infinite=() if infinite is None else infinite.columns,
+        known=known,
     )
     return infer_classes(estimate, estimator.standard_errors)
+
+
+def _known(problem: Problem, found: Found, count: Array) -> tuple[SecondOrder, Array] | None:
+    """The likelihood and its Hessian, where the search ended at a point that it evaluated."""
+    objective, theta = problem.objective, found.theta
+    concave = objective.likelihood.link.log_concave  # else the search has the expected Hessian
+    if found.hessian is None or not concave or not np.array_equal(theta, found.solution.theta):
+        return None
+    hessian = found.hessian - np.diag(problem.penalty.curvature(theta))
+    nll = found.solution.trace[-1] - problem.penalty.value(theta)
+    return SecondOrder(nll, np.zeros(theta.size), hessian), count

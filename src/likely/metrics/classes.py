@@ -31,6 +31,7 @@ Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estima
 §3 and §4.
 Fleiss, Cohen & Everitt (1969), Large sample standard errors of kappa, Psychological Bulletin 72.
 Agresti & Coull (1998), Approximate is better than "exact", American Statistician 52.
+from likely.moments import Moments
 from likely.special import LOG_FLOOR
 """
 
@@ -46,7 +47,6 @@ from likely._typing import Array, Codes
 from likely.additive import FieldwiseAdditive
 from likely.intervals import (
     Ends,
-    Moments,
     clipped,
     mean_of_independent,
     normal_quantile,
@@ -56,6 +56,7 @@ from likely.kinds import CLASS_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.calibration import EQUAL_WIDTH, Bins, Parts, brier_parts, log_loss_parts
 from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 from likely.special import LOG_FLOOR
 
 MOST_BRIER = 2.0  # of several classes, certain of a wrong one; of two classes it is 1

@@ -23,10 +23,11 @@ import numpy as np
 from scipy.special import xlogy
 
 from likely._typing import Array, Codes
-from likely.intervals import Ends, Moments, about_mean
+from likely.intervals import Ends, about_mean
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
 from likely.metrics.prediction import Prediction, Truth
+from likely.moments import Moments
 
 
 @final

@@ -22,7 +22,6 @@ from likely.formatting import DASH, capitalised, estimate_beside
 from likely.intervals import (
     Ends,
     Estimate,
-    Moments,
     about_matched_mean,
     clipped,
     effective_rows,
@@ -33,6 +32,7 @@ from likely.kinds import TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.prediction import Prediction, Truth
 from likely.metrics.registry import METRICS
+from likely.moments import Moments
 
 CONSTANT = "constant"
 LEVEL = 0.95  # of intervals

@@ -45,9 +45,12 @@ class Components:
         """log p(x_i, k), (n, n_components)."""
         return self.log_mixing + self.distribution.log_prob(X)
 
-    def log_score(self, X: Any) -> Array:
-        """log p(x_i, k) up to a term that the components share: enough for a posterior."""
-        return self.log_mixing + self.distribution.log_score(X)
+    def log_score(self, X: Any, temperature: float = 1.0) -> Array:
+        """log π_k + log p(x_i | k) / T up to a term that the components share.
+
+        It is enough for a posterior; with T = 1 the shared term is all that log p(x_i, k) has more.
+        """
+        return self.log_mixing + self.distribution.log_score(X) / temperature
 
 
 @final
@@ -121,12 +124,10 @@ def block_log_joint(family: Family, model: Components, block: Block) -> Array:
     return model.log_joint(_checked(family, block))
 
 
-def block_log_score(family: Family, model: Components, block: Block) -> Array:
-    return model.log_score(_checked(family, block))
-
-
-def block_log_posterior(family: Family, model: Components, block: Block) -> Array:
-    score = model.log_score(_checked(family, block))
+def block_log_posterior(
+    family: Family, model: Components, temperature: float, block: Block
+) -> Array:
+    score = model.log_score(_checked(family, block), temperature)
     impossible = np.isneginf(score.max(axis=1, keepdims=True))  # only the prior is left
     if not impossible.any():
         return log_softmax(score, axis=1)
@@ -197,17 +198,20 @@ class ComponentsObjective(ExpectationObjective):
     executor: Executor
     prior: Any  # pseudo-statistics: one more block, added once
     log_mixing: Array | None = None  # given class priors; None estimates them
+    imagined: Array | float = 0.0  # examples of each class, the prior of their shares
 
     def expect(self, theta: Components) -> Expectation:
         term = partial(block_expectations, self.family, theta)
         here = self.executor.sum(term, self.blocks)
         log_prior = theta.distribution.log_likelihood_of(self.prior)
+        if np.any(self.imagined):
+            log_prior += float(np.dot(self.imagined, theta.log_mixing))
         return Expectation(here, here.log_likelihood + log_prior, float(here.count.sum()))
 
     def maximise(self, totals: ComponentTotals) -> Components:
         log_mixing = self.log_mixing
         if log_mixing is None:
-            log_mixing = log_shares(totals.count)
+            log_mixing = log_shares(totals.count + self.imagined)
         return Components(log_mixing, self.family.from_statistics(totals.statistics + self.prior))
 
 

@@ -31,8 +31,8 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks, redesigned
 from likely.data.layouts.intercept import Dense, Design, Intercept
 from likely.errors import InvalidInput
-from likely.intervals import Moments
 from likely.likelihoods.base import SMALLEST_MEAN, Likelihood
+from likely.moments import Moments
 from likely.objectives.linear import (
     LinearObjective,
     Total,
