@@ -214,7 +214,7 @@ def test_layouts_weights_and_files_have_the_same_errors(kind, model, tmp_path):
     for each in found:
         assert_allclose(each.theta, expected.theta, rtol=1e-6)
         assert_allclose(each.covariance, expected.covariance, rtol=1e-6, atol=1e-12)
-        assert each.df_tests == pytest.approx(expected.df_residual)
+        assert each.df_tests == pytest.approx(expected.df_tests)
 
 
 def test_categories_are_tested_together():

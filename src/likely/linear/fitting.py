@@ -34,7 +34,13 @@ from likely.linear.divergence import (
     recession,
     wholly_separated,
 )
-from likely.linear.framing import Framed, Framing, framed, mean_response
+from likely.linear.framing import (
+    Framed,
+    Framing,
+    framed,
+    mean_response,
+    refuse_extreme_responses,
+)
 from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
@@ -84,6 +90,7 @@ def fit_linear(
 ) -> LinearFit:
     """Solve, warn of what a person should know, and estimate the errors of the coefficients."""
     rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
+    refuse_extreme_responses(rows.blocks)
     data = framed(
         rows.blocks,
         rows.executor,
