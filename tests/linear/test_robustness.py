@@ -285,3 +285,31 @@ def test_classes_that_overlap_by_a_few_rows_are_not_called_separated(tol):
     X, y = load_iris(return_X_y=True)
     model = likely.LogisticRegression(l2=0.0, tol=tol).fit(X[50:], y[50:])
     assert np.abs(model.coef_).max() < 20
+
+
+@pytest.mark.parametrize("model", [likely.LinearRegression(), likely.GLM(), likely.GLM("gamma")])
+@pytest.mark.parametrize(("unit", "advice"), [(1e200, "Divide y"), (1e-200, "Multiply y")])
+def test_responses_whose_squares_are_lost_are_refused(model, unit, advice):
+    """Without a warning of NumPy's, and instead of errors of exactly 0."""
+    X = features()
+    y = unit * (np.abs(X[:, 0]) + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InvalidInput, match=rf"The largest response is .*{advice} by a round"):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-30, 1e30, 1e140])
+def test_responses_of_any_other_size_scale_everything(unit):
+    X = features()
+    y = X @ np.arange(1.0, X.shape[1] + 1) + np.sin(np.arange(len(X)))
+    one, other = likely.LinearRegression().fit(X, y), likely.LinearRegression().fit(X, unit * y)
+    assert_allclose(other.coef_ / unit, one.coef_, rtol=1e-10)
+    errors = other.inference_.standard_errors / unit
+    assert_allclose(errors, one.inference_.standard_errors, rtol=1e-10)
+    assert_allclose(other.inference_.p, one.inference_.p, rtol=1e-8)
+
+
+def test_responses_of_0_are_no_extreme():
+    model = likely.LinearRegression().fit(features(), np.zeros(len(features())))
+    assert (model.coef_ == 0).all()

@@ -85,23 +85,19 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Pseudo-counts added for each value, in event models of counts; for Poisson columns,
-        pseudo-observations with the column's mean.  ``"auto"`` chooses the number that maximises
-        the leave-one-out likelihood, for each event model.
+        Pseudo-counts per value, in event models of counts; of Poisson columns, pseudo-rows with
+        the column's mean.  ``"auto"`` maximises the leave-one-out likelihood.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
     gaussian_prior : GaussianPrior, default=None
-        Pseudo-observations with the column's mean and variance in every class, for Gaussian
-        columns (``likely.distributions.GaussianPrior``).
+        Pseudo-rows with the column's mean and variance in every class, for Gaussian columns.
     prior : "estimate", "uniform", Dirichlet or array of shape (n_classes,), default="estimate"
-        Class probabilities: estimated from the labels (a ``likely.distributions.Dirichlet`` is
-        their prior), equal, or given.
+        Class probabilities: estimated (a ``Dirichlet`` is their prior), equal, or given.
     unlabelled : label or nan, default=None
         The value in ``y`` that marks an unlabelled row; EM uses such rows.
     calibrate : "temperature", default=None
-        ``temperature`` divides the evidence log p(x | k) by one number, chosen on out-of-fold
-        predictions: naive Bayes counts dependent evidence twice and is overconfident.  The class
-        prior is not changed.
+        ``temperature`` divides the evidence log p(x | k), but not the class prior, by one number
+        chosen on out-of-fold predictions: naive Bayes counts dependent evidence twice.
     discretize : str or Discretizer, default=None
         Cut numeric columns (those that ``auto`` would call Gaussian) into bins: ``"uniform"``,
         ``"quantile"``, ``"entropy"``, or a Discretizer.
@@ -215,8 +211,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
-        ``classes`` names all classes that will ever come, in the first call.  New categories
-        may appear at any time.
+        ``classes``, in the first call, names all classes that will come; categories may be new.
         """
         refuse_partial(self.unlabelled, self.calibrate, self.discretize)
         advice = "Call fit, which streams it, or pass its batches one by one."
@@ -288,7 +283,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return form._replace(intercept=self.class_log_prior_ + form.intercept)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns each event model reads, and which of them deserve a look."""
+        """How many columns each event model reads, and which columns to check."""
         check_is_fitted(self)
         names = feature_names(self)
         read = columns_read(self.distribution_, self.class_log_prior_, names, n_rows)

@@ -25,7 +25,13 @@ from likely.likelihoods.responses import likelihood_of
 from likely.linear.coding import Coding, LinearRows, refuse_gaps
 from likely.linear.covariance import Bread, small_sample
 from likely.linear.fitting import in_session, parts
-from likely.linear.framing import Framed, Framing, framed, mean_response
+from likely.linear.framing import (
+    Framed,
+    Framing,
+    framed,
+    mean_response,
+    refuse_extreme_responses,
+)
 from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.objectives.least_squares import (
@@ -103,6 +109,7 @@ class _Setting(NamedTuple):
 @in_session
 def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
     """From one pass, or two or three."""
+    refuse_extreme_responses(rows.blocks)
     free = estimator.fit_intercept and not estimator.penalise_intercept
     data = framed(
         rows.blocks,
@@ -113,11 +120,11 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
     )
     shift = np.asarray(mean_response(data.start, rows.executor)) * float(free)
     gram = rows.executor.sum(partial(block_gram, shift), data.blocks)
-    if not np.isfinite(gram.gram).all():
+    if not np.isfinite(gram.gram).all() or not np.isfinite(gram.squares).all():
         refuse_gaps(rows.blocks, rows.coding.names)
         raise InvalidInput(
             "The sums of squares are not finite: values are too large for double precision. "
-            "Divide the columns by a round number."
+            "Divide the columns, or the responses, by a round number."
         )
     l2 = elastic_net(
         estimator,

@@ -42,7 +42,13 @@ from likely.linear.edge import (
     valid_start,
     warn_of_edge,
 )
-from likely.linear.framing import Framed, Framing, framed, mean_response
+from likely.linear.framing import (
+    Framed,
+    Framing,
+    framed,
+    mean_response,
+    refuse_extreme_responses,
+)
 from likely.linear.inference import Inference, infer
 from likely.linear.penalty import elastic_net
 from likely.linear.problem import Problem, linear_problem
@@ -147,6 +153,7 @@ def fit_linear(
 
 def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Problem:
     """What the estimator minimises on these rows."""
+    refuse_extreme_responses(rows.blocks)
     data = framed(
         rows.blocks,
         rows.executor,

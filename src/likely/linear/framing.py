@@ -17,7 +17,14 @@ import numpy as np
 from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.compute.executor import Executor
-from likely.data.block import Block, Blocks, CountedBlocks, first_rows, redesigned
+from likely.data.block import (
+    ArrayBlocks,
+    Block,
+    Blocks,
+    CountedBlocks,
+    first_rows,
+    redesigned,
+)
 from likely.data.layouts.intercept import Design, Intercept
 from likely.errors import InvalidInput
 from likely.linear.coding import refuse_gaps
@@ -154,6 +161,23 @@ def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
             f"Column {names()[int(beyond.argmax())]!r} holds numbers whose squares overflow "
             f"(beyond about {LARGEST:g}); a linear model sums squares. Divide it by a constant."
         )
+
+
+def refuse_extreme_responses(blocks: Blocks) -> None:
+    """Responses whose squares overflow, or are 0, have no variance in double precision."""
+    if not isinstance(blocks, ArrayBlocks) or not np.size(blocks.target):
+        return  # those of a file are met where sums are not finite
+    largest = float(np.abs(blocks.target).max())
+    if largest > LARGEST:
+        change = "too large: their squares overflow. Divide y by a round number."
+    elif 0 < largest < 1 / LARGEST:
+        change = "too small: their squares are 0. Multiply y by a round number."
+    else:
+        return
+    raise InvalidInput(
+        f"The largest response is {largest:.3g}; numbers between {1 / LARGEST:g} and {LARGEST:g} "
+        f"were expected. They are {change}"
+    )
 
 
 def start_share(n_rows: int | None, n_features: int) -> float:

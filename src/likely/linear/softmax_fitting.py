@@ -99,20 +99,13 @@ def fit_softmax(
     tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax, problem = tied, replace(problem, on=tied)
-    found = solve(
-        problem,
-        start,
-        solver=name,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-        last=last,
-    )
+    tol, most = estimator.tol, estimator.max_iter
+    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
-        last_steps = replace(problem, on=tied)
-        found = finish(last_steps, found, tol=estimator.tol, max_iter=estimator.max_iter)
+        found = finish(replace(problem, on=tied), found, tol=tol, max_iter=most)
     _speak_up(estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)
@@ -272,9 +265,8 @@ def _speak_up(
     width = problem.data.framing.n_parameters
     if infinite is not None:
         infinite = infinite._replace(columns=_columns(infinite.columns, width))
-    speak_up(
-        estimator, found._replace(held=_columns(found.held, width)), rows.coding.names, infinite
-    )
+    held = _columns(found.held, width)
+    speak_up(estimator, found._replace(held=held), rows.coding.names, infinite)
 
 
 def _columns(weights: tuple[int, ...], width: int) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
 DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
 SAME_ERRORS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
+MOST_LAST_STEPS = 25  # scoring with a link that is not canonical gains a digit in a step or two
 START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
@@ -115,7 +116,7 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
         shape.rough and not (shape.corners and shape.has_working_sets)
     ):
         return found
-    left = max_iter - found.solution.n_iter
+    left = min(max_iter - found.solution.n_iter, MOST_LAST_STEPS)
     if found.hessian is not None and (left < 1 or found.solution.gap <= wanted.aim):
         return found._replace(theta=found.solution.theta)  # where the Hessian is
     run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton

@@ -120,6 +120,8 @@ class Newton(Solver[SmoothObjective, NewtonState]):
                 if not trial.stuck and not _too_far(state, trial):
                     return _noted(state, trial, slack)
                 stuck = trial.stuck or stuck
+            if 0 < state.decrease <= slack:  # of a whole step: what halves would tell is rounding
+                return replace(state, stuck=NO_FURTHER_DIGITS)
             t /= 2
         return replace(state, stuck=stuck)
 
