@@ -59,7 +59,8 @@ class SearchOptions(NamedTuple):
     "--trials",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of trials [default: 50, or no limit with --minutes].",
+    help="Most settings to try; halving tries the best of them again, on more rows "
+    "[default: 50, or no limit with --minutes; refine: as many as it needs].",
 )
 @click.option(
     "--minutes",
