@@ -225,3 +225,20 @@ def test_the_constant_of_the_absolute_error_is_said_to_be_the_median(likely, wor
     said = " ".join(likely("train", "diabetes", "linear", *words).out.split())
     assert "The baseline of the mean absolute error is the median" in said
     assert "median" not in likely("train", "iris", "softmax").out
+
+
+@pytest.mark.parametrize(
+    "words", [("--set", "l2=1"), ("--kind", "real")], ids=["one part", "folds"]
+)
+def test_no_median_is_promised_where_offsets_move_the_constant(likely, tmp_path, words):
+    rng = np.random.default_rng(0)
+    x, e = rng.normal(size=(2, 100))
+    lines = [f"{a:.3f},{b:.3f},{a + b + rng.normal():.3f}" for a, b in zip(x, e, strict=True)]
+    (tmp_path / "moved.csv").write_text("\n".join(["x,e,y", *lines]) + "\n")
+    plain = likely("train", "moved.csv", "linear", "--target", "y", *words)
+    assert "is the median" in " ".join(plain.out.split())
+    moved = likely("train", "moved.csv", "linear", "--target", "y", "--offset", "e", *words)
+    assert moved.exit == 0, moved.err
+    assert "median" not in moved.out
+    assert likely("report", "@last", "-o", "page.html").exit == 0
+    assert "is the median" not in (tmp_path / "page.html").read_text()

@@ -79,6 +79,19 @@ def test_on_a_seal_it_leads_to_final(likely, table):
     assert told["cv_estimate"] == pytest.approx(run["scores"]["cv_estimate"])
 
 
+def test_final_shows_the_estimate_of_its_own_loss_after_a_search_by_another_metric(likely, table):
+    likely("seal", "patients.csv", "--target", "ill")
+    words = ("tune", "patients.seal", "logistic", "--trials", "2", "--metric", "auc", "--json")
+    scores = likely(*words).json["result"]["scores"]
+    assert scores["cv_metric"] == "auc"
+    losses = {line["metric"]: line["value"] for line in scores["measures"]}
+    told = likely("final", "@last", "--json").json["result"]
+    assert told["metric"] == "log loss"
+    assert told["cv_estimate"] == pytest.approx(losses["log-loss"])
+    commit = (table.parent / "patients.seal/ledger.jsonl").read_text()
+    assert f'"cv_estimate":{told["cv_estimate"]}' in commit.replace(": ", ":")
+
+
 def test_ctrl_c_keeps_what_it_has_and_the_next_command_goes_on(
     likely, tmp_path, interrupted_after, monkeypatch
 ):

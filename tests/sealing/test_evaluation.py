@@ -189,6 +189,36 @@ def test_an_error_while_scoring_shows_no_label_and_costs_no_other_look(sealed):
     assert events(sealed) == ["sealed", "commit", "score"]
 
 
+class Incomplete(Failing):
+    """A metric whose score is not what ``Scorer.score`` asks for."""
+
+    name = "half loss"
+
+    def __init__(self, score):
+        self.given = score
+
+    def score(self, predictions, y, **known):
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("score", "missing"),
+    [
+        ({"value": 1.0, "interval": [0.5, 1.5], "best_constant": 2.0}, "baseline"),
+        ({"value": 1.0, "interval": 0.5, "baseline": 2.0}, "interval"),
+        ({}, "value, interval, baseline"),
+    ],
+)
+def test_a_score_without_a_required_key_is_named_and_costs_no_other_look(sealed, score, missing):
+    with pytest.raises(LikelyError, match=rf"lacks {missing}; .*not use another"):
+        sealed.final(likely.NaiveBayes(), scorer=Incomplete(score))
+    assert events(sealed) == ["sealed", "commit"]
+    whole = {"value": 1.0, "interval": [0.5, 1.5], "baseline": 2.0}
+    found = sealed.final(likely.NaiveBayes(), scorer=Incomplete(whole))
+    assert (found.evaluation, found.estimate) == (1, (1.0, 0.5, 1.5, 2.0))
+    assert events(sealed) == ["sealed", "commit", "score"]
+
+
 def test_an_interrupted_look_is_finished_before_another_model_is_refused(sealed):
     with pytest.raises(LikelyError):
         sealed.final(likely.NaiveBayes(), scorer=Failing())

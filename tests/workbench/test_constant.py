@@ -49,3 +49,12 @@ def test_the_median_is_the_least_absolute_error():
     best = optimize.minimize_scalar(lambda m: np.dot(weight, np.abs(y - m)), bounds=(-3, 3))
     assert np.dot(weight, np.abs(y - found)) <= best.fun + 1e-9
     assert_allclose(found, np.median(np.repeat(y, weight.astype(int))))
+
+
+def test_neither_offsets_nor_exposures_move_classes():
+    X, moved = np.zeros((4, 1)), np.arange(1.0, 5.0)
+    model = Constant("binary").fit(X, ["a", "b", "b", "b"], exposure=moved)
+    for given in ({"offset": moved}, {"exposure": moved}):
+        assert_allclose(model.predict_proba(X, **given), [[0.25, 0.75]] * 4)
+        assert_allclose(model.predict_log_proba(X, **given), np.log([[0.25, 0.75]] * 4))
+        assert model.predict(X, **given).tolist() == ["b"] * 4

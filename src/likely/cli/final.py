@@ -86,15 +86,15 @@ def _evaluated(
 
 
 def _estimates(run: "Run") -> dict[str, float]:
-    """The cross-validation estimate of each metric."""
+    """The cross-validation estimate of each metric; after a search, its own of the metric of it."""
     scores = run.facts.get("scores") or {}
     found = {
         line["metric"]: float(line["value"])
         for line in scores.get("measures", ())
         if "metric" in line and line["value"] is not None
     }
-    if scores.get("cv_estimate") is not None and "metric" in scores:
-        found[scores["metric"]] = float(scores["cv_estimate"])
+    if scores.get("cv_estimate") is not None:
+        found[scores["cv_metric"]] = float(scores["cv_estimate"])
     return found
 
 

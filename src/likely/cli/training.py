@@ -44,7 +44,6 @@ SHOWN = (
 )
 MOST_SHOWN = 6  # JSON has all
 GAIN = "gain per row"
-MEDIAN = "The baseline of the mean absolute error is the median; that of the others is the mean."
 
 
 class TrainRequest(NamedTuple):
@@ -197,8 +196,7 @@ def fit_direct(
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
     first = " ".join(filter(None, [opening(facts), columns]))
-    moved = bool(needed.roles.at_prediction())
-    text = "\n\n".join([first, *score_text(score, moved=moved)])
+    text = "\n\n".join([first, *score_text(score)])
     kept = None if task is None else _kept_rows(part, needed, settings.seed)
     return TrainedModel(model, facts, text, findings, data, given, kept)
 
@@ -313,9 +311,9 @@ def opening(facts: dict[str, Any]) -> str:
     return f"{heading(facts['model'])} on {facts['data']}: {text}."
 
 
-def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
-    """The table and a paragraph; ``moved`` where offsets move the best constant."""
-    from likely.metrics.score import title_of, why_dashes
+def score_text(score: "Score | None") -> list[str]:
+    """The table and a paragraph."""
+    from likely.metrics.score import about_median, title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
@@ -323,10 +321,11 @@ def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
     rows.append([GAIN, *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
-    about = f" {MEDIAN}" if "mae" in names and not moved else ""
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
-    text = f"{_how(score)} The model was then fitted to all rows. {why_dashes(gone)}".rstrip()
-    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text + about)]
+    about = about_median(score) if "mae" in names else ""
+    parts = [_how(score), "The model was then fitted to all rows.", why_dashes(gone), about]
+    text = " ".join(filter(None, parts))
+    return [table([first, "", "95 % interval", "baseline"], rows), wrapped(text)]
 
 
 def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]:

@@ -59,7 +59,8 @@ class SearchOptions(NamedTuple):
     "--trials",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of trials [default: 50, or no limit with --minutes].",
+    help="Most settings to try; halving tries the best of them again, on more rows "
+    "[default: 50, or no limit with --minutes; refine: as many as it needs].",
 )
 @click.option(
     "--minutes",
@@ -243,7 +244,8 @@ def _trained(settings: Settings, chosen: ModelEntry, study: "Study") -> "Trained
     scores = None if found.score is None else found.score.to_json()
     findings = about_task(rows.settled) + dropped_columns(found.model)
     if scores is not None:
-        scores |= {"cv_estimate": study.nested_score_ if study.outer else study.best_score_}
+        estimate = study.nested_score_ if study.outer else study.best_score_
+        scores |= {"cv_estimate": estimate, "cv_metric": study.metric.name}
     facts = {
         **prepared_facts(found, rows, chosen),
         "scores": scores,

@@ -45,9 +45,11 @@ class Truth:
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
     @property
-    def moved(self) -> bool:
-        """Whether the best constant differs from row to row."""
-        return self.exposure is not None or self.offset is not None
+    def link(self) -> str | None:
+        """The link under which the best constant is moved from row to row; None if it is not."""
+        if self.exposure is not None:
+            return "log"
+        return None if self.offset is None else "identity"
 
     def rows(self, index: Array) -> "Truth":
         """Some of the rows, by index or mask."""

@@ -52,6 +52,7 @@ class Score:
     group: str | None = None  # the column whose groups were held out whole
     n_groups: int | None = None
     baseline: str = CONSTANT  # the model that the baseline is
+    baseline_link: str | None = None  # under which offsets or exposures move it; None if none do
 
     @property
     def metric(self) -> str:
@@ -80,6 +81,7 @@ class Score:
             "groups": self.n_groups,
             **self.main.to_json(),
             "baseline_model": self.baseline,
+            "baseline_link": self.baseline_link,
             "gain": self.gain.value,
             "gain_interval": [self.gain.low, self.gain.high],
             "measures": [
@@ -103,6 +105,7 @@ class Score:
             group=record["group"],
             n_groups=record["groups"],
             baseline=record["baseline_model"],
+            baseline_link=record["baseline_link"],
         )
 
 
@@ -118,6 +121,7 @@ class ScoreTotals(Additive):
     n_rows: int
     kind: TargetKind
     by_labels: bool = False  # whether the gain is one in right classes
+    link: str | None = None  # under which the constant is moved
 
     @classmethod
     def of(
@@ -137,7 +141,7 @@ class ScoreTotals(Additive):
         n_rows = int((truth.weights > 0).sum())
         gain = Moments.of(saved, truth.weights)
         by_labels = prediction is not None and prediction.labels is not None
-        return cls(suited, by_model, by_constant, gain, n_rows, truth.kind, by_labels)
+        return cls(suited, by_model, by_constant, gain, n_rows, truth.kind, by_labels, truth.link)
 
     def __add__(self, other: "ScoreTotals") -> "ScoreTotals":
         return ScoreTotals(
@@ -148,6 +152,7 @@ class ScoreTotals(Additive):
             self.n_rows + other.n_rows,
             self.kind,
             self.by_labels,
+            self.link,
         )
 
     def score(self, *, level: float = LEVEL) -> Score:
@@ -161,7 +166,8 @@ class ScoreTotals(Additive):
             for m in self.metrics
         }
         ends = self._matched_ends(self.gain.n, level) if self.by_labels else self.gain.ends(level)
-        return Score(found, Estimate(self.gain.first, *ends, 0.0), self.n_rows)
+        gain = Estimate(self.gain.first, *ends, 0.0)
+        return Score(found, gain, self.n_rows, baseline_link=self.link)
 
     def gain_ends(self, saved: Array, weight: Array, groups: Codes, level: float) -> Ends:
         """The interval of the gain of rows that come in groups."""
@@ -234,6 +240,16 @@ def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONST
     """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
     value, constant = estimate_beside(*found, level=LEVEL)
     return f"{capitalised(title)} {value} on {rows}. Baseline ({baseline}): {constant}."
+
+
+def about_median(score: Score) -> str:
+    """A sentence on the constant of least absolute error; empty where the baseline is the mean.
+
+    A constant that offsets or exposures move has a mean, and no median of its own.
+    """
+    if "mae" not in score.estimates or score.baseline_link is not None:
+        return ""
+    return f"The baseline of the {title_of('mae')} is the median; of the others it is the mean."
 
 
 def why_dashes(names: Sequence[str]) -> str:

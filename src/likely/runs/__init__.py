@@ -34,7 +34,6 @@ validation.parquet  one row per row of the training data that was held out once:
 validation.json     kind, target, classes, seed, by_time, rows, and
     score           ``Score.to_json()`` of all rows that were held out, as in run.json
     surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
-    moved           whether offsets move the baseline
     identifier      the column that names rows, or null
 
 The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL

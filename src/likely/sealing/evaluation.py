@@ -28,7 +28,7 @@ from likely.sealing.folder import TRAIN, SealFolder, opened, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence
 from likely.sealing.ledger import Entry
 from likely.sealing.manifest import Manifest, canonical
-from likely.sealing.scorer import Predictions, Scorer
+from likely.sealing.scorer import REQUIRED, Predictions, Scorer, keys_missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,6 +223,13 @@ def _score(
             f"Evaluation {commit['evaluation']} is committed and could not be scored: "
             f"{failure.__name__} in the scorer of {scorer.name!r}. Once that is fixed, call final "
             "again: it does not use another evaluation."
+        )
+    missing = keys_missing(facts)
+    if missing:
+        raise LikelyError(
+            f"Evaluation {commit['evaluation']} is committed and could not be scored: the score of "
+            f"{scorer.name!r} lacks {', '.join(missing)}; expected {', '.join(REQUIRED)} (two "
+            "ends). Once that is fixed, call final again: it does not use another evaluation."
         )
     entry = seal.ledger.add("score", facts)
     seal.forget_predictions()

@@ -8,8 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from likely._typing import Array, Codes
 
+REQUIRED = {"value": (), "interval": (2,), "baseline": ()}  # of a score: the shape of each
 Predictions = dict[str, Array]  # arrays of numbers, Booleans or text
 
 
@@ -45,11 +48,17 @@ class Scorer(ABC):
     ) -> Mapping[str, Any]:
         """The exact score, as JSON.
 
-        ``value`` (the mean loss), ``interval`` and ``best_constant`` (that of the training
-        labels) there must be; ``gain``, ``gain_interval``, ``measures`` and ``impossible_rows``
-        there may be.  Rows of one of the ``groups`` are not independent.
+        Required: ``value`` (the mean loss), ``interval`` (its two ends) and ``baseline`` (the mean
+        loss of the best constant of the training labels).  Optional: ``gain`` with
+        ``gain_interval``, ``measures`` and ``impossible_rows``.  Rows of one of the ``groups`` are
+        not independent.
         """
 
     def described(self) -> Mapping[str, Any]:
         """The facts from which the scorer can be made again, as JSON; a commit holds them."""
         return {"name": self.name}
+
+
+def keys_missing(score: Mapping[str, Any]) -> list[str]:
+    """The required keys that the score of a scorer has not, or has in another shape."""
+    return [key for key, shape in REQUIRED.items() if np.shape(score.get(key, [])) != shape]

@@ -116,13 +116,13 @@ class Constant(BaseEstimator):
         return np.full(n_rows, mean)
 
     @available_if(_of_classes)
-    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
-        """The logarithms of the class shares, (n, n_classes), which no offset moves."""
+    def predict_log_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
+        """The logarithms of the class shares, (n, n_classes), which nothing moves."""
         n_rows = self._n_rows(X)
         return np.tile(self.class_log_prior_, (n_rows, 1))
 
     @available_if(_of_classes)
-    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
+    def predict_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
         """The class shares, (n, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 

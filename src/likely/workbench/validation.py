@@ -46,7 +46,7 @@ class Validation:
     score: Score  # of all rows held out, of which these may be some
     pit: Array | None = None  # (n,)
     surprising: tuple[Mapping[str, Any], ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, moved, identifier
+    facts: Mapping[str, Any] = field(default_factory=dict)  # seed, by_time, identifier
 
     @property
     def has_classes(self) -> bool:
@@ -136,7 +136,6 @@ def validation_of(
         facts={
             "seed": seed,
             "by_time": by_time,
-            "moved": held.truth.moved,
             "identifier": identifier_of(table, held.task.target),
         },
     )

@@ -54,15 +54,15 @@ def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
         cells["Mean absolute error ↓"][3] == "2.500"
     )  # of 0, the median; the mean would have 3.75
     assert "mean absolute error is the median; of the others it is the mean" in table.caption
-    moved = of_numbers(y, "real", facts={"moved": True})
-    assert "median" not in moved.caption
+    for moved in ({"offset": y / 2}, {"exposure": y + 1.0}):
+        assert "median" not in of_numbers(y, "real", **moved).caption
 
 
-def of_numbers(y, kind, facts=None):
+def of_numbers(y, kind, **moved):
     """The table of predictions that are 1 too low."""
-    truth, said = Truth(y, kind=kind), Prediction.of_numbers(y - 1.0)
+    truth, said = Truth(y, kind=kind, **moved), Prediction.of_numbers(y - 1.0)
     score = score_of(metrics_for(kind), truth, said, constant_prediction(truth, truth))
     row = np.arange(len(y))
-    held = Validation(kind, "y", truth, said, row, row % 2, score, facts=facts or {})
+    held = Validation(kind, "y", truth, said, row, row % 2, score)
     run = RunFacts("run", {}, validation=held)
     return metrics_table(run, score_of_run(run))

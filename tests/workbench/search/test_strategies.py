@@ -79,6 +79,32 @@ def test_one_declaration_drives_every_search(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("trials", [6, 9, 23, 60])
+def test_no_search_tries_more_settings_than_it_may(name: str, trials: int) -> None:
+    plan = Plan(trials=trials, by_hand=({"kind": "a", "rate": 0.5},))
+    found = explore(Function.of(mixed), MIXED, search=search_named(name), plan=plan).trials
+    assert len({trial.proposal.key for trial in found if trial.share == found[0].share}) <= trials
+    if name != "halving":  # which tries the best of them again, on more rows
+        assert len(found) <= trials
+
+
+def test_a_limited_refinement_still_refines() -> None:
+    line = Space({"x": Real(0.0, 1.0)})
+
+    def found(trials: int | None) -> list[float]:
+        objective = Function.of(lambda p, share: abs(p["x"] - 0.4))
+        search = search_named("refine")
+        explored = explore(objective, line, search=search, plan=Plan(trials=trials))
+        return [trial.parameters["x"] for trial in explored.trials]
+
+    assert found(17) == found(1000) == found(None)  # 9 and twice 4
+    assert found(6)[:3] == [0.0, 0.5, 1.0]
+    np.testing.assert_allclose(found(6)[3:], [1 / 6, 1 / 3, 2 / 3])
+    with pytest.raises(InvalidInput, match=r"9 combinations or more; 6 trials were allowed"):
+        explore(Function.of(bowl), SQUARE, search=Grid(points=3), plan=Plan(trials=6))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
 def test_a_seed_fixes_the_search_and_threads_do_not_change_it(name: str) -> None:
     def run(seed: int, executor: Any) -> list[Any]:
         plan = Plan(seed=seed, trials=24)

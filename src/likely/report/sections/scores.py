@@ -4,7 +4,7 @@ from math import isfinite, nan
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
 from likely.metrics import METRICS, Estimate, Score
-from likely.metrics.score import title_of, why_dashes
+from likely.metrics.score import about_median, title_of, why_dashes
 from likely.report.section import TableBlock
 from likely.runs import RunFacts
 from likely.workbench.folds import split_text
@@ -56,8 +56,8 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     head = ("metric", *first, HELD, "95 % interval", "baseline")
     caption = [_held(facts, score), "↓ lower is better, ↑ higher is better."]
     if validation is not None:
-        caption += [*_about_two(validation), *_about_median(validation)]
-    caption += filter(None, [why_dashes(infinite)])
+        caption += _about_two(validation)
+    caption += filter(None, [about_median(score), why_dashes(infinite)])
     return TableBlock(head, tuple(rows), caption=" ".join(caption))
 
 
@@ -87,11 +87,3 @@ def _about_two(validation: Validation) -> list[str]:
         f"baseline predicts {validation.labels[1]} for every row, that of accuracy the more common "
         "class."
     ]
-
-
-def _about_median(validation: Validation) -> list[str]:
-    """No one number has both the least squared and the least absolute error."""
-    if validation.has_classes or validation.facts.get("moved"):
-        return []
-    title = METRICS["mae"].title
-    return [f"The baseline of the {title} is the median; of the others it is the mean."]

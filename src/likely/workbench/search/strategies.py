@@ -41,12 +41,13 @@ SEARCHES = {  # imported when they are named: optuna need not be installed
 
 USUAL_TRIALS = 50  # where neither trials nor time were limited
 ENDLESS = 64  # trials in a generation that only the clock ends
+PARTS = (-2 / 3, -1 / 3, 1 / 3, 2 / 3)  # of a step, that refine tries on an axis
 
 
 @final
 @dataclass(frozen=True)
 class Plan:
-    """The limits of a search; ``trials`` is None where only time is limited."""
+    """The limits of a search; ``trials`` is None where only time, or the search itself, ends it."""
 
     seed: int = 0
     trials: int | None = USUAL_TRIALS
@@ -91,8 +92,12 @@ class Grid(Search):
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
         if past:
             return []
-        points = _points_within(space, plan) if self.points is None else self.points
-        return _numbered([*plan.by_hand, *space.grid(points)])
+        allowed = (plan.trials or USUAL_TRIALS) - len(plan.by_hand)
+        points = _points_within(space, allowed) if self.points is None else self.points
+        grid = space.grid(points)
+        if plan.trials is not None and len(grid) > allowed:
+            raise _too_large(space, len(grid), allowed)
+        return _numbered([*plan.by_hand, *grid])
 
 
 @final
@@ -159,7 +164,9 @@ class Refine(Search):
     """A grid, then a finer one around the best: a learning rate, one decade at a time.
 
     Each of the ``rounds`` tries a third and two thirds of the step on either side of the best,
-    and its own step is a third of the last.
+    and its own step is a third of the last.  Where trials are limited, the grid has at most
+    ``points`` values of a setting and leaves trials for the rounds: half of them, or as many as
+    all rounds can use.
     """
 
     name: ClassVar[str] = "refine"
@@ -173,35 +180,46 @@ class Refine(Search):
         return {"points": self.points, "rounds": self.rounds}
 
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
+        points = self._points(space, plan)
         if not past:
-            return _numbered([*plan.by_hand, *space.grid(self.points)])
-        done = 0
-        count = len(plan.by_hand) + len(space.grid(self.points))
+            return _numbered([*plan.by_hand, *space.grid(points)])
+        step, done = 1.0 / (max(points, 2) - 1), 0
+        count = len(plan.by_hand) + len(space.grid(points))
         while count < len(past) and done < self.rounds:
-            count += len(self._around(space, past[:count], done, plan))
+            count += len(_around(space, past[:count], step / 3**done, plan))
             done += 1
-        if done == self.rounds:
+        left = None if plan.trials is None else max(plan.trials - len(past), 0)
+        if done == self.rounds or left == 0:
             return []
-        return _numbered(self._around(space, past, done, plan), start=len(past))
+        return _numbered(_around(space, past, step / 3**done, plan)[:left], start=len(past))
 
-    def _around(
-        self, space: Space, past: Sequence[Trial], done: int, plan: Plan
-    ) -> list[Parameters]:
-        """New settings near the best, in the cube, where a log scale is even."""
-        inside = [trial for trial in past if space.to_unit(trial.parameters) is not None]
-        best = ranked(inside, plan.better)[0]
-        centre = space.to_unit(best.parameters) or []
-        step = 1.0 / (max(self.points, 2) - 1) / 3**done
-        tried = [trial.parameters for trial in past]
-        found: list[Parameters] = []
-        for axis, dimension in enumerate(space.dimensions.values()):
-            for part in () if dimension.levels else (-2 / 3, -1 / 3, 1 / 3, 2 / 3):
-                point = list(centre)
-                point[axis] = min(max(point[axis] + part * step, 0.0), 1.0)
-                chosen = space.from_unit(point)
-                if chosen not in tried and chosen not in found:
-                    found.append(chosen)
-        return found
+    def _points(self, space: Space, plan: Plan) -> int:
+        """The values of each setting in the grid."""
+        if plan.trials is None:
+            return self.points
+        allowed = plan.trials - len(plan.by_hand)
+        axes = sum(not dimension.levels for dimension in space.dimensions.values())
+        first = max(allowed - len(PARTS) * axes * self.rounds, (allowed + 1) // 2)
+        if first < len(space.grid(1)) <= allowed:
+            first = allowed
+        return min(self.points, _points_within(space, first))
+
+
+def _around(space: Space, past: Sequence[Trial], step: float, plan: Plan) -> list[Parameters]:
+    """New settings near the best, in the cube, where a log scale is even."""
+    inside = [trial for trial in past if space.to_unit(trial.parameters) is not None]
+    best = ranked(inside, plan.better)[0]
+    centre = space.to_unit(best.parameters) or []
+    tried = [trial.parameters for trial in past]
+    found: list[Parameters] = []
+    for axis, dimension in enumerate(space.dimensions.values()):
+        for part in () if dimension.levels else PARTS:
+            point = list(centre)
+            point[axis] = min(max(point[axis] + part * step, 0.0), 1.0)
+            chosen = space.from_unit(point)
+            if chosen not in tried and chosen not in found:
+                found.append(chosen)
+    return found
 
 
 def search_named(search: "str | Search") -> Search:
@@ -236,15 +254,11 @@ def _numbered(
     return [Proposal(start + k, parameters, share) for k, parameters in enumerate(chosen)]
 
 
-def _points_within(space: Space, plan: Plan) -> int:
-    """The most values per setting whose combinations the trials allow."""
-    allowed = (plan.trials or USUAL_TRIALS) - len(plan.by_hand)
+def _points_within(space: Space, allowed: int) -> int:
+    """The most values per setting whose combinations are not more than those allowed."""
     least = len(space.grid(1))
     if least > allowed:
-        raise InvalidInput(
-            f"The grid over {', '.join(space.names)} has {least} combinations or more; "
-            f"{max(allowed, 0)} trials were allowed. Raise trials, or search at random."
-        )
+        raise _too_large(space, least, allowed)
     fits, step = 1, 1
     while fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
         fits, step = fits + step, 2 * step
@@ -253,3 +267,10 @@ def _points_within(space: Space, plan: Plan) -> int:
         if fits + step <= allowed and len(space.grid(fits + step)) <= allowed:
             fits += step
     return fits
+
+
+def _too_large(space: Space, size: int, allowed: int) -> InvalidInput:
+    return InvalidInput(
+        f"The grid over {', '.join(space.names)} has {size} combinations or more; "
+        f"{max(allowed, 0)} trials were allowed. Raise trials, or search at random."
+    )

@@ -225,8 +225,8 @@ def tune(
         The search space; None is the default space of the model, if it has one.
     search : {"random", "grid", "halving", "bayes", "refine"} or Search
     trials : int
-        The number of settings to try: 50, unless ``minutes`` is given; for halving, in its first
-        round.
+        The most settings to try: 50, unless ``minutes`` is given; halving tries the best of them
+        again, on more rows.  Without it refine tries as many as it needs.
     minutes : float
         No trial begins later than this, counted over all runs and all searches of a nested study.
     folds : int
