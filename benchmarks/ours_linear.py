@@ -27,7 +27,7 @@ def entrant(fit: str, tolerance: float) -> Entrant:
 def with_errors(fit: str, tolerance: float) -> Entrant:
     """The default: standard errors too."""
     name = f"{OURS}, with standard errors"
-    return Entrant(name, __name__, fit, (tolerance,), {"covariance": "model"})
+    return Entrant(name, __name__, fit, (tolerance,), {"standard_errors": "model"})
 
 
 @without_warnings
@@ -37,7 +37,7 @@ def binary(problem: Binary, tolerance: float, *, covariance: str | None = None) 
         l1=problem.l1,
         l2=problem.l2,
         fit_intercept=problem.fit_intercept,
-        covariance=covariance,
+        standard_errors=covariance,
         tol=tolerance,
     ).fit(problem.X, problem.y)
     return Fit(lambda: _linear(model), passes(model))
@@ -61,7 +61,7 @@ def ordinal(problem: Ordered, tolerance: float) -> Fit:
 
 @without_warnings
 def mixed(problem: Mixed, tolerance: float, *, covariance: str | None = None) -> Fit:
-    model = likely.GLM(problem.response, link="log", covariance=covariance, tol=tolerance).fit(
+    model = likely.GLM(problem.response, link="log", standard_errors=covariance, tol=tolerance).fit(
         problem.frame, problem.y, exposure=problem.exposure
     )
     return Fit(lambda: _mean(model, problem), passes(model))

@@ -24,7 +24,7 @@ table["claims"] = rng.poisson(table["years"] * np.exp(log_rate) * table["luck"])
 
 columns = ["age", "region", "power"]
 X, y, years = table[columns], table["claims"], table["years"]
-model = lk.GLM("poisson", covariance="clustered")
+model = lk.GLM("poisson", standard_errors="clustered")
 model.fit(X, y, exposure=years, groups=table["fleet"])
 print(model.summary())
 

@@ -89,11 +89,11 @@ def fitted():
     three = np.digitize(X[:, 0], [12.0, 16.0])
     return [
         lk.LogisticRegression().fit(X, y),
-        lk.LogisticRegression(covariance=None).fit(X, y),
+        lk.LogisticRegression(standard_errors=None).fit(X, y),
         lk.SoftmaxRegression().fit(X, three),
         lk.OrdinalRegression().fit(X, three),
         lk.LinearRegression().fit(X[:, 1:], X[:, 0]),
-        lk.LinearRegression(covariance=None).fit(X[:, 1:], X[:, :2]),
+        lk.LinearRegression(standard_errors=None).fit(X[:, 1:], X[:, :2]),
         lk.GLM("poisson").fit(X, three),
         lk.PenaltyPath(lk.LinearRegression(), n_penalties=5).fit(X[:, 1:], X[:, 0]),
         lk.FrankHall(lk.LogisticRegression()).fit(X, three),

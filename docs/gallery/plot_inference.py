@@ -31,7 +31,9 @@ def draw(rng, n_groups=80, n_each=6):
 def intervals(X, y, groups):
     """(kind, coefficient, end)."""
     fits = [
-        lk.GLM("poisson", covariance=kind).fit(X, y, groups=groups if kind == "clustered" else None)
+        lk.GLM("poisson", standard_errors=kind).fit(
+            X, y, groups=groups if kind == "clustered" else None
+        )
         for kind in KINDS
     ]
     reach = np.array([1.96 * fit.inference_.standard_errors[:2] for fit in fits])

@@ -51,8 +51,8 @@ VARIANTS = {  # beside the defaults
     ],
     "LinearRegression": [
         {"l2": np.array([1.0, 2.0, 0.5])},
-        {"l1": {"x0": 0.5}, "covariance": None},
-        {"covariance": "HC2", "solver": "qr"},
+        {"l1": {"x0": 0.5}, "standard_errors": None},
+        {"standard_errors": "HC2", "solver": "qr"},
     ],
     "GLM": [
         {"response": likelihoods.NegativeBinomial(0.5), "link": links.Power(0.5), "l2": 1.0},

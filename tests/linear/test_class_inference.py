@@ -38,7 +38,7 @@ def fitted(model, kind, X, y, weight=None, groups=None, **more):
 @pytest.mark.parametrize("l2", [0.0, 2.0])
 def test_two_classes_have_the_errors_of_logistic_regression(kind, l2):
     X, y, weight, groups = rows(n_classes=2)
-    logistic = LogisticRegression(l2=l2, covariance=kind, warm_start=True, **TIGHT)
+    logistic = LogisticRegression(l2=l2, standard_errors=kind, warm_start=True, **TIGHT)
     for _ in range(2):  # the second begins at the optimum, so that its curvature is that there
         logistic.fit(X, y, weight, groups=groups if kind == "clustered" else None)
     expected = logistic.inference_

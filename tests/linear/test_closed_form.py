@@ -126,9 +126,12 @@ def test_redundant_columns_are_named_unless_the_shortest_solution_was_asked_for(
 
 def test_one_pass_is_enough_for_the_coefficients():
     X, y, _ = data()
-    passes = likely.LinearRegression(covariance=None).fit(X, y).solution_.passes
+    passes = likely.LinearRegression(standard_errors=None).fit(X, y).solution_.passes
     assert passes <= 3  # the centre, the response's mean, the sums
-    assert likely.LinearRegression(covariance=None, solver="qr").fit(X, y).solution_.passes > passes
+    assert (
+        likely.LinearRegression(standard_errors=None, solver="qr").fit(X, y).solution_.passes
+        > passes
+    )
 
 
 def test_as_many_parameters_as_rows_leave_no_variance():

@@ -126,7 +126,7 @@ def test_responses_of_a_file_are_checked_as_they_are_read(tmp_path):
 
 def test_groups_and_offsets_are_one_per_row():
     with pytest.raises(InvalidInput, match="groups has 2 entries; X has 6 rows"):
-        likely.LinearRegression(covariance="clustered").fit(FRAME, Y, groups=["a", "b"])
+        likely.LinearRegression(standard_errors="clustered").fit(FRAME, Y, groups=["a", "b"])
     with pytest.raises(InvalidInput, match=r"offset has shape \(2,\); X has 6 rows"):
         likely.LinearRegression().fit(FRAME, Y, offset=[1.0, 2.0])
     with pytest.raises(InvalidInput, match="offset of row 0 is nan"):
@@ -177,7 +177,7 @@ def test_a_missing_category_of_a_file_is_named_by_its_row(tmp_path):
 def test_a_group_that_is_missing_is_refused_as_a_group():
     groups = ["a", None, "b", "b", "a", "a"]
     with pytest.raises(InvalidInput, match="groups must name a group for every row"):
-        likely.LinearRegression(covariance="clustered").fit(FRAME, Y, groups=groups)
+        likely.LinearRegression(standard_errors="clustered").fit(FRAME, Y, groups=groups)
 
 
 def test_a_small_table_is_expanded_to_fit_and_a_large_one_keeps_its_codes(monkeypatch):

@@ -233,8 +233,10 @@ def test_clusters_of_a_file_are_those_of_the_frame(name, tmp_path):
     group = np.random.default_rng(7).choice(["p", "q", "r", "s", "t", "u"], N)
     frame.assign(target=y, group=group).to_parquet(tmp_path / "rows.parquet")
     make = MODELS[name][0]
-    here = make(covariance="clustered").fit(frame, y, groups=group)
-    there = make(covariance="clustered").fit(tmp_path / "rows.parquet", "target", groups="group")
+    here = make(standard_errors="clustered").fit(frame, y, groups=group)
+    there = make(standard_errors="clustered").fit(
+        tmp_path / "rows.parquet", "target", groups="group"
+    )
     assert_same_errors(there, here)
     plain = fitted(name, frame, y)
     errors = [model.summary().to_frame("pandas")["se"] for model in (here, plain)]

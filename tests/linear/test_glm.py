@@ -107,7 +107,7 @@ def test_a_quasi_likelihood_keeps_the_density_of_its_family():
     """Its dispersion widens errors; p(y | x) of counts is the Poisson's all the same."""
     X, y = data("negative_binomial", "log")
     plain = likely.GLM("poisson").fit(X, y)
-    quasi = likely.GLM("poisson", covariance="quasi").fit(X, y)
+    quasi = likely.GLM("poisson", standard_errors="quasi").fit(X, y)
     assert quasi.dispersion_ > 1.5
     assert quasi.predictive_family() == plain.predictive_family()
     assert quasi.log_likelihood(X, y) == plain.log_likelihood(X, y)
@@ -226,7 +226,7 @@ def test_misspelt_names_are_answered_with_the_nearest():
 
 def test_without_a_covariance_there_are_no_errors_to_ask_for():
     X, y = data()
-    model = likely.GLM("poisson", covariance=None).fit(X, y)
+    model = likely.GLM("poisson", standard_errors=None).fit(X, y)
     assert_allclose(model.coef_, likely.GLM("poisson").fit(X, y).coef_)
-    with pytest.raises(InvalidInput, match=r"covariance=None.*covariance='model'"):
+    with pytest.raises(InvalidInput, match=r"standard_errors=None.*standard_errors='model'"):
         model.summary()

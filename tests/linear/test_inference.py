@@ -97,8 +97,8 @@ def test_worked_example_mean_of_a_sample():
 def test_units_do_not_matter(covariance, seed, power):
     X, y, group = data(seed)
     units = np.array([10.0**power, 1.0, 1.0])
-    fit = inferred(X, y, group=group, covariance=covariance)
-    other = inferred(X * units, y, group=group, covariance=covariance)
+    fit = inferred(X, y, group=group, standard_errors=covariance)
+    other = inferred(X * units, y, group=group, standard_errors=covariance)
     # looser than rounding: 1e8 is seen by the search, which stops elsewhere
     assert_allclose(other.standard_errors[:3] * units, fit.standard_errors[:3], rtol=1e-6)
     assert_allclose(other.z, fit.z, rtol=1e-5, atol=1e-5)
@@ -108,9 +108,9 @@ def test_units_do_not_matter(covariance, seed, power):
 def test_a_weight_is_a_number_of_equal_rows(covariance):
     X, y, group = data()
     weight = np.random.default_rng(1).integers(0, 4, N)
-    fit = inferred(X, y, weight=weight.astype(float), group=group, covariance=covariance)
+    fit = inferred(X, y, weight=weight.astype(float), group=group, standard_errors=covariance)
     X, y, group = (np.repeat(part, weight, axis=0) for part in (X, y, group))
-    rows = inferred(X, y, group=group, covariance=covariance)
+    rows = inferred(X, y, group=group, standard_errors=covariance)
     assert_allclose(fit.covariance, rows.covariance, rtol=1e-7, atol=1e-12)
     assert_allclose(fit.log_likelihood, rows.log_likelihood)
     assert_allclose([fit.aic, fit.bic], [rows.aic, rows.bic])
@@ -123,8 +123,8 @@ def test_centred_blocks_with_their_jacobian_give_the_errors_of_the_data(covarian
     centre = np.array([50.0, -3.0, 0.0])
     jacobian = np.eye(4)
     jacobian[3, :3] = -centre
-    far = inferred(X + centre, y, group=group, covariance=covariance)
-    near = inferred(X, y, group=group, covariance=covariance, jacobian=jacobian)
+    far = inferred(X + centre, y, group=group, standard_errors=covariance)
+    near = inferred(X, y, group=group, standard_errors=covariance, jacobian=jacobian)
     assert_allclose(near.theta, far.theta, rtol=1e-6, atol=1e-9)
     assert_allclose(near.covariance, far.covariance, rtol=1e-6, atol=1e-10)
 
@@ -133,7 +133,7 @@ def test_centred_blocks_with_their_jacobian_give_the_errors_of_the_data(covarian
 def test_executors_agree(covariance):
     X, y, group = data()
     fits = [
-        inferred(X, y, group=group, covariance=covariance, executor=executor)
+        inferred(X, y, group=group, standard_errors=covariance, executor=executor)
         for executor in (Serial(), Threads(2))
     ]
     assert_allclose(fits[0].covariance, fits[1].covariance, rtol=1e-9)
@@ -144,7 +144,7 @@ def test_executors_agree(covariance):
 def test_model_errors_cost_one_pass_and_robust_ones_two(covariance, response):
     X, y, group = data()
     passes = []
-    inferred(X, y + 1, response=response, group=group, covariance=covariance, passes=passes)
+    inferred(X, y + 1, response=response, group=group, standard_errors=covariance, passes=passes)
     one = covariance in ("model", "quasi") and response != "gamma"  # its constant needs ψ first
     assert len(passes) == (1 if one else 2)
 
@@ -273,9 +273,9 @@ def test_unknown_covariances_and_missing_clusters_are_refused():
     with pytest.raises(UnknownName, match=r"'HC5'.*HC3"):
         inferred(X, y, covariance="HC5")
     with pytest.raises(InvalidInput, match="needs two clusters or more; found 0"):
-        inferred(X, y, covariance="clustered", n_groups=0)
+        inferred(X, y, standard_errors="clustered", n_groups=0)
     with pytest.raises(InvalidInput, match="needs two or more"):
-        inferred(X, y, covariance="clustered", group=np.zeros_like(group))
+        inferred(X, y, standard_errors="clustered", group=np.zeros_like(group))
 
 
 @pytest.mark.parametrize("covariance", ["model", "HC0", "HC3"])
@@ -284,13 +284,13 @@ def test_intervals_of_rows_do_not_know_of_a_column_that_is_there_twice(covarianc
     X = rng.normal(size=(100, 3)) + 2
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=100)
     twice = np.column_stack([X, X[:, 0]])
-    once = likely.LinearRegression(covariance=covariance).fit(X, y).predict_interval(X)
+    once = likely.LinearRegression(standard_errors=covariance).fit(X, y).predict_interval(X)
     with pytest.warns(RedundantColumns):
-        model = likely.LinearRegression(covariance=covariance).fit(twice, y)
+        model = likely.LinearRegression(standard_errors=covariance).fit(twice, y)
     assert_allclose(model.predict_interval(twice), once, rtol=1e-9)
     assert np.isnan(model.inference_.standard_errors[[0, 3]]).all()
     with pytest.warns(RedundantColumns):
-        held = likely.GLM(covariance=covariance, tol=1e-13).fit(twice, y)
+        held = likely.GLM(standard_errors=covariance, tol=1e-13).fit(twice, y)
     reach = np.diff(held.predict_interval(twice), axis=1)  # by the normal, not by Student's t
     ratio = stdtrit(96, 0.975) / ndtri(0.975)
     assert_allclose(ratio * reach, np.diff(once, axis=1), rtol=1e-6)
@@ -331,7 +331,7 @@ BEETLES = (  # Bliss (1935): log dose, beetles, killed
 def test_the_dispersion_of_grouped_trials_is_that_of_the_groups():
     """Dobson, An Introduction to Generalized Linear Models, §7.3; R's quasibinomial: 1.671."""
     dose, beetles, killed = np.array(BEETLES).T
-    model = likely.GLM("bernoulli", covariance="quasi", tol=1e-14)
+    model = likely.GLM("bernoulli", standard_errors="quasi", tol=1e-14)
     fit = model.fit(dose[:, None], killed / beetles, sample_weight=beetles).inference_
     assert_allclose(fit.theta, [34.27, -60.72], rtol=1e-3)
     assert_allclose([fit.deviance, fit.null_deviance], [11.23, 284.20], atol=0.005)
@@ -351,7 +351,7 @@ def test_the_dispersion_of_grouped_trials_is_that_of_the_groups():
 
 def test_outcomes_of_zero_and_one_keep_frequencies_for_weights():
     x, y, times = np.array([[0.0], [0], [1], [1]]), [0.0, 1, 0, 1], [20, 10, 12, 24]
-    model = likely.GLM("bernoulli", covariance="quasi").fit(x, y, sample_weight=times)
+    model = likely.GLM("bernoulli", standard_errors="quasi").fit(x, y, sample_weight=times)
     assert model.inference_.df_residual == 64
     assert model.inference_.n_grouped == 0
 
@@ -371,7 +371,7 @@ def test_a_model_without_errors_says_why():
     rng = np.random.default_rng(0)
     wide = likely.LinearRegression(l1=50.0).fit(rng.normal(size=(30, 2100)), rng.normal(size=30))
     reasons = {
-        "fitted with covariance=None": likely.GLM("poisson", covariance=None).fit(X, y),
+        "fitted with standard_errors=None": likely.GLM("poisson", standard_errors=None).fit(X, y),
         "fitted to 2 responses": likely.LinearRegression().fit(X, np.column_stack([y, y])),
         "2,100 coefficients": wide,
     }

@@ -181,7 +181,7 @@ def test_alpha_is_given_by_a_part_or_by_its_name():
 
 def test_a_search_without_errors_estimates_alpha_too(tmp_path):
     X, y = counts(0.7)
-    model = fit(X, y, covariance=None)
+    model = fit(X, y, standard_errors=None)
     assert_allclose(model.alpha_, fit(X, y).alpha_, rtol=1e-9)
     likely.save(fit(X, y), tmp_path / "model.likely")
     loaded = likely.load(tmp_path / "model.likely")

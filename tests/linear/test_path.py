@@ -66,7 +66,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 def bare(model):
     """Without standard errors, where the model has a choice."""
     free = "covariance" in model.get_params()
-    return clone(model).set_params(covariance=None) if free else clone(model)
+    return clone(model).set_params(standard_errors=None) if free else clone(model)
 
 
 @every_model
@@ -186,7 +186,7 @@ def test_factors_by_name_equal_factors_by_column():
 
 def test_a_fixed_ridge_stays_along_l1():
     X, y = responses("linear")
-    model = LinearRegression(l2=5.0, tol=TIGHT, covariance=None)
+    model = LinearRegression(l2=5.0, tol=TIGHT, standard_errors=None)
     path = PenaltyPath(model, cv=None, n_penalties=4, smallest=0.1).fit(X, y)
     alone = clone(model).set_params(l1=path.penalties_[2]).fit(X, y)
     assert_allclose(path.coefs_[2], alone.coef_, atol=1e-6)
@@ -195,7 +195,7 @@ def test_a_fixed_ridge_stays_along_l1():
 
 def test_a_penalised_intercept_is_held_by_the_first_penalty():
     X, y = responses("poisson")
-    model = GLM("poisson", penalise_intercept=True, tol=TIGHT, covariance=None)
+    model = GLM("poisson", penalise_intercept=True, tol=TIGHT, standard_errors=None)
     path = PenaltyPath(model, cv=None, n_penalties=2).fit(X, y)
     below = clone(model).set_params(l1=(1 - 1e-4) * path.penalties_[0]).fit(X, y)
     assert path.n_nonzero_[0] == 0 == path.intercepts_[0]

@@ -34,7 +34,7 @@ def test_one_path_and_one_fit_after_another_are_the_same():
 def test_starting_from_the_last_fit_saves_steps():
     X, y = table(400)
     y = y > y.mean()
-    model = LogisticRegression(l2=0.0, covariance=None)
+    model = LogisticRegression(l2=0.0, standard_errors=None)
     moved, grid = moved_along("l1", model), PenaltyGrid(None, 20, 1e-2)
     walked = walk(model, moved, grid, PathRows(X, y))
     warm = sum(solution.n_iter for solution in walked.solutions)

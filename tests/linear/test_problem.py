@@ -236,6 +236,8 @@ def test_other_penalties_with_corners_are_left_to_fista():
 def test_the_step_from_the_point_that_converged_is_taken():
     X, y = two()
     tight = likely.LogisticRegression(l2=1.0, tol=TIGHT).fit(X, y)
-    loose = likely.LogisticRegression(l2=1.0, solver="newton", tol=1e-4, covariance=None).fit(X, y)
+    loose = likely.LogisticRegression(l2=1.0, solver="newton", tol=1e-4, standard_errors=None).fit(
+        X, y
+    )
     assert loose.solution_.gap > 1e-8  # where it converged, coefficients were 1e-4 away or more
     assert_allclose(loose.coef_, tight.coef_, atol=1e-5)

@@ -41,7 +41,7 @@ def test_the_log_likelihood_is_the_sum_of_normal_densities():
     assert_allclose(model.log_likelihood(X, y, weight), expected)
 
 
-@pytest.mark.parametrize("options", [{}, {"l2": 2.0}, {"l1": 1.0}, {"covariance": None}])
+@pytest.mark.parametrize("options", [{}, {"l2": 2.0}, {"l1": 1.0}, {"standard_errors": None}])
 def test_the_log_likelihood_of_the_training_rows_is_the_largest_over_the_variance(options):
     """REG-1: σ̂² = RSS/n, for every way of fitting, and in the summary."""
     X, y = data()
@@ -126,7 +126,7 @@ def test_a_stronger_ridge_has_smaller_coefficients(l2, seed):
     """REG-5."""
     X, y = data(seed)
     norms = [
-        np.linalg.norm(likely.LinearRegression(l2=s, covariance=None).fit(X, y).coef_)
+        np.linalg.norm(likely.LinearRegression(l2=s, standard_errors=None).fit(X, y).coef_)
         for s in (l2, 2 * l2)
     ]
     assert norms[1] < norms[0]

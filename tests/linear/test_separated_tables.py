@@ -25,7 +25,7 @@ CLASSES = {
     "lbfgs": {"solver": "lbfgs"},
     "proximal-newton": {"solver": "proximal-newton"},
     "coordinate-descent": {"solver": "coordinate-descent"},
-    "without-errors": {"covariance": None},
+    "without-errors": {"standard_errors": None},
 }
 COUNTS = {
     "poisson": {"response": "poisson"},

@@ -116,7 +116,7 @@ def test_constants_in_y_do_not_matter():
     model = likely.GLM("poisson").fit(X, y)
     tight = likely.GLM("poisson", tol=1e-15).fit(X, y)
     assert_allclose(model.coef_, tight.coef_, rtol=1e-8)
-    loose = likely.GLM("poisson", covariance=None).fit(X, y)
+    loose = likely.GLM("poisson", standard_errors=None).fit(X, y)
     assert_allclose(
         loose.coef_, tight.coef_, atol=0.01 * tight.inference_.standard_errors[:2].min()
     )
@@ -153,7 +153,7 @@ def test_a_rare_level_in_many_rows_has_the_right_error():
 def test_the_gap_that_was_reached_is_a_share_of_the_null_deviance():
     data = table()
     X, y = data["X"], data["count"]
-    model = likely.GLM("poisson", covariance=None, solver="lbfgs", tol=1e-3).fit(X, y)
+    model = likely.GLM("poisson", standard_errors=None, solver="lbfgs", tol=1e-3).fit(X, y)
     best = likely.GLM("poisson").fit(X, y)
     fall = (best.log_likelihood(X, y) - model.log_likelihood(X, y)) / best.inference_.null_deviance
     assert 0 <= fall < 3e-3

@@ -29,7 +29,7 @@ def grunfeld():
 
 def test_errors_p_values_and_intervals_have_nine_degrees_of_freedom(grunfeld):
     X, y, firm = grunfeld
-    fit = likely.LinearRegression(covariance="clustered").fit(X, y, groups=firm).inference_
+    fit = likely.LinearRegression(standard_errors="clustered").fit(X, y, groups=firm).inference_
     A = np.column_stack([X, np.ones(len(y))])
     theta = np.linalg.lstsq(A, y)[0]
     bread = np.linalg.inv(A.T @ A)
@@ -53,14 +53,16 @@ def test_statsmodels_with_its_degrees_of_freedom_set_right_agrees(grunfeld):
     theirs = sm.OLS(y, np.column_stack([X, np.ones(len(y))])).fit(
         cov_type="cluster", cov_kwds={"groups": codes, "df_correction": True}, use_t=True
     )
-    ours = likely.LinearRegression(covariance="clustered").fit(X, y, groups=firm).inference_
+    ours = likely.LinearRegression(standard_errors="clustered").fit(X, y, groups=firm).inference_
     assert_allclose(ours.p, theirs.pvalues, rtol=1e-8)
     assert_allclose(ours.interval(), theirs.conf_int(), rtol=1e-8)
 
 
 def test_the_summary_says_how_many_clusters_there_are(grunfeld):
     X, y, firm = grunfeld
-    text = str(likely.LinearRegression(covariance="clustered").fit(X, y, groups=firm).summary())
+    text = str(
+        likely.LinearRegression(standard_errors="clustered").fit(X, y, groups=firm).summary()
+    )
     assert "clusters" in text and "10" in text and "P>|t|" in text
 
 
@@ -70,7 +72,9 @@ def test_other_responses_use_t_with_the_clusters_too():
     X, group = rng.normal(size=(200, 1)), np.repeat(np.arange(8), 25)
     y = rng.random(200) < 0.5
     fit = (
-        likely.LogisticRegression(l2=0.0, covariance="clustered").fit(X, y, groups=group).inference_
+        likely.LogisticRegression(l2=0.0, standard_errors="clustered")
+        .fit(X, y, groups=group)
+        .inference_
     )
     assert fit.distribution == "t" and fit.df_tests == 7
     assert_allclose(fit.p, 2 * stats.t.sf(np.abs(fit.z), 7), rtol=1e-10)
@@ -86,7 +90,7 @@ def test_intervals_of_clustered_errors_cover():
     for _ in range(400):
         x = rng.normal(size=100)
         y = 1 + 0.5 * x + rng.normal(size=10)[group] + rng.normal(size=100)
-        fit = likely.LinearRegression(covariance="clustered").fit(x[:, None], y, groups=group)
+        fit = likely.LinearRegression(standard_errors="clustered").fit(x[:, None], y, groups=group)
         low, high = fit.inference_.interval()[0]
         hits += low <= 0.5 <= high
     assert 0.925 <= hits / 400 <= 0.97

@@ -147,7 +147,7 @@ def test_a_gaussian_likelihood_is_at_the_maximum_as_that_of_ols():
 @every_canonical
 def test_hc0_is_statsmodels(name):
     X, y = data(name)
-    fit = ours(FAMILIES[name][1], X, y, covariance="HC0")
+    fit = ours(FAMILIES[name][1], X, y, standard_errors="HC0")
     them = theirs(name, X, y, cov_type="HC0")
     assert_allclose(fit.covariance, them.cov_params(), rtol=1e-5, atol=1e-9)
 
@@ -156,7 +156,7 @@ def test_hc0_is_statsmodels(name):
 @pytest.mark.parametrize(("kind", "exponent"), [("HC0", 0), ("HC1", 0), ("HC2", 1), ("HC3", 2)])
 def test_robust_covariances_are_made_of_statsmodels_scores_and_leverages(name, kind, exponent):
     X, y = data(name)
-    fit, them = ours(FAMILIES[name][1], X, y, covariance=kind), theirs(name, X, y)
+    fit, them = ours(FAMILIES[name][1], X, y, standard_errors=kind), theirs(name, X, y)
     scores = them.model.score_obs(them.params, scale=1.0)
     bread = np.linalg.inv(-them.model.hessian(them.params, scale=1.0, observed=False))
     left = 1 - them.get_hat_matrix_diag(observed=False)
@@ -168,7 +168,7 @@ def test_robust_covariances_are_made_of_statsmodels_scores_and_leverages(name, k
 @pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3"])
 def test_robust_covariances_of_least_squares_are_those_of_ols(kind):
     X, y = data("gaussian-identity")
-    fit = ours(likelihood_of("gaussian"), X, y, covariance=kind)
+    fit = ours(likelihood_of("gaussian"), X, y, standard_errors=kind)
     them = sm.OLS(y, np.column_stack([X, np.ones(N)])).fit(cov_type=kind)
     assert_allclose(fit.covariance, them.cov_params(), atol=1e-14)
 
@@ -177,7 +177,7 @@ def test_robust_covariances_of_least_squares_are_those_of_ols(kind):
 def test_clustered_covariances_are_statsmodels(name):
     X, y = data(name)
     group = np.random.default_rng(1).integers(0, 40, N)
-    fit = ours(FAMILIES[name][1], X, y, group=group, covariance="clustered")
+    fit = ours(FAMILIES[name][1], X, y, group=group, standard_errors="clustered")
     them = theirs(name, X, y, cov_type="cluster", cov_kwds={"groups": group})
     assert_allclose(fit.covariance, them.cov_params(), rtol=1e-5, atol=1e-9)
 
@@ -263,7 +263,7 @@ def test_quasi_errors_estimate_the_dispersion_of_counts():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(300, 2))
     y = rng.negative_binomial(2, 2 / (2 + np.exp(0.3 * X[:, 0])))
-    model = likely.GLM("poisson", covariance="quasi", tol=1e-13).fit(X, y)
+    model = likely.GLM("poisson", standard_errors="quasi", tol=1e-13).fit(X, y)
     theirs = sm.GLM(y, sm.add_constant(X), family=sm.families.Poisson()).fit(scale="X2", tol=1e-13)
     found = model.inference_.standard_errors
     assert_allclose(found, np.roll(theirs.bse, -1), rtol=1e-6)
@@ -309,5 +309,5 @@ def test_robust_errors_at_the_default_tolerance_are_statsmodels(model):
     """Of canonical links, where statsmodels' information is the expected one."""
     make, name = DEFAULTS[model]
     X, y = data(name)
-    fit = make(covariance="HC0").fit(X, y).inference_
+    fit = make(standard_errors="HC0").fit(X, y).inference_
     assert_allclose(fit.standard_errors, theirs(name, X, y, cov_type="HC0").bse, rtol=1e-4)

@@ -203,7 +203,7 @@ def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:
     penalty = 0.5 * np.sum((setting.l2 * theta.T) * theta.T, axis=-1)
     bread = _bread(setting, solved)
     inference = None
-    if setting.gram.moment.ndim == 1 and estimator.covariance is not None:
+    if setting.gram.moment.ndim == 1 and estimator.standard_errors is not None:
         inference = _inference(setting, theta, bread, solved.held)
         dispersion: Array | float = inference.dispersion
     else:
@@ -317,7 +317,7 @@ def _inference(setting: _Setting, theta: Array, bread: Bread, held: tuple[int, .
         names,
         data.blocks,
         rows.executor,
-        covariance=setting.estimator.covariance,
+        standard_errors=setting.estimator.standard_errors,
         distribution="t",
         redundant=held,
         n_groups=rows.n_groups,

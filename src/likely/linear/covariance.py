@@ -151,8 +151,7 @@ def square_root(covariance: Array) -> Array:
 
 def kind_of_errors(estimator: Any) -> str | None:
     """The kind of standard errors that an estimator is to have; None for none."""
-    settings = vars(estimator)
-    kind: str | None = settings.get("standard_errors", settings.get("covariance"))
+    kind: str | None = vars(estimator).get("standard_errors")
     return kind
 
 

@@ -224,7 +224,7 @@ def null_of(likelihood: Likelihood, data: Framed, rows: LinearRows, start: Array
 
 def has_errors(estimator: Any, framing: Framing) -> bool:
     """Whether the estimates get errors: they are asked for, and no matrix is too large."""
-    return estimator.covariance is not None and framing.n_parameters <= MOST_FOR_INFERENCE
+    return estimator.standard_errors is not None and framing.n_parameters <= MOST_FOR_INFERENCE
 
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
@@ -371,7 +371,7 @@ def errors_of(
         names,
         problem.data.blocks,
         rows.executor,
-        covariance=estimator.covariance,
+        standard_errors=estimator.standard_errors,
         distribution=distribution,
         redundant=found.held,
         n_groups=rows.n_groups,

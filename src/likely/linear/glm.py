@@ -63,7 +63,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Whether there is an intercept.
     penalise_intercept : bool, default=False
         Whether the penalties apply to the intercept too.
-    covariance : str or None, default="model"
+    standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
         ``groups``).  None computes none.
@@ -123,7 +123,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         l2: Any = 0.0,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
-        covariance: str | None = "model",
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -137,7 +137,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.l2 = l2
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
-        self.covariance = covariance
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

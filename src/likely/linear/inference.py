@@ -242,7 +242,7 @@ def infer(
     blocks: Blocks,
     executor: Executor,
     *,
-    covariance: str = "model",
+    standard_errors: str = "model",
     distribution: str = "z",
     redundant: Sequence[int] = (),
     l1: Array | float = 0.0,
@@ -257,31 +257,31 @@ def infer(
     either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
     Without an ``intercept`` the null model is a predictor of 0.
     """
-    check_covariance(covariance, n_groups)
+    check_covariance(standard_errors, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
     excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
     bread = information
     if not isinstance(bread, Bread):
         bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
-    read = _read(likelihood, theta, bread, covariance, blocks, executor, intercept=intercept)
+    read = _read(likelihood, theta, bread, standard_errors, blocks, executor, intercept=intercept)
     to_user = np.eye(theta.size) if jacobian is None else jacobian
     psi = read.dispersion
-    if covariance == "quasi":
+    if standard_errors == "quasi":
         psi = read.fit.pearson * small_sample(1.0, read.fit.n_judged - bread.n_parameters)
-    middle = bread.spread(covariance, read.meat, n=read.fit.n, dispersion=psi)
+    middle = bread.spread(standard_errors, read.meat, n=read.fit.n, dispersion=psi)
     found = bread.covariance(middle, to_user)
     whole = bool(np.isfinite(found).all())
     inference = replace(
         _inference(likelihood, to_user @ theta, found, names, bread, read),
         root=None if whole else bread.covariance_root(middle, to_user),
-        covariance_kind=covariance,
-        distribution="t" if covariance == "clustered" else distribution,
-        n_clusters=read.meat.codes.size if covariance == "clustered" else None,
+        covariance_kind=standard_errors,
+        distribution="t" if standard_errors == "clustered" else distribution,
+        n_clusters=read.meat.codes.size if standard_errors == "clustered" else None,
         penalised=bool(np.any(penalty_curvature) or np.any(l1)),
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
-    if covariance != "quasi":
+    if standard_errors != "quasi":
         return inference
     return replace(inference, dispersion=psi, dispersion_is_known=False)
 
@@ -301,7 +301,7 @@ def _read(
     likelihood: Likelihood,
     theta: Array,
     bread: Bread,
-    covariance: str,
+    standard_errors: str,
     blocks: Blocks,
     executor: Executor,
     *,
@@ -320,7 +320,7 @@ def _read(
             of_null = null_dispersion(likelihood, null, fit, blocks, executor)
             terms.append(partial(block_log_likelihood, likelihood, theta, psi))
             terms.append(partial(block_null_log_likelihood, likelihood, null, of_null))
-    meat = _meat_term(likelihood, theta, bread, covariance)
+    meat = _meat_term(likelihood, theta, bread, standard_errors)
     if not terms and not meat:
         return _Read(fit, null.nll, at_null, psi, log_likelihood, None)
     second = executor.sum(partial(block_several, (*terms, *meat)), blocks).parts
@@ -330,13 +330,13 @@ def _read(
 
 
 def _meat_term(
-    likelihood: Likelihood, theta: Array, bread: Bread, covariance: str
+    likelihood: Likelihood, theta: Array, bread: Bread, standard_errors: str
 ) -> tuple[Term, ...]:
-    if covariance in ("model", "quasi"):
+    if standard_errors in ("model", "quasi"):
         return ()
-    if covariance == "clustered":
+    if standard_errors == "clustered":
         return (partial(block_cluster_scores, likelihood, theta),)
-    return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[covariance]),)
+    return (partial(block_meat, likelihood, theta, bread.root, EXPONENTS[standard_errors]),)
 
 
 def _inference(

@@ -81,7 +81,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     firth : bool, default=False
         Use Firth's penalty ½ log |information| instead of l1 and l2: estimates are finite and have
         less bias, also when classes are separated.
-    covariance : str or None, default="model"
+    standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, ``quasi`` (the dispersion is estimated even where the
         family fixes it), robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or ``clustered`` (needs
         ``groups``).  None computes none.
@@ -130,7 +130,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         firth: bool = False,
-        covariance: str | None = "model",
+        standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -143,7 +143,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.firth = firth
-        self.covariance = covariance
+        self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

@@ -70,7 +70,7 @@ def walk(
 
 def without_errors(model: Any) -> Any:
     """A copy that starts from its last fit and computes no standard errors, where it can choose."""
-    wanted = {"warm_start": True, "covariance": None, "standard_errors": None}
+    wanted = {"warm_start": True, "standard_errors": None}
     known = model.get_params(deep=False)
     return clone(model).set_params(**{k: v for k, v in wanted.items() if k in known})
 

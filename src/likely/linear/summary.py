@@ -170,7 +170,7 @@ class Summary:
         yield Fact("examples", "examples", fit.n, _amount(fit.n))
         yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
-        yield Fact("covariance", "covariance", fit.covariance_kind, kind)
+        yield Fact("standard_errors", "standard errors", fit.covariance_kind, kind)
         if fit.n_clusters is not None:
             yield Fact("clusters", "clusters", fit.n_clusters, _amount(fit.n_clusters))
         for key, name in (

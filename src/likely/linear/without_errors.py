@@ -18,12 +18,11 @@ def refuse_without_errors(model: Any) -> NoReturn:
             "model. Use LinearRegression, GLM, LogisticRegression, SoftmaxRegression, MaxEntropy "
             "or OrdinalRegression."
         )
-    for argument in ("covariance", "standard_errors"):
-        if vars(model).get(argument, "model") is None:
-            raise InvalidInput(
-                f"This {name} was fitted with {argument}=None, which computes no standard errors. "
-                f"Fit it with {argument}='model'."
-            )
+    if vars(model).get("standard_errors", "model") is None:
+        raise InvalidInput(
+            f"This {name} was fitted with standard_errors=None, which computes none. Fit it with "
+            "standard_errors='model'."
+        )
     coef = np.asarray(model.coef_)
     if "classes_" not in vars(model) and coef.ndim == 2 and len(coef) > 1:
         raise InvalidInput(
