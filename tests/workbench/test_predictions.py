@@ -51,12 +51,15 @@ def test_a_class_unknown_to_the_task_is_refused():
         (lk.PenaltyPath(lk.LinearRegression(), n_penalties=5), np.linspace(-1, 2, 40)),
     ],
 )
-def test_densities_add_up_to_the_models_log_likelihood(model, y):
+def test_densities_are_those_of_the_predictive_distribution(model, y):
     table = numbers(y)
     model.fit(table.select(["x"]), y)
     inner = getattr(model, "model_", model)
     prediction = predict_for(model, task_of(table, "y"), table)
-    assert_allclose(prediction.log_density.sum(), inner.log_likelihood(table.select(["x"]), y))
+    expected = inner.predict_distribution(table.select(["x"])).log_prob(y)
+    assert_allclose(prediction.log_density, expected)
+    if isinstance(inner, lk.GLM):  # that of a Gaussian is at RSS/n, where it is largest
+        assert_allclose(expected.sum(), inner.log_likelihood(table.select(["x"]), y))
     assert_allclose(prediction.means, model.predict(table.select(["x"])))
 
 
