@@ -144,7 +144,7 @@ def test_what_comes_with_a_row_of_a_seal_does_not_make_its_group_a_feature(likel
     assert likely(*words).json["result"]["columns"] == ["x", "size"]
 
 
-CLUSTERED = ("--clusters", "w", "--set", "covariance=clustered")
+CLUSTERED = ("--clusters", "w", "--set", "standard_errors=clustered")
 
 
 def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import likely as lk
 from likely.data import arrow
@@ -109,13 +109,18 @@ def test_an_exposure_is_used_in_the_fit_the_score_and_the_prediction(likely, fil
     scores = trained["scores"]
     assert scores["value"] == pytest.approx(stats.poisson.logpmf(y, mean).mean())
     usual = rate * values(seen, "years")
-    past, n = values(seen, "claims"), len(usual)
-    excess = ((past - usual) ** 2).sum() / (n - 1) - usual.mean()
-    size = (usual**2).mean() / excess  # of the negative binomial that is as wide as these counts
-    other = rate * values(asked, "years")
-    constant = stats.nbinom.logpmf(y, size, size / (size + other)).mean()
-    assert excess > 0
-    assert scores["baseline"] == pytest.approx(constant)
+    past, other = values(seen, "claims"), rate * values(asked, "years")
+
+    def log_likelihood(size, counts, mean):
+        return stats.nbinom.logpmf(counts, size, size / (size + mean)).mean()
+
+    best = optimize.minimize_scalar(
+        lambda log_size: -log_likelihood(np.exp(log_size), past, usual),
+        bounds=(-10, 10),
+        options={"xatol": 1e-10},
+    )
+    constant = log_likelihood(np.exp(best.x), y, other)  # α by maximum likelihood
+    assert scores["baseline"] == pytest.approx(constant, rel=1e-6)
     assert measure(scores, "Poisson deviance explained")["value"] > 0.2
     saved = lk.load("runs/001-glm/model.likely")
     said = list(csv.DictReader(io.StringIO(likely("predict", "@last", file).out)))
@@ -165,7 +170,7 @@ def test_weights_are_rows_so_many_times(likely, file, tmp_path):
 
 
 def test_clustered_errors_need_groups_and_take_them(likely, file):
-    words = ("train", file, "linear", "--target", "amount", "--set", "covariance=clustered")
+    words = ("train", file, "linear", "--target", "amount", "--set", "standard_errors=clustered")
     refused = likely(*words)
     assert refused.exit == 2
     assert "groups" in refused.err
@@ -241,19 +246,20 @@ def test_a_softmax_is_explained_class_by_class(likely, file):
     likely("train", file, "softmax", "--target", "rating")
     model = lk.load("runs/001-softmax/model.likely")
     result = likely("explain", "@last", "--json").json["result"]
-    assert result["groups"] == ["high", "low", "mid"]
-    *terms, last = result["terms"]
-    for row in terms:
-        j = model.terms_.index(row["term"])
-        assert list(row["coef"].values()) == pytest.approx(model.coef_[:, j].tolist())
-    assert last["term"] == "intercept"
-    assert list(last["coef"].values()) == pytest.approx(model.intercept_.tolist())
+    found = {row["term"]: row["coef"] for row in result["terms"]}
+    assert list(model.classes_) == ["high", "low", "mid"]
+    for k, label in enumerate(model.classes_):
+        for j, term in enumerate(model.terms_):
+            assert found.pop(f"{label}: {term}") == pytest.approx(model.coef_[k, j])
+        assert found.pop(f"{label}: intercept") == pytest.approx(model.intercept_[k])
+    assert not found
     assert "town[Ulm]" in likely("explain", "@last", "--top", "50").out
-    assert "more coefficients" in likely("explain", "@last", "--top", "1").out
+    assert "more terms" in likely("explain", "@last", "--top", "1").out
 
 
 def test_many_classes_are_told_one_by_one(likely):
     settings = ("--set", "solver=lbfgs", "--set", "l2=1000", "--set", "tol=1e-4")
+    settings += ("--set", "standard_errors=none")
     assert likely("train", "digits", "softmax", *settings).exit == 0
     said = likely("explain", "@last").out
     assert "64 coefficients for each of 10 classes" in said
@@ -261,7 +267,7 @@ def test_many_classes_are_told_one_by_one(likely):
 
 
 def test_coefficients_without_errors_are_explained(likely, file):
-    words = ("train", file, "logistic", "--target", "warm", "--set", "covariance=null")
+    words = ("train", file, "logistic", "--target", "warm", "--set", "standard_errors=null")
     header, *lines = Path(file).read_text().splitlines()
     warm = [f"{line},{'yes' if i % 3 else 'no'}" for i, line in enumerate(lines)]
     Path(file).write_text("\n".join([f"{header},warm", *warm]) + "\n")

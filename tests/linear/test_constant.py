@@ -89,7 +89,7 @@ def test_a_level_is_held_and_named_before_the_intercept():
 def test_a_covariance_that_is_unknown_is_refused_for_several_responses_too():
     X, y, _ = rates()
     with pytest.raises(InvalidInput, match="There is no kind of standard errors 'bogus'"):
-        likely.LinearRegression(covariance="bogus").fit(X, np.column_stack([y, y]))
+        likely.LinearRegression(standard_errors="bogus").fit(X, np.column_stack([y, y]))
 
 
 def test_binomial_is_another_name_for_bernoulli():

@@ -271,7 +271,7 @@ def test_intervals_of_the_mean_stay_valid_and_in_order():
 def test_unknown_covariances_and_missing_clusters_are_refused():
     X, y, group = data()
     with pytest.raises(UnknownName, match=r"'HC5'.*HC3"):
-        inferred(X, y, covariance="HC5")
+        inferred(X, y, standard_errors="HC5")
     with pytest.raises(InvalidInput, match="needs two clusters or more; found 0"):
         inferred(X, y, standard_errors="clustered", n_groups=0)
     with pytest.raises(InvalidInput, match="needs two or more"):
@@ -310,7 +310,7 @@ def test_proportions_of_trials_have_the_errors_of_the_single_outcomes(covariance
     X, trials = rng.normal(size=(60, 2)), rng.integers(1, 20, 60)
     successes = rng.binomial(trials, 1 / (1 + np.exp(-X[:, 0])))
     one = np.concatenate([np.arange(t) < k for k, t in zip(successes, trials, strict=True)])
-    options = {"covariance": covariance, "tol": 1e-14}
+    options = {"standard_errors": covariance, "tol": 1e-14}
     shares = likely.GLM("bernoulli", link, **options).fit(
         X, successes / trials, sample_weight=trials
     )

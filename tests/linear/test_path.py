@@ -233,7 +233,12 @@ def test_the_deviance_of_a_fold_is_that_of_a_model_of_the_others():
 def test_the_chosen_model_keeps_its_own_settings():
     X, y = responses("logistic")
     path = PenaltyPath(LogisticRegression(l2=0.5), n_penalties=5, cv=3).fit(X, y)
-    assert (path.model_.l2, path.model_.warm_start, path.model_.covariance) == (0.5, False, "model")
+    kept = path.model_.l2, path.model_.warm_start, path.model_.standard_errors
+    assert kept == (0.5, False, "model")
+        0.5,
+        False,
+        "model",
+    )
     assert path.model_.inference_ is not None
     assert path.predict_proba(X).shape == path.predict_log_proba(X).shape == (N, 2)
     assert path.decision_function(X).shape == (N,)

@@ -164,13 +164,13 @@ class Summary:
 
     def _facts(self) -> Iterator[Fact]:
         fit = self.inference
-        parameters = "effective parameters" if fit.penalised else "parameters"
+        parameters = "effective df" if fit.penalised else "parameters"
         known = " (known)" if fit.dispersion_is_known else ""
         kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
         yield Fact("examples", "examples", fit.n, _amount(fit.n))
         yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
-        yield Fact("standard_errors", "standard errors", fit.covariance_kind, kind)
+        yield Fact("standard_errors", "std errors", fit.covariance_kind, kind)
         if fit.n_clusters is not None:
             yield Fact("clusters", "clusters", fit.n_clusters, _amount(fit.n_clusters))
         for key, name in (

@@ -52,7 +52,7 @@ def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     write_run(tmp_path / "run", churn(200), "churn", LogisticRegression(l2=1e-3), "logistic")
     assert run(["explain", "run"]) == 0
-    said = re.search(r"effective parameters +([\d.]+)", capsys.readouterr().out)[1]
+    said = re.search(r"effective df +([\d.]+)", capsys.readouterr().out)[1]
     assert run(["explain", "run", "--json"]) == 0
     fit = json.loads(capsys.readouterr().out)["result"]["fit"]
     assert fit["aic"] == pytest.approx(2 * fit["parameters"] - 2 * fit["log_likelihood"])
