@@ -235,10 +235,6 @@ def test_the_chosen_model_keeps_its_own_settings():
     path = PenaltyPath(LogisticRegression(l2=0.5), n_penalties=5, cv=3).fit(X, y)
     kept = path.model_.l2, path.model_.warm_start, path.model_.standard_errors
     assert kept == (0.5, False, "model")
-        0.5,
-        False,
-        "model",
-    )
     assert path.model_.inference_ is not None
     assert path.predict_proba(X).shape == path.predict_log_proba(X).shape == (N, 2)
     assert path.decision_function(X).shape == (N,)
