@@ -4,9 +4,10 @@
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from likely._typing import Array
@@ -53,6 +54,10 @@ class StandardErrors(ABC):
     def n_iter_(self) -> int:
         """Steps of the search; a solution in closed form is one."""
         return max(1, self.solution_.n_iter)
+
+    def for_prediction(self) -> Self:
+        """This model, not fitted, and without standard errors, which predictions do not need."""
+        return clone(self).set_params(standard_errors=None)
 
     def summary(self) -> Summary:
         """Coefficients with standard errors, tests and intervals, as a table that prints well."""

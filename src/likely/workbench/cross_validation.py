@@ -36,6 +36,7 @@ from likely.inputs.tables import check_table
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Truth
+from likely.names import has_method
 from likely.progress import report
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
@@ -175,7 +176,7 @@ class Loop:
                 model, seconds = fit.fitted, fit.seconds
                 if model is None:
                     began = self.clock()
-                    model = fit.train.fit(clone(fit.estimator))
+                    model = fit.train.fit(_lean(fit.estimator))
                     seconds = self.clock() - began
                 fit, training = _moved(model, fit), None
                 held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
@@ -271,6 +272,11 @@ def cross_validate_all(
                     report("fits", 1, outcome.name)
             failed |= {name for name, each in found.items() if each.error is not None}
             yield found
+
+
+def _lean(model: Any) -> Any:
+    """The model, not fitted; one that could compute standard errors does not."""
+    return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
 
 
 def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:

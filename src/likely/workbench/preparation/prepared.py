@@ -26,6 +26,7 @@ from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
+from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
 from likely.workbench.preparation.choices import learn, needs_of
@@ -234,6 +235,12 @@ class Prepared(BaseEstimator):
             f"is what one standard deviation adds: {', '.join(scaled)}"
         )
         return replace(summary, remarks=(*summary.remarks, remark))
+
+    def for_prediction(self) -> Self:
+        """The same, not fitted; the model inside computes no standard errors."""
+        inner = self.model
+        lean = inner.for_prediction() if has_method(inner, "for_prediction") else clone(inner)
+        return clone(self).set_params(model=lean)
 
     def offset_link(self) -> str:
         """The link on whose scale offsets move the mean of the model."""
