@@ -99,7 +99,7 @@ def test_a_source_is_a_table(churn):
 def test_sealing_the_same_data_again_names_the_earlier_seal_and_its_looks(churn):
     likely.seal(churn, "y").final(likely.NaiveBayes())
     again = likely.seal(churn, "y", name="second", seed=1)
-    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 of 1 evaluation used."
+    assert again.notes[0] == "The same table was sealed before: churn.seal, 1 of 1 evaluation used."
     assert again.manifest.earlier == again.notes[:1]
 
 

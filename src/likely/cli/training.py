@@ -43,7 +43,6 @@ SHOWN = (
     "log-likelihood",
 )
 MOST_SHOWN = 6  # JSON has all
-GAIN = "gain per row"
 MEDIAN = "The baseline of the mean absolute error is the median; that of the others is the mean."
 
 
@@ -315,13 +314,13 @@ def opening(facts: dict[str, Any]) -> str:
 
 def score_text(score: "Score | None", *, moved: bool = False) -> list[str]:
     """The table and a paragraph; ``moved`` where offsets move the best constant."""
-    from likely.metrics.score import title_of, why_dashes
+    from likely.metrics.score import gain_title, title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
     names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
     rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
-    rows.append([GAIN, *_cells(score.gain)[:2], ""])
+    rows.append([gain_title(score.estimates), *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     about = f" {MEDIAN}" if "mae" in names and not moved else ""
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
@@ -336,7 +335,7 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
     if score is None:
         rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
         return (f"There are {rows}, too few to hold some out, so the model has no score.",)
-    if score.better_than_constant:
+    if score.better_than_baseline:
         return ()
     what = "" if score.baseline == CONSTANT else f" ({score.baseline})"
     return (f"The model is not clearly better than the baseline{what} on these rows.",)
