@@ -95,9 +95,10 @@ class Summary:
             )
         if fit.penalised:
             yield (
-                "penalised: standard errors ignore the bias. They measure the spread of the "
-                "shrunken estimates, so intervals may miss the true value more often than their "
-                "level says, and a small z does not show that an effect is small."
+                "Penalised fit: the standard errors do not include the bias of shrinkage. They "
+                "measure the spread of the shrunken estimates, so intervals may miss the true "
+                "value more often than their level says, and a small z does not show that an "
+                "effect is small."
             )
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
@@ -105,7 +106,7 @@ class Summary:
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if isnan(fit.dispersion):
-            yield "as many parameters as examples: no data are left to estimate the dispersion."
+            yield "as many parameters as observations: no data are left to estimate the dispersion."
 
     def _columns(self) -> dict[str, Array]:
         fit = self.inference
@@ -145,7 +146,7 @@ class Summary:
         parameters = "effective parameters" if fit.penalised else "parameters"
         known = " (known)" if fit.dispersion_is_known else ""
         kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
-        yield Fact("examples", "examples", fit.n, _amount(fit.n))
+        yield Fact("examples", "observations", fit.n, _amount(fit.n))
         yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
         yield Fact("covariance", "covariance", fit.covariance_kind, kind)

@@ -82,11 +82,12 @@ class Folds:
         if self.time is not None:
             parts, what = len(np.unique(self.time)) - 1, "times after the first"
         if not 2 <= self.n_folds <= parts:
+            few = (
+                f"there are only {parts} {what}" if self.n_folds > 1 else "2 or more were expected"
+            )
             _refuse(
-                f"n_folds={self.n_folds}; from 2 to the {parts} {what} was expected",
-                f"Use {max(2, min(5, parts))} folds, or more {what}"
-                if parts > 1
-                else f"Give more {what}",
+                f"n_folds={self.n_folds}; {few}",
+                f"Use 2 to {parts}" if parts > 1 else f"Give more {what}",
             )
 
     def __len__(self) -> int:
