@@ -203,8 +203,8 @@ def test_a_seal_of_a_later_format_is_not_misread(sealed):
         (pa.array([1.0, 2.0, float("-inf")]), r"is -inf in row 2; finite numbers"),
         (pa.array(["a", "a"]), r"one value in all 2 rows"),
         (pa.array([date(2024, 1, 1), date(2024, 1, 2)]), r"date32.*days since the first"),
-        (pa.array(NAMES), r"holds names \(30 different"),
-        (pa.array(NAMES).dictionary_encode(), r"holds names \(30 different"),
+        (pa.array(NAMES), r"looks like an identifier \(30 different"),
+        (pa.array(NAMES).dictionary_encode(), r"looks like an identifier \(30 different"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(column, message):
