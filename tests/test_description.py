@@ -68,7 +68,7 @@ def test_a_new_family_of_models_is_explained_without_a_change_elsewhere(
     assert said.startswith("Nearest: means\n")
     assert "virginica" in said
     assert "… and 2 more" in said
-    assert "prepared inside the fit" in said
+    assert "preparation" in said
     assert run(["explain", "here", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["result"]
     assert result["model"] == "nearest"

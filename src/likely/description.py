@@ -192,7 +192,7 @@ class ColumnsRead:
     complete: bool = False  # whether every cell needs a value
 
     def with_columns(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> "ColumnsRead":
-        """The same, with the columns of numbers and of text by name."""
+        """A copy with the names of the columns of numbers and of text."""
         pairs = list(zip(names, kinds, strict=True))
         numbers = tuple(name for name, kind in pairs if kind == "number")
         categories = tuple(name for name, kind in pairs if kind == "category")
@@ -256,10 +256,12 @@ def remark_on_little_spread(names: Sequence[str]) -> tuple[str, ...]:
     """A remark that names the columns that hardly vary in some class, if there are any."""
     if not names:
         return ()
+    one = len(names) == 1
     return (
-        f"Hardly any spread in some class: {quoted(names, MOST_NAMED)}. A Gaussian there is sure "
-        "beyond reason. Try --set discretize=quantile, --set variance_floor=0.01, or another "
-        "event.",
+        f"Column{'' if one else 's'} {quoted(names, MOST_NAMED)} hardly "
+        f"{'varies' if one else 'vary'} within a class, so {'its' if one else 'their'} Gaussian "
+        "gives extreme probabilities. Try --set discretize=quantile, --set variance_floor=0.01, or "
+        "another event.",
     )
 
 

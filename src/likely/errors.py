@@ -16,13 +16,13 @@ LikelyError
 └── NotConverged       only under `on_not_converged="raise"`
 
 LikelyWarning
-├── UnseenCategories   prediction met categories the fit did not
-├── SingularCovariance a covariance has no inverse; its range was used
+├── UnseenCategories   categories not seen in training are ignored
+├── SingularCovariance a covariance has no inverse, so its pseudo-inverse is used
 ├── Separation         responses are separated: the estimate is infinite
 ├── OutsideLink        a predictor that the link has no mean for
 ├── RedundantColumns   columns that others explain; their coefficients are held at 0
 ├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
-└── NothingToCalibrate  out-of-fold scores settle no temperature
+└── NothingToCalibrate held-out scores do not determine a temperature
 """
 
 import errno
@@ -184,11 +184,11 @@ class LikelyWarning(UserWarning):
 
 
 class UnseenCategories(LikelyWarning):
-    """Prediction met categories that the fit did not see; they carry no evidence."""
+    """Prediction met categories that were not seen in training; they are ignored."""
 
 
 class SingularCovariance(LikelyWarning):
-    """A covariance matrix has no inverse; the density lives on its range."""
+    """A covariance matrix has no inverse, so its pseudo-inverse is used."""
 
 
 class Separation(LikelyWarning):
@@ -212,7 +212,7 @@ class CollapsedComponent(LikelyWarning):
 
 
 class NothingToCalibrate(LikelyWarning):
-    """Out-of-fold scores settle no temperature: they carry no information, or make no error."""
+    """Held-out scores do not determine a temperature: none is informative, or all are right."""
 
 
 def _remedy(error: OSError) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, get_args
 
-from likely.formatting import count
+from likely.formatting import all_listed, count
 
 TargetKind = Literal["binary", "classes", "ordinal", "count", "positive", "real"]
 
@@ -53,6 +53,18 @@ def kinds_in_words(kinds: Collection[TargetKind]) -> str:
     classes = ["classes"] if CLASS_KINDS.intersection(kinds) else []
     numbers = ["numbers"] if NUMBER_KINDS.intersection(kinds) else []
     return " or ".join(classes + numbers) or "no target"
+
+
+def kinds_beside(kinds: Collection[TargetKind], other: TargetKind) -> str:
+    """The targets that a model is for, in as many words as set them apart from another kind.
+
+    >>> kinds_beside(NUMBER_KINDS, "binary"), kinds_beside({"count", "positive"}, "real")
+    ('numbers', 'counts or amounts above 0')
+    """
+    family = CLASS_KINDS if other in CLASS_KINDS else NUMBER_KINDS
+    if family.isdisjoint(kinds):
+        return kinds_in_words(kinds)
+    return all_listed([IN_WORDS[kind] for kind in kinds_in_order(kinds)], "or")
 
 
 def task_in_words(kind: TargetKind) -> str:

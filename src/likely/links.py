@@ -361,7 +361,7 @@ class LogLog(UnitLink):
 @final
 @dataclass(frozen=True)
 class Cauchit(UnitLink):
-    """η = tan π(μ − ½): the Cauchy's distribution function, for data with wild examples."""
+    """η = tan π(μ − ½): the inverse is the Cauchy distribution function; robust to outliers."""
 
     name = "cauchit"
     log_concave = False

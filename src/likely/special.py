@@ -347,7 +347,7 @@ def multinomial_coefficient(counts: Matrix) -> int | Array:
 def log_multinomial_coefficient(counts: Matrix) -> Array:
     """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR.
 
-    The Gamma function also takes broken counts, as of words weighted by rarity.
+    Counts need not be whole: words weighted by their rarity are allowed.
     """
     if not _is_sparse(counts):
         x = floating(counts, namespace(counts))

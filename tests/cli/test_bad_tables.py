@@ -119,7 +119,10 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     ),
     "names": (
         relabelled([f"name {i}" for i in range(60)]),
-        {"look predict": FINE, "rest": "holds names .60 different values.*join the rare ones"},
+        {
+            "look predict": FINE,
+            "rest": "looks like an identifier .60 different values.*merge rare classes",
+        },
     ),
     "dates to predict": (
         relabelled([f"2024-{i % 12 + 1}-{i % 28 + 1}" for i in range(60)]),
@@ -291,7 +294,7 @@ def test_fewer_rows_than_folds_are_refused(likely, tmp_path):
         "few.csv", relabelled(["yes", "no"] * 30).splitlines()[0] + b"\n" + csv(ROWS[:4], ROWS[4])
     )
     for words in ("compare few.csv naive-bayes", "curve few.csv naive-bayes"):
-        message = r"n_folds=9; from 2 to the 5 rows was expected. Use 5 folds"
+        message = r"n_folds=9; there are only 5 rows. Use 2 to 5"
         check_refusal(likely, [*words.split(), "--target", "ill", "--folds", "9"], message)
 
 

@@ -98,7 +98,7 @@ def test_preparations_are_told_whole_in_as_many_lines_as_they_need(likely, tmp_p
     """Nothing ends in '…', for --top shows more columns and not more words."""
     lk.seal(str(table), "ill", folder=table.parent, name="patients")
     likely("train", "patients.seal", "logistic")
-    said = likely("explain", "@last").out.partition("prepared inside the fit")[2]
+    said = likely("explain", "@last").out.partition("preparation")[2]
     assert "…" not in said
     run = lk.load(tmp_path / "runs/001-logistic/model.likely")
     told = " ".join(said.split())

@@ -87,7 +87,7 @@ def test_training_says_before_the_fit_that_a_path_cannot_be_saved(likely, flower
         ("sklearn.cluster.KMeans", 1, "neither a classifier nor a regressor"),
         ("sklearn.svm.LinearSVC", 2, "PlattScaling(LinearSVC())"),
         ("sklearn.ensemble.StackingClassifier", 2, "cannot be made without estimators"),
-        ("sklearn.tree.DecisionTreeRegressor", 2, "is for count, positive or real targets"),
+        ("sklearn.tree.DecisionTreeRegressor", 2, "is for numbers"),
         ("logistc", 1, "Did you mean 'logistic'?"),
         ("data..csv", 1, "There is no model 'data..csv'"),
     ],

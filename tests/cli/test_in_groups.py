@@ -94,7 +94,7 @@ def test_a_clear_gain_is_said_though_the_score_alone_would_not_show_it(likely, t
     lines = outcome.out.splitlines()
     first = lines[next(k for k, line in enumerate(lines) if "sealed rows  " in line) + 1]
     gain, ends = estimate_cells(told["gain"], *told["gain_interval"])
-    assert said(first) == f"gain over the baseline {gain} {ends}"
+    assert said(first) == f"gain over the baseline (per row, in nats) {gain} {ends}"
     assert "not clearly better" not in outcome.out + outcome.err
     likely("report", "@last")
     page = (tmp_path / "report.html").read_text()

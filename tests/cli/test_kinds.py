@@ -39,7 +39,9 @@ def result_of(outcome):
 
 
 def test_a_doubt_is_said_in_one_line_with_the_way_out(likely, tables):
-    line = "5 different whole numbers: taken as classes; give the kind 'count' or 'ordinal' if they"
+    line = (
+        "5 different whole numbers: taken as classes; use kind='count' (--kind count) if they are"
+    )
     for words in (("look", "rating.csv"), ("compare", "rating.csv", "naive-bayes", *QUICK)):
         assert line in " ".join(likely(*words, "--target", "y").out.split())
     told = likely("train", "rating.csv", "naive-bayes", "--target", "y", "--json")
@@ -64,8 +66,8 @@ def test_two_ordinal_models_make_the_target_ordinal_and_one_of_classes_does_not(
     assert result_of(likely(*words, "ordinal", "frank-hall"))["kind"] == "ordinal"
     mixed = likely(*words, "softmax", "ordinal")
     assert mixed.exit == 2
-    assert "'y' is classes" in mixed.json["findings"][0]
-    assert "give the kind 'ordinal'" in mixed.json["findings"][0]
+    assert "'y' holds classes" in mixed.json["findings"][0]
+    assert "kind='ordinal'" in mixed.json["findings"][0]
     assert result_of(likely(*words, "softmax", "ordinal", "--kind", "ordinal"))["best"] != ""
 
 
@@ -89,7 +91,7 @@ def test_numbers_with_fractions_are_never_made_classes_for_a_model(likely, table
     (tables / "amounts.csv").write_text("x,y\n" + "\n".join(f"{i},{i + 0.25}" for i in range(60)))
     refused = likely("compare", "amounts.csv", "softmax", "--target", "y")
     assert refused.exit == 2
-    assert "'y' is positive" in refused.err
+    assert "'y' holds amounts above 0" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -266,7 +268,7 @@ def test_dates_are_days_for_both_names_of_a_poisson_model(likely, tables):
     assert scores[0]["value"] == pytest.approx(scores[1]["value"], abs=1e-6)
     found = lk.look(tables / "dated.csv", "y")
     sentence = next(each.sentence for each in found.findings if each.code == "LK106")
-    assert "a column of ISO dates becomes days" in sentence
+    assert "ISO dates (2024-02-29) become days" in sentence
 
 
 def test_another_file_is_scored_as_the_kind_that_was_learned(likely, tables):

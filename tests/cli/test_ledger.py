@@ -15,8 +15,9 @@ def test_show_has_a_line_for_each_event(likely, sealed):
     outcome = likely("ledger", "show", "iris.seal")
     assert outcome.exit == 0
     assert "3 lines, 1 of 2 evaluations used" in outcome.out
-    events = [line.split()[3] for line in outcome.out.splitlines() if line[2:3].isdigit()]
-    assert events == ["sealed", "commit", "score"]
+    lines = [line.split(maxsplit=3)[3] for line in outcome.out.splitlines() if line[2:3].isdigit()]
+    events = ["sealed", "predictions recorded", "score"]
+    assert all(line.startswith(event) for line, event in zip(lines, events, strict=True))
     assert "evaluation 1: log loss" in outcome.out
 
 

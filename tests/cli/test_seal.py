@@ -91,7 +91,7 @@ def test_sealing_the_same_rows_again_names_the_earlier_seal_and_its_looks(likely
     outcome = likely("seal", "patients.csv", "--target", "ill", "-o", "second.seal")
     assert outcome.exit == 0
     said = " ".join(outcome.out.split())
-    assert "The same rows were sealed before: patients.seal, 0 of 1 evaluation used." in said
+    assert "The same table was sealed before: patients.seal, 0 of 1 evaluation used." in said
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,12 @@ BAD = {  # text of the file, target, exit codes of seal and train, words of one 
     "target-missing": (customers(60), "chrun", 2, "Did you mean 'churn'?"),
     "one-class": (with_column("churn", ["no"] * 60), "churn", 2, "nothing"),
     "empty-target": (with_column("churn", [""] * 60), "churn", 2, "churn"),
-    "names": (with_column("churn", [f"name{i}" for i in range(60)]), "churn", 2, "names"),
+    "names": (
+        with_column("churn", [f"name{i}" for i in range(60)]),
+        "churn",
+        2,
+        "looks like an identifier",
+    ),
     "twice": (customers(60).replace("x1,", "x0,", 1), "churn", 2, "x0"),
 }
 

@@ -16,11 +16,14 @@ def test_many_labels_need_several_rows_each(n_values, n_rows, names):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["Ann", "Bob"], r"holds names \(2 different values in 3 rows, such as 'Ann'\).*join"),
+        (
+            ["Ann", "Bob"],
+            r"looks like an identifier \(2 different values in 3 rows, such as 'Ann'\).*merge",
+        ),
         (["2024-05-31", "1.6.2024"], r"holds dates .*Turn them into numbers"),
         (["2024-05-31T10:00+02:00", "2024-05-31 09:00"], r"holds dates"),
         (["1,234", "12,5", "€ 30"], r"holds numbers as text .*Write them plainly"),
-        (["1,234", "Bob"], r"holds names"),
+        (["1,234", "Bob"], r"looks like an identifier"),
     ],
 )
 def test_each_kind_of_text_has_its_remedy(values, message):

@@ -80,7 +80,6 @@ NAMES = {
     "covariance": (DiscriminantAnalysis("tide"), r"no covariance 'tide'.*'tied'"),
     "mixture covariance": (GaussianMixture(2, "ful"), r"no covariance 'ful'.*'full'"),
     "prior": (NaiveBayes(prior="unifrom"), r"no prior 'unifrom'.*'uniform'"),
-    "smoothing": (NaiveBayes(smoothing="aut"), r"no smoothing 'aut'.*'auto'"),
     "bins": (NaiveBayes(discretize="quantle"), r"no strategy 'quantle'.*'quantile'"),
     "strategy": (Discretizer("quantle"), r"no strategy 'quantle'.*'quantile'"),
     "executor": (NaiveBayes(executor="thread"), r"no executor 'thread'.*'threads'"),
@@ -94,6 +93,11 @@ def test_misspelt_names_are_refused_with_the_nearest(name):
     model, message = NAMES[name]
     with pytest.raises(UnknownName, match=message):
         model.fit(pd.DataFrame(X, columns=["size", "age"]), Y)
+
+
+def test_a_smoothing_that_is_no_number_is_refused_with_the_choices():
+    with pytest.raises(InvalidInput, match="'aut'; expected a number, 0 or more, or 'auto'"):
+        NaiveBayes(smoothing="aut").fit(X, Y)
 
 
 def test_labels_given_to_score_are_checked():

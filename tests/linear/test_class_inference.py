@@ -140,7 +140,7 @@ def test_a_penalty_shrinks_the_errors_as_it_does_in_other_models():
     strong = fitted(SoftmaxRegression(l2=50.0), "model", X, y, weight)
     assert (strong.inference_.standard_errors[:2] < free.standard_errors[:2]).all()
     assert strong.inference_.n_parameters < 6
-    assert "penalised: standard errors ignore the bias" in str(strong.summary())
+    assert "do not include the bias of shrinkage" in str(strong.summary())
 
 
 def test_weights_that_a_penalty_sets_to_0_have_no_errors():

@@ -64,7 +64,7 @@ def test_the_table_has_what_statisticians_look_for():
     assert re.split(r"\s{2,}", heads.strip()) == [
         *("coef", "std err", "z", "P>|z|", "[0.025", "0.975]")
     ]
-    for fact in ("examples", "120", "AIC", "206.000", "BIC", "null deviance", "1 (known)"):
+    for fact in ("observations", "120", "AIC", "206.000", "BIC", "null deviance", "1 (known)"):
         assert fact in text
 
 
@@ -108,7 +108,10 @@ def test_a_coefficient_without_an_error_shows_a_dash_and_a_note():
 @pytest.mark.parametrize(
     ("changed", "note"),
     [
-        ({"inference": replace(inference(), penalised=True)}, "standard errors ignore the bias"),
+        (
+            {"inference": replace(inference(), penalised=True)},
+            "do not include the bias of shrinkage",
+        ),
         ({"inference": replace(inference(), excluded=(0, 1))}, "set to 0 by the penalty: 'age', "),
         ({"converged": False}, "did not converge"),
         ({"separated": True}, "separated"),

@@ -97,7 +97,7 @@ def test_mistakes_are_refused():
         metric_named("numpy.pi")
     with pytest.raises(UnknownName, match="Did you mean 'accuracy'"):
         metric_named("acuracy")
-    with pytest.raises(InvalidInput, match="rmse is not a metric of binary targets"):
+    with pytest.raises(InvalidInput, match="rmse is not a metric of targets with two classes"):
         metric_for("binary", "rmse")
     with pytest.raises(InvalidInput, match="one number was expected"):
         metric = metric_named(lambda y, p: "good")

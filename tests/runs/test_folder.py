@@ -123,7 +123,7 @@ def test_looks_beyond_the_budget_are_said(copied):
     rewritten(copied, "run.json", lambda f: f.pop("seal"))
     rewritten(copied, "final.json", lambda f: f.update(evaluation=3))
     html = report_of([read_run(copied)]).html
-    assert "3 of 1, beyond the budget" in html
+    assert "3; 1 allowed" in html
     assert "evaluation 3, beyond the budget of 1" in html
 
 

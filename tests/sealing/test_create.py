@@ -99,7 +99,7 @@ def test_a_source_is_a_table(churn):
 def test_sealing_the_same_data_again_names_the_earlier_seal_and_its_looks(churn):
     likely.seal(churn, "y").final(likely.NaiveBayes())
     again = likely.seal(churn, "y", name="second", seed=1)
-    assert again.notes[0] == "The same rows were sealed before: churn.seal, 1 of 1 evaluation used."
+    assert again.notes[0] == "The same table was sealed before: churn.seal, 1 of 1 evaluation used."
     assert again.manifest.earlier == again.notes[:1]
 
 
@@ -203,8 +203,8 @@ def test_a_seal_of_a_later_format_is_not_misread(sealed):
         (pa.array([1.0, 2.0, float("-inf")]), r"is -inf in row 2; finite numbers"),
         (pa.array(["a", "a"]), r"one value in all 2 rows"),
         (pa.array([date(2024, 1, 1), date(2024, 1, 2)]), r"date32.*days since the first"),
-        (pa.array(NAMES), r"holds names \(30 different"),
-        (pa.array(NAMES).dictionary_encode(), r"holds names \(30 different"),
+        (pa.array(NAMES), r"looks like an identifier \(30 different"),
+        (pa.array(NAMES).dictionary_encode(), r"looks like an identifier \(30 different"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(column, message):

@@ -141,7 +141,7 @@ def test_escrowed_labels_are_asked_for_and_checked(table, tmp_path):
     kept, wrong = tmp_path / "kept.bin", tmp_path / "wrong.bin"
     sealed = likely.seal(table, "y", name="esc", folder=tmp_path, escrow=kept)
     wrong.write_bytes(kept.read_bytes()[:-1])
-    with pytest.raises(HonestyRefusal, match=r"in escrow.*--escrow FILE"):
+    with pytest.raises(HonestyRefusal, match=r"in a separate file.*--escrow FILE"):
         sealed.final(likely.NaiveBayes())
     with pytest.raises(BrokenLedger, match=r"not the labels of esc\.seal"):
         sealed.final(likely.NaiveBayes(), escrow=wrong)
@@ -274,8 +274,10 @@ def test_a_ladder_never_goes_up(tmp_path):
     again = sealed.final(LogisticRegression(C=1e-5))
     assert weak.value > strong.value == again.value
     assert (weak.of_this_model, strong.of_this_model, again.of_this_model) == (True, True, False)
-    assert str(again).startswith(f"Best so far, of an earlier model: log loss {strong.value:.2f}")
-    assert "This model is not better than that by a step of" in str(again)
+    assert str(again).startswith(
+        f"Best score so far (an earlier model's): log loss {strong.value:.2f}"
+    )
+    assert "This model does not improve the best score by at least" in str(again)
     assert not sealed.final(LogisticRegression(C=1e-5)).of_this_model, "read from the ledger"
 
 

@@ -1,6 +1,6 @@
 """Lines of the ledger in words."""
 
-from likely.sealing.ledger_text import details_of
+from likely.sealing.ledger_text import allowed_in_words, details_of, event_in_words, used_in_words
 
 
 def line(event, **own):
@@ -33,6 +33,15 @@ def test_a_score_says_the_level_of_its_interval():
     assert "(97.5 % interval 0.40 to 0.60)" in details_of(
         line("score", evaluation=2, metric="log loss", of_this_model=True, **ends)
     )
+
+
+def test_events_and_evaluations_are_in_plain_words():
+    events = [event_in_words(line(event)) for event in ("sealed", "commit", "again")]
+    assert events == ["sealed", "predictions recorded", "extra evaluation"]
+    assert used_in_words(1, 2) == "1 of 2 evaluations used"
+    assert used_in_words(3, 2) == "3 evaluations used; 2 allowed"
+    assert allowed_in_words(1, "plain") == "1 evaluation allowed"
+    assert allowed_in_words(20, "ladder") == "20 evaluations allowed, judge ladder"
 
 
 def test_a_reason_and_a_prediction_are_recorded_in_words():

@@ -128,7 +128,8 @@ def test_equal_rows_stay_on_one_side(seed):
     split = split_rows(table, "y", test=0.3, seed=seed)
     assert (split.sealed[:9] == split.sealed[200:]).all()
     assert split.notes == (
-        "18 rows (8.6 %) equal another in all features; equal rows were kept on one side.",
+        "18 rows (8.6 %) equal another in all features; equal rows were kept together, "
+        "all in training or all sealed.",
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName, UnseenCategories
+from likely.workbench.comparison_text import text_of
 from likely.workbench.cross_validation import merged_fits
 from likely.workbench.models import entries_for
 from likely.workbench.opening import dataset
@@ -72,7 +73,8 @@ def test_slow_models_wait_to_be_asked_for():
     frame = mixed(150, "real")
     found = lk.compare(frame, "y", folds=2, repeats=1)
     assert found.left_out == ("ridge",)
-    assert "--all" in str(found)
+    assert str(found).endswith("To include them, use everything=True.")
+    assert text_of(found, in_terminal=True).endswith("To include them, use --all.")
     whole = lk.compare(frame, "y", folds=2, repeats=1, everything=True)
     assert "ridge" in {each.name for each in whole.entries}
     assert whole.left_out == ()
@@ -301,7 +303,7 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
     found = lk.compare(mixed(), "y", ["logistic", lk.NaiveBayes(), lk.NaiveBayes()], folds=3)
     text = str(found)
     assert text.startswith("table: 300 rows, target y (2 classes).")
-    words = ("log loss", "95 % interval", "accuracy", "p vs constant", "Best: ")
+    words = ("log loss", "95 % interval", "accuracy", "p vs baseline", "Best: ")
     assert all(word in text for word in words)
     assert {"NaiveBayes", "NaiveBayes 2"} < {each.name for each in found.entries}
     assert list(found.to_frame()["model"]) == [each.name for each in found.entries]
@@ -325,9 +327,9 @@ def test_mistakes_are_refused():
     frame = mixed(60)
     with pytest.raises(UnknownName, match=r"no model 'logistik'.*Did you mean 'logistic'"):
         lk.compare(frame, "y", ["logistik"])
-    with pytest.raises(InvalidInput, match="linear is for count, positive or real targets"):
+    with pytest.raises(InvalidInput, match="linear is for numbers"):
         lk.compare(frame, "y", ["linear"])
-    with pytest.raises(InvalidInput, match="rmse is not a metric of binary targets"):
+    with pytest.raises(InvalidInput, match="rmse is not a metric of targets with two classes"):
         lk.compare(frame, "y", metric="rmse")
     with pytest.raises(InvalidInput, match="No target was given"):
         lk.compare(frame)

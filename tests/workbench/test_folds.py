@@ -98,9 +98,9 @@ def test_as_many_folds_as_rows_leave_one_out():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_rows": 4}, "n_folds=5; from 2 to the 4 rows"),
-        ({"n_rows": 9, "n_folds": 1}, "n_folds=1"),
-        ({"n_rows": 9, "groups": np.zeros(9)}, "the 1 groups"),
+        ({"n_rows": 4}, "n_folds=5; there are only 4 rows. Use 2 to 4"),
+        ({"n_rows": 9, "n_folds": 1}, "n_folds=1; 2 or more were expected. Use 2 to 9"),
+        ({"n_rows": 9, "groups": np.zeros(9)}, "there is only 1 group. Give more groups"),
         ({"n_rows": 9, "stratify": np.zeros(8, dtype=int)}, "stratify has 8 entries"),
         ({"n_rows": 9, "repeats": 0}, "repeats=0"),
         ({"n_rows": 9, "time": np.arange(9), "repeats": 2}, "Use repeats=1"),

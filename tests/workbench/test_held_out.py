@@ -107,7 +107,7 @@ def test_a_density_is_scored_beside_one_component():
 
     here, there = both(table, make, None)
     assert here.score.baseline == "one component"
-    assert here.score.better_than_constant
+    assert here.score.better_than_baseline
     assert_allclose(here.score.main, there.score.main, rtol=1e-6)
 
 

@@ -111,7 +111,9 @@ def test_settings_overrule_and_reach_inside():
 
 def test_a_model_of_another_kind_of_task_is_refused_with_those_that_fit():
     _, task = example("real")
-    with pytest.raises(InvalidInput, match=r"logistic is for binary targets; 'y' is real.*linear"):
+    with pytest.raises(
+        InvalidInput, match=r"logistic is for two classes; the target 'y' holds numbers.*linear"
+    ):
         entry_for("logistic").build(task)
     with pytest.raises(UnknownName, match="Did you mean 'lasso'"):
         entry_for("lassoo")

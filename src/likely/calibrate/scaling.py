@@ -134,7 +134,7 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def column_needs(self) -> ColumnNeeds:
-        """Those of the classifier that has the scores."""
+        """The column needs of the classifier that is calibrated."""
         return column_needs(self.estimator)
 
     def _facts(self) -> tuple[Fact, ...]:

@@ -33,11 +33,11 @@ class TemperatureScaling(Scaling):
     Parameters
     ----------
     estimator : classifier
-        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``.  The
-        decisions of more than two classes are taken for logits; that of two for the log-odds.
+        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``.  A
+        decision function is read as logits for several classes, as log-odds for two.
     cv : int, splitter or "prefit"
-        How out-of-fold scores are computed: a number of stratified folds, a splitter, or
-        ``"prefit"`` for an estimator that is already fitted, to other rows than these.  With
+        How held-out scores are computed: a number of stratified folds, a splitter, or
+        ``"prefit"`` for an estimator that is already fitted, to rows other than these.  With
         folds, the estimator is fitted once more to all rows.
 
     Attributes

@@ -22,7 +22,7 @@ metric_option = click.option(
     "--metric",
     metavar="NAME",
     help="Metric: a name, or the import path of a function (package.module.function) [default: log "
-    "loss, or log-likelihood].",
+    "loss for classes, log-likelihood for numbers].",
 )
 
 folds_option = click.option(
@@ -160,7 +160,7 @@ def _text(found: "Comparison") -> str:
     from likely.cli.terminal import heading, width
     from likely.workbench.comparison_text import text_of
 
-    title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
+    title, _, rest = text_of(found, max(width(), NARROWEST), in_terminal=True).partition("\n")
     return f"{heading(title)}\n{rest}"
 
 

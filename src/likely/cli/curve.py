@@ -75,9 +75,10 @@ def curve(
 ) -> Answer:
     """Score MODEL on training and held-out rows of DATA or a SEAL, along one axis.
 
-    If the gap between the two curves closes as rows are added, more rows would help; if the curves
-    have met, try another model. With a RUN, its own model and settings are used. The curve is saved
-    for the report in the SEAL, in the RUN, or in the newest RUN of that model on DATA.
+    If the gap between the two curves still narrows at the largest size, more rows would help; if
+    the curves have already met, try another model. With a RUN, its own model and settings are used.
+    The curve is saved for the report in the SEAL, in the RUN, or in the newest RUN of that model on
+    DATA.
     """
     from likely.cli.terminal import showing_progress
     from likely.runs.catalogue import is_run

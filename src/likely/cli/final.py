@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
-GAIN = "gain over the baseline"
 MOST_SHOWN = 6  # metrics beside the main one
 
 
@@ -134,10 +133,12 @@ def _refuse_changed(run: "Run") -> None:
 def _text(score: "FinalScore") -> str:
     from likely.cli.terminal import heading, table, wrapped
     from likely.formatting import estimate_cells, percent_level
-    from likely.metrics.score import title_of
+    from likely.metrics.score import gain_title, title_of
 
     text = heading(wrapped(str(score)))
-    rows = [] if score.gain is None else [[GAIN, *estimate_cells(*score.gain[:3]), ""]]
+    rows = []
+    if score.gain is not None:
+        rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])
     rows += [
         [title, *_cells(found)]
         for name, found in score.measures.items()
@@ -165,6 +166,6 @@ def _findings(score: "FinalScore") -> tuple[str, ...]:
         )
     if not score.of_this_model:
         found.append("Value and interval are those of the best model so far, not of this one.")
-    elif not score.better_than_constant:
+    elif not score.better_than_baseline:
         found.append("The model is not clearly better than the baseline on the sealed rows.")
     return tuple(found)

@@ -8,7 +8,7 @@ from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.terminal import Settings, global_options, heading, table, wrapped
 from likely.formatting import count, short_hash
 
-BEFORE_DETAILS = 38  # letters of the columns before the details of a line
+BEFORE_DETAILS = 51  # letters of the columns before the details of a line
 
 
 @click.command()
@@ -24,7 +24,7 @@ def ledger(settings: Settings, action: str, seal: str) -> Answer:
 def _show(name: str) -> Answer:
     from likely.sealing.folder import open_folder
     from likely.sealing.ledger import verify_ledger
-    from likely.sealing.ledger_text import details_of
+    from likely.sealing.ledger_text import details_of, event_in_words, used_in_words
 
     folder, problems = open_folder(name), verify_ledger(name).problems
     entries = folder.ledger.entries()
@@ -33,13 +33,12 @@ def _show(name: str) -> Answer:
     for entry in entries:
         first, *more = wrapped(details_of(entry), BEFORE_DETAILS).split("\n")
         time = entry["time"].replace("T", " ").removesuffix("Z")
-        rows.append([str(entry["n"]), time, entry["event"], first])
+        rows.append([str(entry["n"]), time, event_in_words(entry), first])
         rows += [["", "", "", line.strip()] for line in more]
     used, budget = folder.evaluations(), folder.manifest.budget
     title = (
-        f"{heading(name)}: {count(len(entries), 'line')}, {used} of "
-        f"{count(budget, 'evaluation')} used; "
-        f"head {short_hash(head)}"
+        f"{heading(name)}: {count(len(entries), 'line')}, {used_in_words(used, budget)}; "
+        f"last hash {short_hash(head)}"
     )
     header = ["line", "time (UTC)", "event", "details"]
     return Answer(
@@ -78,8 +77,8 @@ def _verify(name: str) -> Answer:
         )
     text = (
         f"{count(verdict.lines, 'line')}, each with the hash of the previous line; no sealed file "
-        f"was changed. Head: {verdict.head}. Compare it with a copy kept elsewhere: only that "
-        "shows whether the whole folder was replaced by an earlier one."
+        f"was changed. Hash of the last line: {verdict.head}. Compare it with a copy kept "
+        "elsewhere: only that shows whether the whole folder was replaced by an earlier one."
     )
     return Answer(
         text=f"{heading(name)} is intact.\n{wrapped(text)}",

@@ -60,7 +60,7 @@ def _coloured(found: "Look") -> str:
     from likely.cli.terminal import heading, width
     from likely.workbench.look.look import text_of
 
-    title, _, rest = text_of(found, max(width(), NARROWEST)).partition("\n")
+    title, _, rest = text_of(found, max(width(), NARROWEST), "--json shows all").partition("\n")
     coloured = re.sub(CODE, _styled, rest, flags=re.MULTILINE)
     return f"{heading(title)}\n{coloured}"
 

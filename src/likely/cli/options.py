@@ -194,10 +194,8 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
         callback=_parsed_order,
         help="Classes from lowest to highest; makes the target ordinal.",
     ),
-    "group": _column(
-        "--group", "Column of groups; the rows of a group are held out, or sealed, together."
-    ),
-    "by_time": _column("--by-time", "Column of times; the latest rows are held out, or sealed."),
+    "group": _column("--group", "Column of groups; the rows of a group are held out together."),
+    "by_time": _column("--by-time", "Column of times; the latest rows are held out."),
     "weight": _column("--weight", "Column of weights; a row of weight 2 counts twice."),
     "offset": _column("--offset", "Column added to the linear predictor."),
     "exposure": _column("--exposure", "Column that multiplies the mean, such as time at risk."),
@@ -208,17 +206,24 @@ OPTIONS: Mapping[str, Callable[[Command], Command]] = {
     ),
 }
 
+SEALING: Mapping[str, Callable[[Command], Command]] = {
+    **OPTIONS,
+    "group": _column("--group", "Column of groups; the rows of a group are sealed together."),
+    "by_time": _column("--by-time", "Column of times; the latest rows are sealed."),
+}
 
 SCORED = tuple(name for name in OPTIONS if name != "clusters")  # of verbs that score folds
 
 
-def data_options(*names: str) -> Callable[[Command], Command]:
+def data_options(
+    *names: str, choices: Mapping[str, Callable[[Command], Command]] = OPTIONS
+) -> Callable[[Command], Command]:
     """Add these options to a verb, which gets them as its argument ``options``."""
 
     def add(command: Command) -> Command:
         command = gathered(command, {name: name for name in names}, "options", DataOptions)
         for name in reversed(names):
-            command = OPTIONS[name](command)
+            command = choices[name](command)
         return command
 
     return add

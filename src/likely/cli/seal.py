@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli.answer import Answer, Exit, Refusal
-from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
+from likely.cli.options import SCORED, SEALING, DataOptions, data_options, open_with_target
 from likely.cli.terminal import Settings, global_options
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ JUDGES = ("plain", "ladder", "thresholdout")
 
 @click.command()
 @click.argument("data")
-@data_options(*SCORED)
+@data_options(*SCORED, choices=SEALING)
 @click.option(
     "--test", default=0.2, metavar="SHARE", show_default=True, help="Share of the rows to seal."
 )
@@ -31,8 +31,8 @@ JUDGES = ("plain", "ladder", "thresholdout")
     type=click.Choice(JUDGES),
     default="plain",
     show_default=True,
-    help="What an evaluation reveals: the score; the score only if it is an improvement (ladder); "
-    "or the training score unless the two disagree (thresholdout).",
+    help="What an evaluation reveals: the score (plain); the score only if it improves on the best "
+    "so far (ladder); the training score, unless the test score differs from it (thresholdout).",
 )
 @click.option(
     "--escrow", metavar="FILE", help="File for the test labels, to be kept by someone else."
@@ -99,13 +99,14 @@ def _what(manifest: "Manifest") -> str:
 def _answer(sealed: "Sealed", data: str, escrow: str | None) -> Answer:
     from likely.cli.terminal import headed, wrapped
     from likely.formatting import count
+    from likely.sealing.ledger_text import allowed_in_words
 
     manifest, name = sealed.manifest, shlex.quote(str(sealed.path))
     text = (
         f": {count(manifest.n_train, 'training row')}, "
         f"{count(manifest.n_test, 'sealed row')} ({manifest.rule}), target {_what(manifest)}"
         f"{''.join(f', {role} {column}' for role, column in manifest.roles.items())}; "
-        f"budget {count(manifest.budget, 'evaluation')}, judge {manifest.judge}."
+        f"{allowed_in_words(manifest.budget, manifest.judge)}."
     )
     kept = () if escrow is None else (Path(escrow),)
     lines = [headed(str(sealed.path), text), *(wrapped(note) for note in sealed.notes)]

@@ -168,8 +168,8 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
     if data.clusters is not None:
         if not chosen.streams:
             raise Refusal(
-                f"{chosen.name} prepares its columns inside the fit, which takes no clusters; "
-                "--clusters was given. Leave it out, or use one of "
+                f"--clusters was given; {chosen.name} cannot compute clustered errors on a table "
+                "that needs preparation. Leave it out, or use one of "
                 f"{', '.join(entry.name for entry in trainable() if entry.streams)}.",
                 Exit.USAGE,
                 "likely models",

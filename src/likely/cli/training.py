@@ -43,7 +43,6 @@ SHOWN = (
     "log-likelihood",
 )
 MOST_SHOWN = 6  # JSON has all
-GAIN = "gain per row"
 
 
 class TrainRequest(NamedTuple):
@@ -313,13 +312,13 @@ def opening(facts: dict[str, Any]) -> str:
 
 def score_text(score: "Score | None") -> list[str]:
     """The table and a paragraph."""
-    from likely.metrics.score import about_median, title_of, why_dashes
+    from likely.metrics.score import about_median, gain_title, title_of, why_dashes
 
     if score is None:
         return ["The model was fitted to all rows."]
     names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
     rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
-    rows.append([GAIN, *_cells(score.gain)[:2], ""])
+    rows.append([gain_title(score.estimates), *_cells(score.gain)[:2], ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
     about = about_median(score) if "mae" in names else ""
@@ -335,7 +334,7 @@ def score_findings(score: "Score | None", n_rows: int | None) -> tuple[str, ...]
     if score is None:
         rows = "too few rows" if n_rows is None else f"only {count(n_rows, 'row')}"
         return (f"There are {rows}, too few to hold some out, so the model has no score.",)
-    if score.better_than_constant:
+    if score.better_than_baseline:
         return ()
     what = "" if score.baseline == CONSTANT else f" ({score.baseline})"
     return (f"The model is not clearly better than the baseline{what} on these rows.",)

@@ -53,7 +53,8 @@ class SearchOptions(NamedTuple):
     type=click.Choice(list(SEARCHES)),
     default="random",
     show_default=True,
-    help="Search method.",
+    help="Search method; halving tries many settings on few rows and the best on more, refine "
+    "narrows a grid around the best.",
 )
 @click.option(
     "--trials",
@@ -72,7 +73,7 @@ class SearchOptions(NamedTuple):
     "--nested",
     type=click.IntRange(min=2),
     metavar="K",
-    help="Repeat the search without each of K folds, for an unbiased score.",
+    help="Nested cross-validation with K outer folds, for an unbiased score.",
 )
 @folds_option
 @metric_option

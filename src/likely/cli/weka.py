@@ -49,7 +49,12 @@ OPTIONS = (  # letter, field of Weka, metavar, help
     ("-s", "seed", "N", "As in Weka: the same as --seed."),
     ("-x", "folds", "N", "As in Weka: number of folds of cross-validation."),
     ("-c", "target", "COL", "As in Weka: target column; a name, a number from 1, first or last."),
-    ("-T", "test", "FILE", "As in Weka: file to score on as well; such scores are not counted."),
+    (
+        "-T",
+        "test",
+        "FILE",
+        "As in Weka: extra test file; its scores are not recorded in any ledger.",
+    ),
     ("-t", "train", "FILE", "As in Weka: the same as DATA."),
 )
 LEAST = {"seed": 0, "folds": 2}

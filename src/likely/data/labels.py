@@ -60,7 +60,7 @@ def refuse_names(target: str, values: Sequence[str], n_rows: int) -> NoReturn:
     """Refuse a target of names, dates or numbers as text, with what to do about each."""
     what, advice = _seems(values)
     raise InvalidInput(
-        f"Column {target!r} holds {what} ({len(values):,} different values in {n_rows:,} rows, "
+        f"Column {target!r} {what} ({len(values):,} different values in {n_rows:,} rows, "
         f"such as {values[0]!r}); classes with several rows each were expected. {advice}."
     )
 
@@ -68,14 +68,14 @@ def refuse_names(target: str, values: Sequence[str], n_rows: int) -> NoReturn:
 def _seems(values: Sequence[str]) -> tuple[str, str]:
     dates = np.array([match(DATE, value) is not None for value in values])
     kinds = (
-        (dates, "dates", "Turn them into numbers, such as days since the first"),
+        (dates, "holds dates", "Turn them into numbers, such as days since the first"),
         (
             are_written_numbers(values),
-            "numbers as text",
+            "holds numbers as text",
             "Write them plainly, as 1234.5: nothing but a point",
         ),
     )
     for matching, what, advice in kinds:
         if matching.sum() >= MOST * len(values):
             return what, f"{advice}, or choose another target"
-    return "names", "Choose another target, or join the rare ones"
+    return "looks like an identifier", "Choose another target, or merge rare classes"

@@ -37,12 +37,13 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
     basis : {"radial", "distance", "sigmoid", "spline"} or callable
         Gaussian bumps exp(−‖x − c‖²/2s²), or distances ‖x − c‖, of the columns together;
         sigmoids of (x − c)/s, or cubic B-splines with knots c, of each column; or any function
-        of an array (n, d) that returns (n, m).  B-splines total 1, so the last is left out: a
-        linear model has an intercept of its own.
+        of an array (n, d) that returns (n, m).  B-splines sum to 1 in every row, so the last one
+        is dropped: it would repeat the intercept of a linear model.
     centres : int or array
-        How many centres; they are quantiles of a column, or, of several together, rows far from
-        one another; where values are tied, fewer.  Or the centres themselves: (m, d), and for
-        functions of each column a list for all or a list for each.  A callable has none.
+        The number of centres, or the centres themselves.  A number: quantiles of each column, or
+        rows far from one another for functions of all columns; fewer where values are tied.
+        Centres: an array (m, d), or for functions of each column one list for all columns or one
+        list for each.  A callable has none.
     width : float or None
         s; None is the mean distance from a centre to its nearest neighbour.
     random_state : int, RandomState, Generator or None

@@ -38,7 +38,7 @@ CATEGORY = "Leave the column out if it is a category (its values are codes alrea
 
 
 class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Codes of half-open bins: a value at an edge goes up, a missing value stays missing.
+    """Codes of bins: a value at an edge belongs to the bin above; missing stays missing.
 
     The codes are whole numbers in float64, so that NaN can stay among them.
 

@@ -65,8 +65,8 @@ def describe_components(
         shares=tuple(np.exp(about.log_mixing).tolist()),
         tables=(table, *_weights(about)),
         notes=(
-            "Evidence is the log-odds, in nats, that a column by itself brings on average to the "
-            f"rows of the {one} that it separates best.",
+            f"Evidence: the mean log-odds, in nats, for the true {one} from this column alone, in "
+            f"the {one} where it is largest.",
             *([f"{capitalised('; '.join(shown))}."] if shown else []),
         ),
         n_iter=n_iter,
@@ -106,9 +106,10 @@ def _weights(about: ComponentFacts) -> tuple[NamedTable, ...]:
     columns = [NamedColumn("weight", group, "signed", group) for group in own]
     table = NamedTable(
         "weights",
-        (NamedColumn("column", "linear weight of"), *columns),
+        (NamedColumn("column", "column"), *columns),
         tuple(zip(about.names, *about.weights.tolist(), strict=True)),
         noun="column",
+        title="Weights of the linear form",
         weights=tuple(map(tuple, np.abs(about.weights.T).tolist())),
     )
     return (table,)

@@ -60,12 +60,13 @@ COVARIANCES = ("tied", "full", "diagonal", "spherical")
 
 
 class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
-    """Gaussian class-conditionals.
+    """Linear and quadratic discriminant analysis.
 
     Parameters
     ----------
     covariance : {"tied", "full", "diagonal", "spherical"}, default="tied"
-        One matrix for all classes, one each, variances only, or one variance per class.
+        ``tied``: one matrix for all classes; ``full``: one per class; ``diagonal``: variances of
+        each class; ``spherical``: one variance per class.
     shrinkage : float in [0, 1] or "auto", default=0.0
         How far covariances are shrunk towards a multiple of the identity; ``"auto"`` is Ledoit and
         Wolf's estimate, for tied and full covariances.
@@ -331,8 +332,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             rank = min(factor.rank for factor in self.distribution_.factors)
             warn_user(
                 f"A covariance has rank {rank} for {self.n_features_in_} features, so it has no "
-                "inverse and its range is used: columns are constant, repeat one another, or "
-                "outnumber the rows. Drop them, or set shrinkage='auto'.",
+                "inverse, and its pseudo-inverse is used: columns are constant, repeat one "
+                "another, or outnumber the rows. Drop them, or set shrinkage='auto'.",
                 SingularCovariance,
             )
 

@@ -52,7 +52,9 @@ def smoothing_per_column(
     n_columns = family.n_features
     if isinstance(smoothing, str):
         if smoothing != "auto":
-            raise UnknownName("smoothing", smoothing, ["auto"])
+            raise InvalidInput(
+                f"smoothing is {smoothing!r}; expected a number, 0 or more, or 'auto'. Give one."
+            )
         return _chosen(family, statistics, n_columns)
     alpha = np.asarray(smoothing, dtype=float)
     if alpha.ndim > 1 or alpha.size not in (1, n_columns):

@@ -78,7 +78,7 @@ class FittedComponents(ABC):
         return _mapped(term, design, self.executor)
 
     def n_parameters(self, naive: bool = True) -> int:
-        """Free parameters, with the K − 1 of the prior or mixing proportions.
+        """The number of free parameters, including K − 1 for the class or mixing proportions.
 
         ``naive=False`` counts the full joint model instead: per component a table of all
         combinations, or d + d(d + 1)/2 for d Gaussian columns.
@@ -91,10 +91,10 @@ class FittedComponents(ABC):
     def informative_features(
         self, top: int = 10, random_state: Any = 0
     ) -> dict[Any, dict[str, float]]:
-        """For each class or component, the features that speak for it most, in nats a row.
+        """The features with the most evidence for each class or component, in nats per row.
 
-        A feature's evidence is the log-odds it brings on average to the rows of the class; it
-        is estimated from draws of the model (see ``likely.distributions.base``).
+        A feature's evidence is the mean log-odds for the class, over its rows, from the feature
+        alone; it is estimated from draws of the model (see ``likely.distributions.base``).
         """
         check_is_fitted(self)
         rng = generator(random_state)

@@ -248,7 +248,7 @@ def recode_rows(rows: EncodedRows[Schema], wider: Schema) -> EncodedRows[Schema]
 
 
 def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = True) -> EncodedTable:
-    """New rows by the schema of the fit; categories it has not seen carry no evidence."""
+    """New rows by the schema of the fit; categories not seen in training are ignored."""
     advice = "Read it into a frame, or stream it with the command `likely predict`."
     refuse_file(X, "a prediction", advice)
     encoded = schema.encode(check_table(estimator, X, reset=False, sparse=sparse))
@@ -256,7 +256,7 @@ def encode_new_rows(estimator: Any, schema: Schema, X: Any, *, sparse: bool = Tr
     if unseen:
         shown = ", ".join(f"{name}={value!r}" for name, value in unseen[:3])
         warn_user(
-            f"Categories that the fit did not see carry no evidence: {shown}"
+            f"Categories not seen in training are ignored: {shown}"
             f"{' and others' if len(unseen) > 3 else ''}. Fit again with rows that have them.",
             UnseenCategories,
         )

@@ -330,8 +330,8 @@ def speak_up(
         named = [labels[j] for j in infinite.columns if j < len(labels) - 1]
         shown = quoted(named or [labels[-1]])
         warn_user(
-            f"{name}: the responses are separated along {shown}, so the estimate is infinite and "
-            "the coefficients are where the search stopped. Give a penalty (l2=1.0)"
+            f"{name}: the responses are separated along {shown}, so no finite estimate "
+            "exists; the values shown are where the search stopped. Give a penalty (l2=1.0)"
             f"{', or firth=True' if 'firth' in vars(estimator) else ''}.",
             Separation,
         )

@@ -138,7 +138,7 @@ class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
         )
 
     def column_needs(self) -> ColumnNeeds:
-        """Those of the classifier of each cut."""
+        """The column needs of the classifier of each cut."""
         return column_needs(self.estimator)
 
     def _differences(self, X: Any) -> SurvivalDifferences:

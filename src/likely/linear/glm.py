@@ -70,8 +70,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
-        says which one was used.
+        rows in memory), or ``auto``, which chooses by the number of rows and columns and the
+        penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
@@ -162,7 +162,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, exposure, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
-        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(self.response, self.link)
         if likelihood.response.shape_is_known:
             fit = fit_linear(self, rows, likelihood)
@@ -176,15 +176,15 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
         return self._open(rows.X, rows.y, rows.extras)
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """The derivatives of the loss of each row."""
+        """Internal: the derivatives of the loss of each row."""
         return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
 
     def path_deviance(self, block: Block) -> Array:
-        """The response's deviance of each row."""
+        """Internal: the response's deviance of each row."""
         mean = mean_within(self.likelihood_, np.reshape(self.path_predictor(block), -1))
         return np.asarray(self.likelihood_.response.deviance(block.target, mean))
 

@@ -228,7 +228,7 @@ class Inferred(Protocol):
 
 
 def inference_of(fitted: Inference | Inferred) -> Inference:
-    """Itself, or that of a fitted model; a model without one is refused, and told why."""
+    """The inference of a fitted model, or the one given; a model without one is refused."""
     found = fitted if isinstance(fitted, Inference) else vars(fitted).get("inference_")
     return refuse_without_errors(fitted) if found is None else found
 

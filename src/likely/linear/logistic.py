@@ -88,8 +88,8 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     solver : str, default="auto"
         ``newton``, ``lbfgs``, ``gradient-descent``, ``proximal-newton``, ``fista``,
         ``coordinate-descent`` (columns in memory), ``dual-coordinate-descent`` (sparse logistic
-        rows in memory), or ``auto``, which chooses by shape and penalty.  ``solution_.solver``
-        says which one was used.
+        rows in memory), or ``auto``, which chooses by the number of rows and columns and the
+        penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
@@ -166,7 +166,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return self.fit_opened(self._open(X, y, RowExtras(sample_weight, offset, None, groups)))
 
     def fit_opened(self, rows: LinearRows) -> Self:
-        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(Bernoulli(), self.link)
         fit = (fit_firth if self.firth else fit_linear)(self, rows, likelihood)
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
@@ -176,15 +176,15 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
         return self._open(rows.X, rows.y, rows.extras)
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """The derivatives of the loss of each row."""
+        """Internal: the derivatives of the loss of each row."""
         return likelihood_slopes(self.likelihood_, block, self.path_predictor(block))
 
     def path_deviance(self, block: Block) -> Array:
-        """−2 log p(y | x)."""
+        """Internal: −2 log p(y | x)."""
         eta = np.reshape(self.path_predictor(block), -1)
         of_zero, of_one = log_probabilities(self.likelihood_, eta)
         return np.asarray(-2 * np.where(block.target, of_one, of_zero))

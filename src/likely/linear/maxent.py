@@ -66,7 +66,7 @@ class Weights(NamedTuple):
 
 
 class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstimator):
-    """Log-linear classes with any features of x and y.
+    """Maximum entropy classifier: log-linear in any features of x and y.
 
     Parameters
     ----------

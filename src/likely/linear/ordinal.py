@@ -127,12 +127,12 @@ class OrdinalRegression(
         return self.fit_opened(open_ordered(self, X, y, sample_weight, groups))
 
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
         lookup("link of an ordinal response", self.link, UNIT_LINKS)
         return open_ordered(self, rows.X, rows.y, rows.weight)
 
     def fit_opened(self, rows: LinearRows) -> Self:
-        """Fit to rows that are checked and cut into blocks: see ``open_ordered``."""
+        """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
         likelihood = Ordinal(len(rows.classes), link)
         fit = fit_ordinal(self, rows, likelihood)
@@ -143,19 +143,19 @@ class OrdinalRegression(
         return self
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """The slope along the one predictor, and its information."""
+        """Internal: the slope along the one predictor, and its information."""
         eta, thresholds = self.path_predictor(block), self.thresholds_
         slope = self.likelihood_.derivatives(block.target, eta, thresholds).slope
         return PathSlopes(slope[:, None], self.likelihood_.information(eta, thresholds).eta)
 
     def path_deviance(self, block: Block) -> Array:
-        """−2 log P(Y = y | x)."""
+        """Internal: −2 log P(Y = y | x)."""
         eta = np.reshape(self.path_predictor(block), -1)
         log_proba = self.likelihood_.log_probability(eta, self.thresholds_)
         return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
 
     def path_intercepts(self) -> Array:
-        """The thresholds."""
+        """Internal: the thresholds."""
         return np.asarray(self.thresholds_)
 
     @property

@@ -62,9 +62,10 @@ class PenaltyPath(BaseEstimator):
         The model that is fitted at each penalty.  Its other settings stay as they are: along
         ``l1``, a ridge in ``l2`` too (1 by default for classes; give l2=0.0 for the lasso).
     along : {"l1", "l2", "both"}, default="l1"
-        Which penalty varies along the path.  A number in the model is replaced by λ; one per
-        column, or by name, is multiplied by it: columns of factor 0 are free.  ``both`` multiplies
-        the model's own l1 and l2, so that l1=0.5, l2=0.5 is an elastic net in balance.
+        Which penalty varies along the path.  If the model's penalty is one number, λ
+        replaces it; if it has a factor for each column, λ multiplies them, and columns with the
+        factor 0 are not penalised.  ``both`` multiplies the model's l1 and l2, so l1=0.5, l2=0.5
+        is an elastic net with equal parts of both.
     n_penalties : int, default=100
         Number of penalties, equally spaced in their logarithm.
     smallest : float, default=None
@@ -75,8 +76,8 @@ class PenaltyPath(BaseEstimator):
         Number of folds (shuffled, and stratified for classes), or a splitter.  None computes the
         path and chooses nothing.
     rule : {"one-standard-error", "best"}, default="one-standard-error"
-        Choose the largest penalty whose held-out deviance is within one standard error of the
-        smallest, or the penalty with the smallest.
+        ``one-standard-error``: the largest penalty whose held-out deviance is within one standard
+        error of the smallest deviance; ``best``: the penalty with the smallest deviance.
     random_state : int, RandomState or Generator, default=None
         Seed for the shuffled folds; None is always the same shuffle.
 
@@ -92,14 +93,14 @@ class PenaltyPath(BaseEstimator):
     n_nonzero_ : array of shape (n_penalties,)
         How many coefficients are not 0.
     deviance_ : array of shape (n_penalties, n_folds)
-        Of held-out rows, their mean: the squared error of LinearRegression, the deviance of a
-        GLM, −2 log p(y | x) of classes.
+        Mean over held-out rows: of the squared error (LinearRegression), the deviance (GLM) or
+        −2 log p(y | x) (classes).
     mean_deviance_, standard_error_ : array of shape (n_penalties,)
-        Over folds.
+        Mean of the deviance over folds, and its standard error.
     best_index_, index_ : int
-        Of the least mean deviance, and of the penalty chosen by the rule.
+        Index of the penalty with the smallest mean deviance, and of the one chosen by the rule.
     penalty_ : float
-        The chosen one.
+        The chosen penalty.
     model_ : the model fitted to all rows there
         With standard errors, if it is set to have them; they take the penalty as given.
 
@@ -294,9 +295,11 @@ class PenaltyPath(BaseEstimator):
     def describe(self) -> Description:
         """The model at the chosen penalty, and how that was chosen."""
         chosen: Description = self._chosen().describe()
+        name = "The factor of l1 and l2" if self.along == "both" else self.along
+        rule = "the least held-out deviance" if self.rule == "best" else f"{self.rule} rule"
         note = (
-            f"The penalty along {self.along}, {short_number(self.penalty_)}, is one of "
-            f"{len(self.penalties_)}, chosen by cross-validation ({self.rule})."
+            f"{name} = {short_number(self.penalty_)} was chosen from {len(self.penalties_)} values "
+            f"by cross-validation ({rule})."
         )
         return chosen.also(notes=(note,))
 

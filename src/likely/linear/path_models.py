@@ -60,27 +60,27 @@ class PathModel(ABC):
 
     @abstractmethod
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
 
     @abstractmethod
     def path_slopes(self, block: Block) -> PathSlopes:
-        """The pulls of a block's rows, after a fit."""
+        """Internal: the pulls of a block's rows, after a fit."""
 
     @abstractmethod
     def path_deviance(self, block: Block) -> Array:
-        """The deviance of a block's rows after a fit, one number a row."""
+        """Internal: the deviance of a block's rows after a fit, one number a row."""
 
     def path_intercepts(self) -> Array:
-        """What is beside ``coef_``."""
+        """Internal: what is beside ``coef_``."""
         return np.asarray(self.intercept_)
 
     def path_predictor(self, block: Block) -> Array:
-        """η, (n, K) or (n,); a block with an offset has one predictor."""
+        """Internal: η, (n, K) or (n,); a block with an offset has one predictor."""
         eta = block.X.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return np.asarray(eta) if block.offset is None else np.reshape(eta, -1) + block.offset
 
     def check_beside(self, **beside: Any) -> None:
-        """Refuse an offset or an exposure that the model does not take."""
+        """Internal: refuse an offset or an exposure that the model does not take."""
         for name in given(**beside):
             if name not in self.path_takes:
                 raise InvalidInput(

@@ -151,7 +151,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return self.fit_opened(rows)
 
     def fit_opened(self, rows: LinearRows) -> Self:
-        """Fit to rows that are checked and cut into blocks: see ``open_linear``."""
+        """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         fit: Any
         l1, n_columns = is_penalised(self.l1), rows.blocks.n_features
         if choose_closed_form(self.solver, l1=l1, n_columns=n_columns):
@@ -171,17 +171,17 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked and cut into blocks, with one response."""
+        """Internal: the rows, checked and cut into blocks, with one response."""
         penalties = (self.l1, self.l2)
         return open_linear(self, rows.X, rows.y, rows.extras, target="number", penalties=penalties)
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """η − y, of curvature 1."""
+        """Internal: η − y, of curvature 1."""
         residual = self.path_predictor(block) - block.target
         return PathSlopes(residual[:, None], np.ones(block.n_rows))
 
     def path_deviance(self, block: Block) -> Array:
-        """(y − μ)²."""
+        """Internal: (y − μ)²."""
         return np.asarray((block.target - np.reshape(self.path_predictor(block), -1)) ** 2)
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:

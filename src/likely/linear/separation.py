@@ -78,13 +78,13 @@ class Separability:
         return self.kind == "overlapping"
 
     def with_plane(self, X: Array, theta: Array) -> Self:
-        """With the plane θ = (w, b), ‖w‖ = 1."""
+        """A copy with the plane θ = (w, b), ‖w‖ = 1."""
         distance = self.sign * (np.dot(X, theta[:-1]) + theta[-1])
         margin = float(distance.min()) if self.separable else 0.0
         return replace(self, coef=theta[:-1], intercept=float(theta[-1]), margin=margin)
 
     def with_weight(self, X: Array, weight: Array) -> Self:
-        """With the weights λ, and the point where they bring the classes together."""
+        """A copy with the weights λ, and the point that both weighted classes have in common."""
         point = np.dot(np.where(self.sign > 0, weight, 0.0), X)
         return replace(self, weight=weight, meeting_point=point)
 

@@ -50,7 +50,7 @@ SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shar
 class SoftmaxRegression(
     StandardErrors, ClassProbabilities, PathModel, ClassifierMixin, BaseEstimator
 ):
-    """Classes with linear scores.
+    """Multinomial logistic (softmax) regression.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class SoftmaxRegression(
         reference class; without one, for weights that sum to 0 over the classes; for two classes,
         for the second against the first.
     solver : str, default="auto"
-        ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by shape
-        and penalty.  ``solution_.solver`` says which one was used.
+        ``newton``, ``lbfgs``, ``proximal-newton``, ``fista``, or ``auto``, which chooses by the
+        number of rows and columns and the penalty.  ``solution_.solver`` says which one was used.
     tol : float, default=1e-8
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
@@ -155,7 +155,7 @@ class SoftmaxRegression(
         return self.fit_opened(rows)
 
     def fit_opened(self, rows: LinearRows) -> Self:
-        """Fit to rows that are checked and cut into blocks: see ``open_classes``."""
+        """Internal: fit to rows that are checked and cut into blocks: see ``open_classes``."""
         fit = fit_softmax(
             self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
         )
@@ -166,13 +166,13 @@ class SoftmaxRegression(
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
-        """The rows, checked as ``fit`` checks them and cut into blocks."""
+        """Internal: the rows, checked as ``fit`` checks them and cut into blocks."""
         opened = open_classes(self, rows.X, rows.y, rows.weight)
         refuse_one_class(opened.classes, self)
         return opened
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """p_k − 1[y = k]; a reference class has no weights to pull on."""
+        """Internal: p_k − 1[y = k]; a reference class has no weights to pull on."""
         probability = np.exp(log_softmax(self._class_predictors(block), axis=1))
         slope = probability - np.eye(len(self.classes_))[block.target]
         if self.reference is not None:
@@ -180,7 +180,7 @@ class SoftmaxRegression(
         return PathSlopes(slope, (probability * (1 - probability)).mean(axis=1))
 
     def path_deviance(self, block: Block) -> Array:
-        """−2 log p(y | x)."""
+        """Internal: −2 log p(y | x)."""
         log_proba = log_softmax(self._class_predictors(block), axis=1)
         return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
 

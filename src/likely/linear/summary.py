@@ -112,9 +112,10 @@ class Summary:
             )
         if fit.penalised:
             yield (
-                "penalised: standard errors ignore the bias. They measure the spread of the "
-                "shrunken estimates, so intervals may miss the true value more often than their "
-                "level says, and a small z does not show that an effect is small."
+                "Penalised fit: the standard errors do not include the bias of shrinkage. They "
+                "measure the spread of the shrunken estimates, so intervals may miss the true "
+                "value more often than their level says, and a small z does not show that an "
+                "effect is small."
             )
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
@@ -127,7 +128,7 @@ class Summary:
                 "the negative binomial ends as the Poisson."
             )
         if isnan(fit.dispersion):
-            yield "as many parameters as examples: no data are left to estimate the dispersion."
+            yield "as many parameters as observations: no data are left to estimate the dispersion."
 
     def _columns(self) -> dict[str, Array]:
         fit = self.inference
@@ -167,7 +168,7 @@ class Summary:
         parameters = "effective df" if fit.penalised else "parameters"
         known = " (known)" if fit.dispersion_is_known else ""
         kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
-        yield Fact("examples", "examples", fit.n, _amount(fit.n))
+        yield Fact("examples", "observations", fit.n, _amount(fit.n))
         yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
         yield Fact("standard_errors", "std errors", fit.covariance_kind, kind)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from likely.errors import InvalidInput, UnknownName
-from likely.kinds import TARGET_KINDS, TargetKind
+from likely.kinds import IN_WORDS, TARGET_KINDS, TargetKind
 from likely.metrics.base import Metric
 from likely.metrics.calibration import CalibrationError
 from likely.metrics.callables import CallableMetric, function_at
@@ -87,7 +87,7 @@ def metric_for(kind: TargetKind, metric: str | Metric | Callable[..., float] | N
     found = metric_named(metric)
     if kind not in found.tasks:
         raise InvalidInput(
-            f"{found.name} is not a metric of {kind} targets. Choose one of "
+            f"{found.name} is not a metric of targets with {IN_WORDS[kind]}. Choose one of "
             f"{', '.join(each.name for each in suited)}."
         )
     return found

@@ -1,4 +1,4 @@
-"""The score of held-out rows: each metric with its baseline, and the paired gain over it.
+"""The score of held-out rows: each metric with its baseline, and the gain over it.
 
     rows → totals, which add → score
 
@@ -10,7 +10,7 @@ gain in right classes is the one of matched proportions.  Of several repeats val
 means.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, final
 
@@ -35,6 +35,7 @@ from likely.metrics.registry import METRICS
 from likely.moments import Moments
 
 CONSTANT = "constant"
+GAIN = "gain over the baseline"
 LEVEL = 0.95  # of intervals
 
 
@@ -64,7 +65,7 @@ class Score:
         return self.estimates[self.metric]
 
     @property
-    def better_than_constant(self) -> bool:
+    def better_than_baseline(self) -> bool:
         """Whether the gain is above 0, beyond what chance would do."""
         return self.gain.low > 0
 
@@ -234,6 +235,11 @@ def title_of(metric: str) -> str:
     """How a metric is called in text; one that is a function, by its name."""
     known = METRICS.get(metric)
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
+
+
+def gain_title(metrics: Collection[str]) -> str:
+    """How the gain is called in text, with its unit where it is one of log-likelihood."""
+    return GAIN + (" (per row, in nats)" if {"log-loss", "log-likelihood"} & {*metrics} else "")
 
 
 def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONSTANT) -> str:

@@ -56,7 +56,7 @@ class Components:
 @final
 @dataclass(frozen=True, eq=False)
 class ComponentTotals(Additive):
-    """What a pass over the data brings home."""
+    """The totals of one pass over the data."""
 
     count: Array  # N_k, (n_components,)
     statistics: Any

@@ -238,13 +238,16 @@ def search_temperature(objective: TemperatureObjective, words: Wording) -> tuple
     if not here.hessian[0, 0] > 0:
         if 0 < here.value >= without:  # the scores of a row are all equal
             return _no_information(Solution(np.zeros(1), True, "", (here.value,), 0.0), words)
-        why = "no row is scored wrongly, or no row's class is in the others"
+        why = (
+            "every held-out row is already predicted correctly, or its class is missing from the "
+            "training folds"
+        )
         return 1.0, _settled_nothing(why, words)
     solution = minimise(Newton(), objective, np.zeros(1), tol=1e-10, max_iter=100)
     log_beta = float(np.clip(solution.theta[0], LEAST, MOST))
     # convex in β: a loss that does not rise at the end falls all the way there
     if log_beta > 0 and objective.total(MOST).gradient[0] <= 0:
-        return 1.0, _settled_nothing("no row is scored wrongly", words)
+        return 1.0, _settled_nothing("every held-out row is already predicted correctly", words)
     if log_beta <= LEAST or without <= objective.total(log_beta).value:
         return _no_information(solution, words)
     return float(np.exp(-log_beta)), solution

@@ -53,8 +53,9 @@ BROKEN = (
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, by custom with the suffix ``.likely``.
 
-    Kept are the constructor arguments and what ``fit`` learned.  An argument that cannot be kept
-    (a function, a random generator, another library's object) is named, and nothing is written.
+    The file has the constructor arguments and what ``fit`` learned.  If an argument cannot be
+    saved (a function, a random generator, an object of another library), an error names it and
+    nothing is written.
 
     Examples
     --------

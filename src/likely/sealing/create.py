@@ -150,7 +150,7 @@ def _earlier_seals(origin: Origin, path: Path) -> tuple[str, ...]:
     others = [seal for seal in seals if seal not in same]
     held = [one.seal for one in holds_sealed_rows(origin.table, others)]
     return tuple(
-        f"The same rows were sealed before: {seal.path.name}, {evaluations_used(seal)}."
+        f"The same table was sealed before: {seal.path.name}, {evaluations_used(seal)}."
         for seal in (*same, *held)
     )
 

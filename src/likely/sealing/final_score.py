@@ -70,8 +70,8 @@ class FinalScore:
         return self.estimate.value
 
     @property
-    def better_than_constant(self) -> bool:
-        """By the paired gain, or by the interval where no gain may be shown."""
+    def better_than_baseline(self) -> bool:
+        """By the gain over the baseline, or by the interval where no gain may be shown."""
         if self.gain is None:
             return self.estimate.high < self.estimate.baseline
         return self.gain.low > 0
@@ -140,7 +140,7 @@ class FinalScore:
             number = f"evaluation {self.evaluation}, beyond the budget of {self.budget}"
         metric = capitalised(self.metric)
         if not self.of_this_model:
-            metric = f"Best so far, of an earlier model: {self.metric}"
+            metric = f"Best score so far (an earlier model's): {self.metric}"
         groups = (
             "" if self.n_groups is None else f" in {count(self.n_groups, 'group')} of {self.group}"
         )

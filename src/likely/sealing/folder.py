@@ -73,8 +73,8 @@ class SealFolder:
         if self.manifest.escrow:
             if escrow is None:
                 raise HonestyRefusal(
-                    f"The labels of {self.path.name} are in escrow, and no file was given. Ask "
-                    "whoever keeps them for the file, and give it as escrow (--escrow FILE)."
+                    f"The labels of {self.path.name} are kept in a separate file, and none was "
+                    "given. Give it with escrow= (--escrow FILE)."
                 )
             path = Path(escrow)
         try:

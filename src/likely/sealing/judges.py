@@ -106,12 +106,14 @@ class Ladder(Judge):
     def rule(self, evidence: Evidence) -> Ruling:
         step, mean = STEP * evidence.unit, evidence.bounded_mean()
         if evidence.best is not None and mean >= evidence.best - step:
-            note = f"This model is not better than that by a step of {short_number(step, 3)}."
+            note = (
+                f"This model does not improve the best score by at least {short_number(step, 3)}."
+            )
             ends = _around(evidence.best, step, evidence, evidence.level)
             return Ruling(evidence.best, *ends, note, of_this_model=False)
         value = step * round(mean / step)
         ends = _around(value, step, evidence, evidence.level)
-        return Ruling(value, *ends, f"In steps of {short_number(step, 3)}.")
+        return Ruling(value, *ends, f"The score is rounded to steps of {short_number(step, 3)}.")
 
 
 @final
@@ -130,7 +132,7 @@ class Thresholdout(Judge):
         if abs(training - mean) <= limit:
             # P(Laplace(2σ) + Laplace(4σ) > x) < ⅔ exp(−x/4σ)
             slack = threshold + 4 * noise * max(log(2 / (3 * alpha)), 0.0)
-            note = "The sealed rows agree with the training part, whose score is given."
+            note = "The test score agrees with the training score; the training score is shown."
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
         scale = short_number(noise, 3)

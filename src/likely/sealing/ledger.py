@@ -187,7 +187,7 @@ def _chained(lines: list[bytes]) -> tuple[int, str]:
             entry = json.loads(line)
             same = canonical(entry) == line
         except (ValueError, TypeError):
-            return n, f"Line {n} of {LEDGER} is not JSON as it was written."
+            return n, f"Line {n} of {LEDGER} is not valid JSON; it was changed or added."
         if not same or not isinstance(entry, dict) or entry.get("event") not in EVENTS:
             return n, f"Line {n} of {LEDGER} is not as it was written."
         if entry.get("n") != n or entry.get("previous") != previous:

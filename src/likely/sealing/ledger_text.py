@@ -9,6 +9,26 @@ from likely.intervals import Estimate
 
 LONG_NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d{4,}(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
+EVENTS_IN_WORDS = {"commit": "predictions recorded", "again": "extra evaluation"}
+
+
+def event_in_words(entry: Mapping[str, Any]) -> str:
+    """The event of a line, as readers see it; the file has shorter words."""
+    event = str(entry["event"])
+    return EVENTS_IN_WORDS.get(event, event)
+
+
+def used_in_words(used: int, budget: int) -> str:
+    """``1 of 2 evaluations used``; ``3 evaluations used; 2 allowed``."""
+    if used > budget:
+        return f"{count(used, 'evaluation')} used; {budget} allowed"
+    return f"{used} of {count(budget, 'evaluation')} used"
+
+
+def allowed_in_words(budget: int, judge: str) -> str:
+    """``1 evaluation allowed``, with the judge unless it is the plain one."""
+    return f"{count(budget, 'evaluation')} allowed{'' if judge == 'plain' else f', judge {judge}'}"
+
 
 def details_of(entry: Mapping[str, Any]) -> str:
     """What one line of the ledger records."""
@@ -16,7 +36,7 @@ def details_of(entry: Mapping[str, Any]) -> str:
     if event == "score":
         return f"{evaluation}: {_score(entry)}"
     if event == "commit":
-        return f"{evaluation}: predictions recorded, {_rounded(str(entry['model']))}"
+        return f"{evaluation}: {_rounded(str(entry['model']))}"
     if event == "again":
         return f"{evaluation} beyond the budget, reason: {entry['reason']}"
     if event == "refused":

@@ -32,6 +32,7 @@ from likely.files import lock
 from likely.formatting import all_listed
 from likely.sealing.fingerprints import is_amount, joined, rough_words, row_fingerprints
 from likely.sealing.folder import FEATURES, TRAIN, SealFolder, column_names, read_parquet
+from likely.sealing.ledger_text import used_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -182,11 +183,9 @@ def log_event(seal: SealFolder, event: str, facts: dict[str, Any]) -> None:
 def evaluations_used(seal: SealFolder) -> str:
     """The evaluations that were used and the budget, in words."""
     try:
-        used = seal.evaluations()
+        return used_in_words(seal.evaluations(), seal.manifest.budget)
     except BrokenLedger:
         return "its ledger is broken"
-    budget = seal.manifest.budget
-    return f"{used} of {budget} evaluation{'' if budget == 1 else 's'} used"
 
 
 class Band(NamedTuple):

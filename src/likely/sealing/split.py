@@ -241,7 +241,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
     if share > MOST_TWINS:
         apart = f"{what}, more than a tenth: equal rows may be on both sides."
         return np.arange(table.num_rows), (apart,)
-    return units, (f"{what}; equal rows were kept on one side.",)
+    return units, (f"{what}; equal rows were kept together, all in training or all sealed.",)
 
 
 def _joined(first: Codes, second: Codes) -> Codes:

@@ -70,8 +70,8 @@ class FirstOrderObjective(Measured, ABC):
 
 
 def without_curvature(parameter: int) -> str:
-    """Why a search cannot go on where a parameter wants to move and nothing tells how far."""
-    return f"the curvature of parameter {parameter} has vanished, but not its gradient"
+    """Why a search stops at a parameter with a gradient and without a curvature."""
+    return f"the likelihood is flat in parameter {parameter}, and the search could not go on"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

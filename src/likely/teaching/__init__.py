@@ -1,6 +1,6 @@
-"""The pieces of the lectures that no estimator needs: losses, one update, a cascade.
+"""Teaching helpers: losses, one update, a cascade; no estimator needs them.
 
-They are made to be compared with each other on a few examples; ``docs/models/teaching.rst`` does.
+``docs/models/teaching.rst`` compares them on a few examples.
 """
 
 from likely.teaching.cascade import Cascade, CascadeObjective

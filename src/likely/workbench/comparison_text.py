@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 CLEAR = 0.05  # a difference with a smaller p is called clear
 
 
-def text_of(found: "Comparison", width: int = WIDEST) -> str:
-    """The title, the table, and the conclusions in words."""
+def text_of(found: "Comparison", width: int = WIDEST, *, in_terminal: bool = False) -> str:
+    """The title, the table, and the conclusions in words.
+
+    Advice names commands and options ``in_terminal``, else arguments of Python.
+    """
     first, *more = titles(found)
     head, *rows = table_of(found)
     above = [line for each in more for line in paragraph(each, width)]
-    below = [line for each in sentences(found) for line in paragraph(each, width)]
+    said = sentences(found, in_terminal=in_terminal)
+    below = [line for each in said for line in paragraph(each, width)]
     return "\n".join([first, *above, "", *text_table(head, rows), "", *below])
 
 
@@ -65,20 +69,20 @@ def titles(found: "Comparison") -> list[str]:
         f"target {task.target} ({what}){roles}.",
         *doubt,
         f"Cross-validated {found.metric.title}, {found.metric.better} is better: {how}. "
-        "'95 % interval' is that of the held-out rows; p is from the paired t-test over folds, "
-        "corrected for training sets that share rows.",
+        "The 95 % interval is computed from the held-out rows; p is from the paired t-test over "
+        "folds, corrected for training sets that share rows.",
     ]
 
 
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
     others = [metric.title for metric in found.others]
-    last = ["fit s", "p vs best", f"p vs {BASELINE}"]
+    last = ["seconds per fit", "p vs best", "p vs baseline"]
     head = ["model", found.metric.title, "95 % interval", *others, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
 
-def sentences(found: "Comparison") -> list[str]:
+def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their reservations."""
     names = [each.name for each in found.entries]
     near = [  # a model below the baseline is no alternative
@@ -86,7 +90,7 @@ def sentences(found: "Comparison") -> list[str]:
         for each in found.entries[1 : names.index(BASELINE)]
         if each.against_best is not None and each.against_best.p >= CLEAR
     ]
-    parts = [_verdict(found)]
+    parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
@@ -94,13 +98,12 @@ def sentences(found: "Comparison") -> list[str]:
     if found.unseen:
         parts.append(
             f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
-            "of that fold had not seen them; such a row is scored with probability 2⁻⁵², for every "
-            "model alike."
+            "of that fold had not seen them; such a row counts as probability 2⁻⁵² for every model."
         )
     if found.left_out:
         parts.append(
             f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "
-            "everything=True in Python, --all on the command line."
+            f"{'--all' if in_terminal else 'everything=True'}."
         )
     return parts
 
@@ -114,7 +117,7 @@ def _infinite(found: "Comparison") -> list[str]:
     ]
 
 
-def _verdict(found: "Comparison") -> str:
+def _verdict(found: "Comparison", in_terminal: bool) -> str:
     best, test = found.best, found.best.against_baseline
     if found.all_failed:
         return "No model could be scored except the baseline (constant)."
@@ -124,7 +127,8 @@ def _verdict(found: "Comparison") -> str:
         return f"No model has a better {found.metric.title} than the baseline (constant)."
     if best.name == BASELINE:
         return (
-            "No model is better than the baseline (constant): nothing was learned from the columns."
+            "No model is better than the baseline (constant): no model predicts better than "
+            "ignoring the columns."
         )
     clear = test is not None and test.p < CLEAR
     word = "better" if clear else "not clearly better"
@@ -132,10 +136,11 @@ def _verdict(found: "Comparison") -> str:
     if test is not None:
         size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
         gap = f" by {size}, {p_phrase(test.p)}"
-    advice = "final scores it" if found.rows.sealed else "score it"
+    sealed = in_terminal and found.rows.sealed
+    advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
     return (
         f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
-        f"score is slightly optimistic; {advice} on sealed rows for an unbiased one."
+        f"score is slightly optimistic; {advice} for an unbiased score."
     )
 
 

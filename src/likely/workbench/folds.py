@@ -27,6 +27,7 @@ import numpy as np
 from likely._typing import Array, Codes
 from likely.data.split import hashed_uniforms, stratified_fold_of
 from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.sealing.split import times_of
 
 if TYPE_CHECKING:
@@ -78,15 +79,15 @@ class Folds:
 
     def _check_number(self) -> None:
         parts = self.n_rows if self.groups is None else len(np.unique(self.groups))
-        what = "rows" if self.groups is None else "groups"
+        one, what = ("row", "rows") if self.groups is None else ("group", "groups")
         if self.time is not None:
-            parts, what = len(np.unique(self.time)) - 1, "times after the first"
+            parts = len(np.unique(self.time)) - 1
+            one, what = "time after the first", "times after the first"
         if not 2 <= self.n_folds <= parts:
+            few = f"there {'is' if parts == 1 else 'are'} only {count(parts, one, what)}"
             _refuse(
-                f"n_folds={self.n_folds}; from 2 to the {parts} {what} was expected",
-                f"Use {max(2, min(5, parts))} folds, or more {what}"
-                if parts > 1
-                else f"Give more {what}",
+                f"n_folds={self.n_folds}; {few if self.n_folds > 1 else '2 or more were expected'}",
+                f"Use 2 to {parts}" if parts > 1 else f"Give more {what}",
             )
 
     def __len__(self) -> int:

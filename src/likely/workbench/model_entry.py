@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import likely
 from likely.errors import InvalidInput
 from likely.formatting import all_listed
-from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TARGET_KINDS, TargetKind, kinds_in_order
+from likely.kinds import (
+    CLASS_KINDS,
+    IN_WORDS,
+    NUMBER_KINDS,
+    TARGET_KINDS,
+    TargetKind,
+    kinds_beside,
+    kinds_in_order,
+)
 from likely.names import has_method
 from likely.spaces import Dimension, Space
 
@@ -201,13 +209,14 @@ class ModelEntry:
     def _refuse_other_kind(self, task: "Task") -> None:
         if task.kind in self.suits:
             return
-        from likely.workbench.models import entries_for
+        from likely.workbench.models import BASELINE, entries_for
 
-        rivals = ", ".join(each.name for each in entries_for(task.kind, everything=True))
-        what = f"is for {all_listed(kinds_in_order(self.suits), 'or')} targets"
+        suited = [each.name for each in entries_for(task.kind, everything=True)]
+        rivals = ", ".join(name for name in suited if name != BASELINE)
+        what = f"is for {kinds_beside(self.suits, task.kind)}"
         raise InvalidInput(
-            f"{self.name} {what if self.supervised else 'needs no target'}; "
-            f"{task.target!r} is {task.kind}. Choose one of {rivals}"
+            f"{self.name} {what if self.supervised else 'needs no target'}; the target "
+            f"{task.target!r} holds {IN_WORDS[task.kind]}. Choose one of {rivals}"
             f"{_or_kind(task, self.suits)}."
         )
 
@@ -304,7 +313,7 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
     if len(labels) != 2:
         kinds = kinds - {"binary"}
     given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
-    return f", or give the kind {given} if that is what it holds" if given else ""
+    return f", or use kind={given} (--kind) if that is what it holds" if given else ""
 
 
 def _class_named(name: str) -> type[Any]:

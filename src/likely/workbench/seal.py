@@ -43,7 +43,7 @@ def seal(
     """Seal part of the rows, to be scored on once, at the end.
 
     Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
-    labels under a keystream, and a ledger of every evaluation.
+    labels (obscured, so that they are not read by accident), and a ledger of every evaluation.
 
     Parameters
     ----------

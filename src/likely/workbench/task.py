@@ -251,16 +251,16 @@ def _whole(seen: _Seen) -> Task:
     """Whole numbers: few and repeated are classes."""
     n = len(seen.values)
     if are_repeated(n, seen.n_rows):
-        number = "count" if seen.values[0] >= 0 else "real"
+        number: TargetKind = "count" if seen.values[0] >= 0 else "real"
         doubt = (
-            f"{n} different whole numbers: taken as classes; give the kind '{number}' or 'ordinal' "
-            "if they are quantities or ordered levels."
+            f"{n} different whole numbers: taken as classes; use kind='{number}' (--kind {number}) "
+            f"if they are {IN_WORDS[number]}, 'ordinal' if ordered."
         )
         reason = f"it holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
     if seen.typed_whole and seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
-        doubt = f"Whole numbers from 0 up: taken as counts; give the kind {other} if measured."
+        doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
         return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
     return _measured(seen)
 
@@ -369,7 +369,7 @@ def _explained(
     are = "is" if len(names) == 1 else "are"
     found = _found(usual)
     counts = task.kind == "real" and "count" in shared and usual.classes[0] >= 0
-    other = "; give the kind 'count' if they are counts" if counts else ""
+    other = "; use kind='count' (--kind count) if they are counts" if counts else ""
     doubt = f"{found}: taken as {IN_WORDS[task.kind]}, which {named} {are} for{other}."
     return replace(
         task,

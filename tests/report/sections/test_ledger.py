@@ -15,5 +15,5 @@ def test_a_seal_that_is_gone_is_told_from_what_the_run_remembers():
         "Judge": "plain",
         "Evaluations": "1 of 2",
         "Lines when the run was trained": "4",
-        "Head when the run was trained": "f" * 64,
+        "Hash of the last line when the run was trained": "f" * 64,
     }

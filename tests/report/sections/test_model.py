@@ -27,12 +27,12 @@ def test_coefficients_of_scaled_columns_are_not_said_to_have_their_units(
     assert run(["report", "run"]) == 0
     page = (tmp_path / "report.html").read_text()
     assert "standardised (mean" in page  # in the preparation
-    assert "one unit there is one standard deviation" in page
+    assert "so their coefficients are per standard deviation" in page
     capsys.readouterr()
     assert run(["explain", "run"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "centred and divided by the standard deviation" in said
-    assert "one unit there is one standard deviation" in said
+    assert "so their coefficients are per standard deviation" in said
 
 
 def test_coefficients_of_columns_as_they_are_have_their_units():
@@ -45,7 +45,7 @@ def test_coefficients_of_columns_as_they_are_have_their_units():
     scaled = Prepared(SoftmaxRegression(l2=1.0), scale=True).fit(one, "species").describe()
     assert scaled.notes[-1].startswith("sepal length (cm) was centred and divided by")
     blocks = model_page(RunFacts("run", {}, description=scaled)).blocks
-    assert any("one unit there is one standard deviation" in each.text for each in blocks[-1:])
+    assert any("so its coefficient is per standard deviation" in each.text for each in blocks[-1:])
 
 
 def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, capsys):

@@ -260,7 +260,7 @@ def test_scaling_makes_the_units_of_a_column_irrelevant_to_a_penalty():
 
 def test_a_summary_names_the_columns_that_were_scaled():
     model = fitted()
-    assert "what one standard deviation adds: age, income, rooms, since" in " ".join(
+    assert "are per standard deviation: age, income, rooms, since" in " ".join(
         model.summary().notes
     )
     assert fitted(LogisticRegression(l2=0)).summary().remarks == ()

@@ -134,10 +134,10 @@ def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
     for each in study.outer:
         assert each.parameters["covariance"] in text
         assert OuterFold.from_line(each.to_line()) == each
-    assert "Nested: Log loss" in text
+    assert "Nested cross-validation: Log loss" in text
     assert "Chosen by each outer fold" in html
     plain = tune(iris, "target", "discriminant", trials=2, folds=2)
-    assert "has an optimistic score; a nested search gives an unbiased one" in str(plain)
+    assert "a nested search (nested=5, --nested 5) gives an unbiased one" in str(plain)
     assert np.isnan(plain.nested_score_)
 
 

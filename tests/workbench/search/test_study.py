@@ -202,7 +202,7 @@ def test_of_a_sealed_folder_the_training_part_is_searched(iris: Any, tmp_path: P
         ({"minutes": 0}, "minutes=0; expected more than 0"),
         ({"space": {"shrinkge": [0.1]}}, "Did you mean 'shrinkage'"),
         ({"by_hand": [{"shrinkge": 0.1}]}, "Did you mean 'shrinkage'"),
-        ({"metric": "rmse"}, "rmse is not a metric of classes targets"),
+        ({"metric": "rmse"}, "rmse is not a metric of targets with classes"),
         ({"group": "target2"}, "Did you mean 'target'"),
         ({"by_time": "target2"}, "Did you mean 'target'"),
         ({"group": "target"}, "'target' is the target; another column was expected"),

@@ -91,7 +91,8 @@ def _diagram(held: Validation) -> Picture:
         f"The largest distance from the diagonal is {number(worst)}."
     )
     caption = (
-        "Ten bins of equal size; bars are 95 % intervals. The dashed line is perfect calibration."
+        "Ten bins with equal numbers of rows; bars are 95 % intervals. The dashed line is perfect "
+        "calibration."
     )
     if 2 < len(curves) < len(held.labels):
         caption += f" The {len(curves)} most frequent of {len(held.labels)} classes."
@@ -147,9 +148,9 @@ def _decomposed(held: Validation) -> TableBlock:
             rows.append((capitalised(metric.title), *written))
     caption = (
         "Score = reliability (loss by miscalibration) − resolution (gain over the baseline) + "
-        "uncertainty (the baseline) + rest (differences within bins)."
+        "uncertainty (the baseline) + within-bin term."
     )
     if len(held.labels) > 2:
         caption += " The log loss of several classes has no such decomposition."
-    head = ("score", "value", "reliability", "resolution", "uncertainty", "rest")
+    head = ("score", "value", "reliability", "resolution", "uncertainty", "within-bin term")
     return TableBlock(head, tuple(rows), caption=caption)

@@ -119,12 +119,12 @@ def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
             *(number(each.get(key)) for key in beside),
             DASH if each["model"] == found["best"] else _p(each["against_best"]),
             _p(each["against_baseline"]),
-            f"{each['fit_seconds']:.3f} s",
+            f"{each['fit_seconds']:.3f}",
         )
         for each in entries
     )
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
-    head = (*head, "p vs best", f"p vs {BASELINE}", "one fit")
+    head = (*head, "p vs best", "p vs baseline", "seconds per fit")
     names = frozenset({len(head) - 3, len(head) - 2})  # p is small
     caption = why_dashes(_infinite(entries, beside))
     return TableBlock(head, rows, caption=caption, marked=marked, names=names)

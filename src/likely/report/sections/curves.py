@@ -37,8 +37,9 @@ LINES = (  # of a point: the value and the ends of its band
     ("Held out", ACCENT, ("validation", "low", "high")),
 )
 READING = (
-    "If the gap between the two curves closes as rows are added, more rows would help; if the "
-    "curves have met, try another model; if the held-out curve turns, stop there."
+    "If the gap between the two curves still narrows at the largest size, more rows would help; if "
+    "the curves have already met, try another model; if the held-out curve starts to get worse, "
+    "stop there."
 )
 
 

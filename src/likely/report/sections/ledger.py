@@ -11,11 +11,12 @@ from likely.report.section import Block, Facts, Gallery, LeftOut, Remark, Sectio
 from likely.report.sections.question import evaluations, seal_name
 from likely.runs.folder import RunFacts
 from likely.runs.seals import LedgerFacts
-from likely.sealing.ledger_text import details_of
+from likely.sealing.ledger_text import allowed_in_words, details_of, event_in_words
 
 TITLE = "Ledger"
 CHANGED = "ledger changed"  # a badge
 LONGEST = 160  # letters of a remark
+LAST = "Hash of the last line"
 
 
 def ledger(facts: RunFacts) -> Section | LeftOut:
@@ -52,7 +53,7 @@ def _blocks(found: LedgerFacts) -> list[Block]:
         (
             str(entry["n"]),
             str(entry["time"]).replace("T", " ").removesuffix("Z"),
-            str(entry["event"]),
+            event_in_words(entry),
             shortened(details_of(entry), LONGEST),
             short_hash(entry["previous"]),
         )
@@ -61,11 +62,12 @@ def _blocks(found: LedgerFacts) -> list[Block]:
     return [
         Remark(
             f"{found.name}: {count(len(rows), 'line')}, each with the hash of the previous line; "
-            f"no line was changed. {count(found.n_test, 'sealed row')}, judge {found.judge}.",
+            f"no line was changed. {count(found.n_test, 'sealed row')}; "
+            f"{allowed_in_words(found.budget, found.judge)}.",
             tone="good",
         ),
         TableBlock(("line", "time (UTC)", "event", "details", "previous hash"), rows, left=5),
-        Facts((("Head", found.head),), code=frozenset({"Head"})),
+        Facts(((LAST, found.head),), code=frozenset({LAST})),
     ]
 
 
@@ -78,12 +80,12 @@ def _remembered(facts: RunFacts) -> list[Block]:
         ("Judge", final.get("judge", seal.get("judge"))),
         ("Evaluations", evaluations(facts).partition(" when")[0]),
         ("Lines when the run was trained", seal.get("count")),
-        ("Head when the run was trained", seal.get("head")),
-        ("Head after the evaluation", final.get("head")),
+        (f"{LAST} when the run was trained", seal.get("head")),
+        (f"{LAST} after the evaluation", final.get("head")),
     )
     rows = tuple((what, str(value)) for what, value in known if value not in (None, ""))
     why = f"{name} was not found, so its ledger cannot be checked. The run recorded this:"
-    heads = frozenset(what for what, _ in rows if what.startswith("Head"))
+    heads = frozenset(what for what, _ in rows if what.startswith(LAST))
     return [Remark(why, tone="warn"), Facts(rows, code=heads)]
 
 

@@ -154,7 +154,7 @@ def _surprising(held: Validation, important: list[str]) -> list[Block]:
     first, heads = ([shortened(c, LONGEST_CELL) for c in names] for names in (own, chosen))
     at = len(own)
     return [
-        Heading("Rows with the largest loss"),
+        Heading("Rows with the largest held-out loss"),
         Text(
             "Training rows with the largest loss while they were held out, numbered from 0; sealed "
             "rows are not shown. Check them for wrong labels and missing information."

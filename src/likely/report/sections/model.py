@@ -44,6 +44,8 @@ def _blocks(about: Description) -> list[Block]:
     for table in about.tables:
         if table.key == "steps":
             blocks.append(Heading("Preparation of the columns"))
+        elif table.title:
+            blocks.append(Heading(table.title))
         blocks += _table(table)
     blocks += [Remark(capitalised(note), tone="note") for note in about.notes]
     for part in about.parts:

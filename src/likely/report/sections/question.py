@@ -94,7 +94,7 @@ def seal_name(seal: Any) -> str:
 
 
 def _used_of(used: int, budget: int) -> str:
-    return f"{used} of {budget}{', beyond the budget' if used > budget else ''}"
+    return f"{used}; {budget} allowed" if used > budget else f"{used} of {budget}"
 
 
 def _data(data: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
 from likely.metrics import METRICS, Estimate
-from likely.metrics.score import score_sentence, title_of
+from likely.metrics.score import GAIN, gain_title, score_sentence, title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
 from likely.report.sections.scores import (
@@ -34,6 +34,7 @@ class ScoreVerdict(NamedTuple):
     lower_is_better: bool = True
     level: float = 0.95  # of the interval
     gain: Estimate | None = None  # over the constant, row by row
+    gain_title: str = GAIN
 
     @property
     def tone(self) -> Tone:
@@ -49,7 +50,7 @@ class ScoreVerdict(NamedTuple):
     def judgement(self) -> str:
         if self.baseline is None:
             return ""
-        gain = "" if self.gain is None else f": the paired gain is {estimate(*self.gain[:3])}"
+        gain = "" if self.gain is None else f": the {self.gain_title} is {estimate(*self.gain[:3])}"
         if self.tone == "good":
             return f"The model is clearly better than the baseline{gain}."
         return f"The model is not clearly better than the baseline{gain}."
@@ -85,7 +86,14 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
     found, title = score.main, title_of(score.metric)
     sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
     lower = METRICS[score.metric].better == "lower"
-    return ScoreVerdict(sentence, title, *found, lower_is_better=lower, gain=score.gain)
+    return ScoreVerdict(
+        sentence,
+        title,
+        *found,
+        lower_is_better=lower,
+        gain=score.gain,
+        gain_title=gain_title(score.estimates),
+    )
 
 
 def _flattery(facts: RunFacts) -> str:
@@ -105,7 +113,12 @@ def _of_final(final: Any) -> ScoreVerdict:
 
     score = FinalScore.from_json(final)
     found = ScoreVerdict(
-        str(score), score.metric, *score.estimate, level=score.level, gain=score.gain
+        str(score),
+        score.metric,
+        *score.estimate,
+        level=score.level,
+        gain=score.gain,
+        gain_title=gain_title(score.measures),
     )
     # the score of an earlier model is not compared
     return found if score.of_this_model else found._replace(baseline=None)
@@ -143,7 +156,7 @@ def _ruler(found: ScoreVerdict) -> Picture:
     )
     caption = f"The bar is a {percent_level(found.level)} interval."
     if found.gain is not None:
-        caption += " Model and baseline are compared row by row (paired gain)."
+        caption += " Model and baseline are compared row by row."
     return picture(draw, label, caption=caption, size=(4.8, 1.4))
 
 

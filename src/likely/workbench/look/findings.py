@@ -34,7 +34,7 @@ CODES: Mapping[str, FindingCode] = {
         "warn",
         "a model can learn nothing from a value that no two rows share",
         "Drop the column, or use it to group rows that belong together.",
-        "is unique in every row",
+        "has a different value in every row",
     ),
     "LK102": FindingCode(
         "constant column",
@@ -60,15 +60,14 @@ CODES: Mapping[str, FindingCode] = {
     "LK105": FindingCode(
         "numbers stored as text",
         "warn",
-        "each number is read as a word of its own and loses its order",
+        "each number is read as a category and loses its order",
         "Store them as plain numbers: a decimal point, no unit, no thousands separator.",
         "holds numbers as text",
     ),
     "LK106": FindingCode(
         "dates stored as text",
         "warn",
-        "where the table is prepared, a column of ISO dates becomes days; in any other form, or "
-        "without that, each date is a word of its own",
+        "ISO dates (2024-02-29) become days; dates in other forms are read as categories",
         "Write 2024-02-29, turn it into numbers such as days before an event, or split by time.",
         "holds dates as text",
     ),
@@ -138,7 +137,8 @@ CODES: Mapping[str, FindingCode] = {
         "duplicate rows",
         "note",
         "a copy in the test set of a row in the training set makes every score too good",
-        "Drop the copies; likely seal keeps rows with equal features on one side.",
+        "Drop the copies; likely seal keeps rows with equal features together, all in training or "
+        "all sealed.",
     ),
     "LK202": FindingCode(
         "equal features, different targets",
@@ -167,7 +167,7 @@ CODES: Mapping[str, FindingCode] = {
     "LK303": FindingCode(
         "very small classes",
         "warn",
-        "so few rows cannot be used for training or scoring in every fold",
+        "there are too few rows to have some in every fold",
         "Merge them with others, drop them, or collect more rows.",
     ),
     "LK304": FindingCode(

@@ -287,12 +287,12 @@ def _facts(column: Column) -> ColumnFacts:
     return ColumnFacts(*base, top=tuple(column.top(MOST_TOP)))
 
 
-def text_of(look: "Look", width: int = WIDEST) -> str:
-    """The columns, the target, the findings."""
+def text_of(look: "Look", width: int = WIDEST, more: str = "to_frame() has them all") -> str:
+    """The columns, the target, the findings; ``more`` says how to see all columns."""
     rows = [_cells(look, column) for column in _shown_columns(look)]
     lines = [title(look), "", *text_table(HEAD, rows, words=WORDS, width=width)]
     if len(look.columns) > len(rows):
-        lines.append(f"  {_more_columns(look, len(rows))}")
+        lines.append(f"  (+{len(look.columns) - len(rows)} more; {more})")
     about = [balance_of(look)] if look.balance else []
     about += [look.doubt] if look.doubt else []
     if about:
@@ -337,7 +337,8 @@ def html_of(look: "Look") -> str:
     rows = [_cells(look, column) for column in _shown_columns(look)]
     parts = [html_paragraph(title(look), bold=True), html_table(HEAD, rows, words=WORDS)]
     if len(look.columns) > len(rows):
-        parts.append(html_paragraph(_more_columns(look, len(rows))))
+        n_more = len(look.columns) - len(rows)
+        parts.append(html_paragraph(f"(+{n_more} more; to_frame() has them all)"))
     if look.balance:
         parts.append(html_paragraph(balance_of(look)))
     if look.doubt:
@@ -350,10 +351,6 @@ def html_of(look: "Look") -> str:
     if not look.findings:
         parts.append(html_paragraph(findings_of(look)[0]))
     return html_block(*parts)
-
-
-def _more_columns(look: "Look", n_shown: int) -> str:
-    return f"(+{len(look.columns) - n_shown} more; to_frame() has them all)"
 
 
 def _shown_columns(look: "Look") -> list["ColumnFacts"]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.data.split import FIRST, GOLDEN
-from likely.formatting import percent
+from likely.formatting import count, percent
 from likely.kinds import FEATURE_KINDS
 from likely.workbench.look.findings import Finding, Severity, finding
 from likely.workbench.look.profile import Column, Profile
@@ -105,7 +105,10 @@ def tiny_classes(profile: Profile) -> Finding | None:
     tiny = np.flatnonzero(target.counts < FEWEST_OF_CLASS)
     if not tiny.size:
         return None
-    named = [f"{target.values[int(i)].as_py()!r} {target.counts[i]}" for i in tiny[:MOST_NAMED]]
+    named = [
+        f"class {target.values[int(i)].as_py()}: {count(int(target.counts[i]), 'row')}"
+        for i in tiny[:MOST_NAMED]
+    ]
     more = ", …" if tiny.size > MOST_NAMED else ""
     classes = "One class has" if tiny.size == 1 else f"{tiny.size} classes have"
     found = f"{classes} fewer than {FEWEST_OF_CLASS} rows ({', '.join(named)}{more})"

@@ -178,7 +178,7 @@ class Prepared(BaseEstimator):
 
     @_inner("predict")
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Any:
-        """The model's prediction for each row, moved by what moved the rows of the fit."""
+        """The model's prediction for each row, with its offset or exposure where one is given."""
         moved = _given({"offset": offset, "exposure": exposure})
         return self._fitted_model().predict(self.prepare(X), **moved)
 
@@ -231,8 +231,8 @@ class Prepared(BaseEstimator):
         if not scaled:
             return summary
         remark = (
-            "numbers were centred and divided by their standard deviations, so that a coefficient "
-            f"is what one standard deviation adds: {', '.join(scaled)}"
+            "numbers were centred and divided by their standard deviations, so their coefficients "
+            f"are per standard deviation: {', '.join(scaled)}"
         )
         return replace(summary, remarks=(*summary.remarks, remark))
 
@@ -255,7 +255,7 @@ class Prepared(BaseEstimator):
         inner = describe(self._fitted_model())
         steps = NamedTable(
             "steps",
-            (NamedColumn("column", "column"), NamedColumn("step", "prepared inside the fit")),
+            (NamedColumn("column", "column"), NamedColumn("step", "preparation")),
             tuple(self.steps_),
             noun="column",
         )
@@ -268,8 +268,9 @@ class Prepared(BaseEstimator):
             return ()
         which, verb = ("Numbers", "were") if len(scaled) > 1 else (scaled[0], "was")
         return (
-            f"{which} {verb} centred and divided by the standard deviation: one unit there is one "
-            "standard deviation.",
+            f"{which} {verb} centred and divided by the standard deviation, so "
+            f"{'their coefficients are' if len(scaled) > 1 else 'its coefficient is'} per standard "
+            "deviation.",
         )
 
     def __str__(self) -> str:
@@ -287,9 +288,10 @@ class Prepared(BaseEstimator):
         """Refuse weights, offsets and exposures that the model inside does not take."""
         for name in beside:
             if not has_fit_parameter(self.model, name):
+                what, able = _BESIDE[name]
                 raise InvalidInput(
-                    f"{name} was given, and {type(self.model).__name__}.fit does not take it; the "
-                    "model inside must. Leave it out, or use a model that takes it."
+                    f"{type(self.model).__name__} does not accept {what}. Leave it out, or use a "
+                    f"model that does{able}."
                 )
 
     def _columns(self, table: InMemoryTable) -> list[Cells]:
@@ -316,6 +318,13 @@ def prepared(model: Any) -> Prepared:
 def unprepared(model: Any) -> Any:
     """The model without its preparation, not fitted."""
     return model.model if isinstance(model, Prepared) else model
+
+
+_BESIDE = {  # the arguments of a fit beside the rows, and models that accept them
+    "sample_weight": ("sample_weight", ""),
+    "offset": ("an offset", " (a GLM)"),
+    "exposure": ("an exposure", " (a GLM)"),
+}
 
 
 def _given(beside: Mapping[str, Any]) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Study:
         return model
 
     def add(self, *settings: Mapping[str, Any]) -> "Study":
-        """Try settings of your own on the same folds; what is left out is as the model has it.
+        """Try settings of your own on the same folds; other settings are those of the model.
 
         They are added to the table and may be the best.  They do not influence the search.
         """

@@ -67,8 +67,8 @@ def sentences(study: "Study") -> list[str]:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
         found.append(
-            "The best of several trials has an optimistic score; a nested search gives an unbiased "
-            "one."
+            "The best of several trials has an optimistic score; a nested search (nested=5, "
+            "--nested 5) gives an unbiased one."
         )
     failed = len(study.trials) - len(scored)
     if failed:
@@ -127,8 +127,8 @@ def _nested_sentence(study: "Study", title: str) -> str:
         study.nested_score_, *study.nested_interval_, inner_mean, level=0.95
     )
     return (
-        f"Nested: {title} {value} over {folds}, whose rows took no part in the choice; "
-        f"estimate of the inner searches: {inner}."
+        f"Nested cross-validation: {title} {value} over {folds} (unbiased). Mean score inside the "
+        f"searches: {inner}."
     )
 
 
