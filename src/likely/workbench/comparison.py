@@ -70,6 +70,7 @@ class Entry:
             "value": self.value,
             "interval": [self.main.low, self.main.high],
             "baseline": self.main.baseline,
+            "baseline_link": None if self.score is None else self.score.baseline_link,
             "folds": self.per_fold.tolist(),
             **self.others,
             "fit_seconds": self.seconds,

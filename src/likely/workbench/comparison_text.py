@@ -89,6 +89,7 @@ def sentences(found: "Comparison") -> list[str]:
     parts = [_verdict(found)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
+    parts += _about_links(found)
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
@@ -137,6 +138,26 @@ def _verdict(found: "Comparison") -> str:
         f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
         f"score is slightly optimistic; {advice} on sealed rows for an unbiased one."
     )
+
+
+def _about_links(found: "Comparison") -> list[str]:
+    """Where offsets or exposures move means under different links: the baseline of each link."""
+    by_link: dict[str | None, list[Entry]] = {}
+    for each in found.entries:
+        if each.score is not None:
+            by_link.setdefault(each.score.baseline_link, []).append(each)
+    if len(by_link) < 2:
+        return []
+    parts = []
+    for link, entries in by_link.items():
+        names = listed([each.name for each in entries], 60)
+        under = "not moved" if link is None else f"{link} link"
+        parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
+    columns = " and ".join(found.rows.roles.at_prediction())
+    return [
+        f"Means, and with them the baselines, are moved by {columns} under the link of each model: "
+        f"{'; '.join(parts)}."
+    ]
 
 
 def _failures(found: "Comparison") -> list[tuple[str, str]]:

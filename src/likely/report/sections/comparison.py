@@ -31,6 +31,7 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "value",
     "interval",
     "baseline",
+    "baseline_link",
     "folds",
     "fit_seconds",
     "against_best",
