@@ -23,6 +23,7 @@ from likely.intervals import (
     Ends,
     Estimate,
     about_matched_mean,
+    clearly_better,
     clipped,
     effective_rows,
     n_groups_of,
@@ -65,8 +66,8 @@ class Score:
 
     @property
     def better_than_constant(self) -> bool:
-        """Whether the gain is above 0, beyond what chance would do."""
-        return self.gain.low > 0
+        """Whether the paired gain is clearly above 0."""
+        return clearly_better(self.gain)
 
     def to_json(self) -> dict[str, Any]:
         """The score as ``run.json``, ``--json`` and the report have it; null is no number."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from likely.formatting import (
     WIDEST,
+    estimate,
     estimate_cells,
     html_block,
     html_paragraph,
@@ -119,23 +120,21 @@ def _verdict(found: "Comparison") -> str:
     best, test = found.best, found.best.against_baseline
     if found.all_failed:
         return "No model could be scored except the baseline (constant)."
-    if not isfinite(best.value):
+    if best.score is None or not isfinite(best.value):
         return f"No model has a finite {found.metric.title}, so none can be called the best."
-    if best.name == BASELINE and found.metric is not metrics_for(found.task.kind)[0]:
-        return f"No model has a better {found.metric.title} than the baseline (constant)."
     if best.name == BASELINE:
+        gained = any(each.score and each.score.better_than_constant for each in found.entries)
+        if gained or found.metric is not metrics_for(found.task.kind)[0]:
+            return f"No model has a better {found.metric.title} than the baseline (constant)."
         return (
             "No model is better than the baseline (constant): nothing was learned from the columns."
         )
-    clear = test is not None and test.p < CLEAR
-    word = "better" if clear else "not clearly better"
-    gap = ""
-    if test is not None:
-        size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
-        gap = f" by {size}, {p_phrase(test.p)}"
+    word = "clearly better" if best.score.better_than_constant else "not clearly better"
+    over_folds = f" Corrected t-test over folds: {p_phrase(test.p)}." if test else ""
     advice = "final scores it" if found.rows.sealed else "score it"
     return (
-        f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
+        f"Best: {best.name}, {word} than the baseline: the paired gain is "
+        f"{estimate(*best.score.gain[:3])}.{over_folds} It was chosen on these folds, so its "
         f"score is slightly optimistic; {advice} on sealed rows for an unbiased one."
     )
 

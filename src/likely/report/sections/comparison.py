@@ -32,6 +32,8 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "interval",
     "baseline",
     "baseline_link",
+    "gain",
+    "gain_interval",
     "folds",
     "fit_seconds",
     "against_best",
