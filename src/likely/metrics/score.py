@@ -12,6 +12,7 @@ means.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any, cast, final
 
 import numpy as np
@@ -238,9 +239,13 @@ def title_of(metric: str) -> str:
 
 
 def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONSTANT) -> str:
-    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
+    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``
+
+    A baseline that is not known (NaN) is left out.
+    """
     value, constant = estimate_beside(*found, level=LEVEL)
-    return f"{capitalised(title)} {value} on {rows}. Baseline ({baseline}): {constant}."
+    beside = "" if isnan(found.baseline) else f" Baseline ({baseline}): {constant}."
+    return f"{capitalised(title)} {value} on {rows}.{beside}"
 
 
 def about_median(score: Score) -> str:
