@@ -64,6 +64,14 @@ class Estimate(NamedTuple):
         )
 
 
+def clearly_better(gain: Estimate) -> bool:
+    """Whether a gain over the baseline is above 0, beyond what chance would do.
+
+    Every verdict about the baseline is this one: of train, compare, final and the report.
+    """
+    return gain.low > 0
+
+
 def normal_quantile(level: float) -> float:
     """z of a two-sided interval."""
     from scipy.special import ndtri

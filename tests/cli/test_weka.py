@@ -2,9 +2,13 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import poisson
 
 import likely as lk
+from likely.metrics.baseline import best_rate
 from tests.cli.conftest import patients
 
 ARFF = """@relation iris
@@ -135,3 +139,35 @@ def test_a_file_of_other_rows_is_scored(likely, table):
     assert said["exit"] == 0
     assert said["result"]["unguarded"]["rows"] == 200
     assert last_of(table)["event"] == "sealed"
+
+
+def claims_file(path, seed, n):
+    rng = np.random.default_rng(seed)
+    x, years, times = rng.normal(size=n), rng.uniform(0.2, 5, n), rng.integers(0, 4, n)
+    y = rng.poisson(years * np.exp(0.3 + 0.5 * x))
+    lines = [",".join(map(str, row)) for row in zip(x, years, times, y, strict=True)]
+    path.write_text("\n".join(["x,years,times,y", *lines]) + "\n")
+    return x, years, times, y
+
+
+def test_a_test_file_is_scored_with_its_weights_and_exposures(likely, tmp_path):
+    _, years, times, y = claims_file(tmp_path / "train.csv", 0, 300)
+    x, later, often, counts = claims_file(tmp_path / "test.csv", 1, 200)
+    words = ("--target", "y", "--kind", "count", "--exposure", "years", "--weight", "times")
+    given = ("train", "train.csv", "glm-poisson", *words, "-T", "test.csv", "--json")
+    said = likely(*given).json["result"]
+    assert said["unguarded"]["rows"] == (often > 0).sum()
+    model = lk.load(tmp_path / said["run"] / "model.likely")
+    mean = model.predict(pd.DataFrame({"x": x}), exposure=later)
+    expected = np.average(poisson(mean).logpmf(counts), weights=often)
+    assert said["unguarded"]["value"] == pytest.approx(expected, rel=1e-9)
+    level = best_rate("count", y.astype(float), times.astype(float), years)
+    constant = level.log_density(counts.astype(float), later)
+    expected = np.average(constant, weights=often)
+    assert said["unguarded"]["baseline"] == pytest.approx(expected, rel=1e-6)
+    loaded = likely("train", "-l", said["run"], "-T", "test.csv")
+    assert loaded.exit == 0, loaded.err
+    assert "Log-likelihood" in loaded.out
+    assert "aseline" not in loaded.out  # the training rows are not known
+    same = likely("train", "-l", said["run"], "-T", "test.csv", "--json").json["result"]
+    assert same["unguarded"] == {**said["unguarded"], "baseline": None}

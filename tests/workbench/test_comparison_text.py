@@ -66,3 +66,32 @@ def test_a_model_that_is_no_better_than_the_constant_is_no_alternative():
     assert [each.name for each in found.entries] == ["logistic", "constant", "poor"]
     assert found["poor"].against_best.p >= 0.05
     assert "Not clearly worse" not in str(found)
+
+
+def test_the_verdict_about_the_baseline_is_the_paired_gain_as_in_every_other_place():
+    """The t-test over folds has p = 0.006 here; the interval of the gain has 0 inside."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=120)
+    frame = pd.DataFrame({"x": x, "y": np.where(0.55 * x + rng.logistic(size=120) > 0, "a", "b")})
+    found = lk.compare(frame, "y", "logistic", repeats=1)
+    gain, test = found.best.score.gain, found.best.against_baseline
+    assert gain.low < 0 < gain.value
+    assert test.p < 0.01
+    assert not found.best.score.better_than_baseline
+    said = " ".join(str(found).split())
+    assert "Best: logistic, not clearly better than the baseline: the paired gain is 0.035" in said
+    assert "Corrected t-test over folds: p = 0.006" in said
+    assert found.best.facts()["gain_interval"] == [gain.low, gain.high]
+
+
+def test_a_gain_over_a_baseline_of_another_link_is_not_denied():
+    rng = np.random.default_rng(0)
+    x, e = rng.normal(size=300), 0.5 * rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "e": e, "y": rng.poisson(np.exp(0.3 * x + e))})
+    found = lk.compare(frame, "y", "linear", kind="count", offset="e", repeats=1)
+    assert found.best.name == "constant"
+    assert found["linear"].score.better_than_baseline
+    assert "nothing was learned" not in str(found)
+    assert "better log-likelihood per row than the baseline (constant)" in " ".join(
+        str(found).split()
+    )

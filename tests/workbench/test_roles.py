@@ -225,3 +225,32 @@ def test_a_study_with_weights_goes_on_only_with_the_same(tmp_path):
     assert "times" not in first.refit().feature_names_in_
     with pytest.raises(InvalidInput, match=r"has (data|roles) = "):
         lk.tune(table, "grade", "logistic", weight="years", nested=2, **words)
+
+
+def test_a_score_has_the_baseline_of_its_own_link_in_train_tune_and_compare():
+    """A linear model adds offsets to the mean, a Poisson one multiplies the mean by their exp."""
+    table = claims().select(["x", "log_years", "claims"])
+    given = {"kind": "count", "offset": "log_years"}
+    rows = dataset(table, "claims", **given).with_task()
+    found = lk.compare(table, "claims", ["linear", "glm-poisson"], repeats=1, **given)
+    for name, link in [("linear", "identity"), ("glm-poisson", "log")]:
+        held = cross_validate(found[name].estimator, Loop(rows, rows.folds(5, seed=0))).held
+        known = held.score().main.baseline
+        study = lk.tune(table, "claims", name, trials=1, space={"l2": [0.0]}, **given)
+        assert study.baseline == known == found[name].main.baseline
+        assert found[name].facts()["baseline_link"] == link
+        assert found[name].facts()["baseline"] == known
+    assert found["glm-poisson"].main.baseline == found.baseline.value
+    assert found["linear"].main.baseline < found.baseline.value - 0.01
+    said = " ".join(str(found).split())
+    assert "moved by log_years under the link of each model" in said
+    assert "(log link: glm-poisson, constant)" in said
+    assert "(identity link: linear)" in said
+    one_link = lk.compare(table, "claims", "glm-poisson", repeats=1, **given)
+    assert "under the link" not in str(one_link)
+
+
+def test_classes_with_an_exposure_have_a_constant():
+    table = claims().select(["x", "years", "grade"])
+    found = lk.compare(table, "grade", ["logistic"], folds=3, repeats=1, exposure="years")
+    assert not found.baseline.problem

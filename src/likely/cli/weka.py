@@ -7,6 +7,7 @@ not given), -x folds, -s seed, -d file to save the model to, -l file to load a m
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,6 @@ from likely.errors import BrokenLedger, UnusableRun
 
 if TYPE_CHECKING:
     from likely.intervals import Estimate
-    from likely.metrics.base import Metric
     from likely.runs import Run
     from likely.sealing.folder import SealFolder
     from likely.workbench.dataset import Dataset
@@ -104,12 +104,12 @@ def scored_elsewhere(
 ) -> tuple[str, dict[str, Any]]:
     """The score of a fitted model on another file: text and facts.
 
-    ``learned`` are the options that the model was trained with, including its target. A file that
-    holds sealed rows is refused, because its score would be an evaluation that is not counted.
+    ``learned`` are the options that the model was trained with, including its target. The baseline
+    is learned from the training rows; there is none where they are not known. A file that holds
+    sealed rows is refused, because its score would be an evaluation that is not counted.
     """
-    from likely.metrics import constant_prediction, metrics_for, score_of
+    from likely.workbench.held_out import predict_elsewhere
     from likely.workbench.opening import dataset
-    from likely.workbench.predictions import predict_for, truth_of
     from likely.workbench.task import task_of_fit
 
     data, target = dataset(test), str(learned.target)
@@ -121,32 +121,44 @@ def scored_elsewhere(
             "likely train --help",
         )
     present = [name for name in learned.category if name in data.source.names]
-    rows = dataset(data, target, category=present)
+    rows = dataset(
+        data,
+        target,
+        category=present,
+        weight=learned.weight,
+        offset=learned.offset,
+        exposure=learned.exposure,
+    )
     task = task_of_fit(model, rows.table, target, kind=learned.kind, order=learned.order)
-    known = rows.of_task(task).table
-    truth, prediction = truth_of(task, known), predict_for(model, task, known)
-    metric = next(each for each in metrics_for(task.kind) if each.suits(prediction))
-    seen = truth if training is None else truth_of(task, training.of_task(task).table)
-    found = score_of([metric], truth, prediction, constant_prediction(seen, truth)).main
-    return _unguarded(metric, found, known.num_rows, test)
+    rows = rows.of_task(task)
+    held = predict_elsewhere(model, rows, rows if training is None else training)
+    if held is None:
+        raise Refusal(
+            f"{test} has no row with a known {target!r} and a weight above 0; a score needs at "
+            "least one. Give another file.",
+            Exit.DATA,
+            "likely train --help",
+        )
+    score = held.score()
+    found = score.main if training is not None else score.main._replace(baseline=nan)
+    return _unguarded(score.metric, found, score.n_rows, test)
 
 
 def _unguarded(
-    metric: "Metric", found: "Estimate", n_rows: int, test: str
+    metric: str, found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
     """The score in words, and for a program."""
     from likely.formatting import count
-    from likely.metrics.score import score_sentence
+    from likely.metrics.score import score_sentence, title_of
 
-    sentence = score_sentence(metric.title, found, f"{count(n_rows, 'row')} of {test}")
+    sentence = score_sentence(title_of(metric), found, f"{count(n_rows, 'row')} of {test}")
     text = f"{sentence.removesuffix('.')}; {UNGUARDED}"
     facts = {
         "data": test,
         "rows": n_rows,
-        "metric": metric.name,
-        "value": found.value,
-        "interval": (found.low, found.high),
-        "baseline": found.baseline,
+        "metric": metric,
+        **found.to_json(),
+        "baseline": None if isnan(found.baseline) else found.baseline,
         "guarded": False,
     }
     return text, facts

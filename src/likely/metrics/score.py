@@ -12,6 +12,7 @@ means.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any, cast, final
 
 import numpy as np
@@ -23,6 +24,7 @@ from likely.intervals import (
     Ends,
     Estimate,
     about_matched_mean,
+    clearly_better,
     clipped,
     effective_rows,
     n_groups_of,
@@ -66,8 +68,8 @@ class Score:
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the gain is above 0, beyond what chance would do."""
-        return self.gain.low > 0
+        """Whether the gain over the baseline is clearly above 0."""
+        return clearly_better(self.gain)
 
     def to_json(self) -> dict[str, Any]:
         """The score as ``run.json``, ``--json`` and the report have it; null is no number."""
@@ -243,9 +245,13 @@ def gain_title(metrics: Collection[str]) -> str:
 
 
 def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONSTANT) -> str:
-    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``"""
+    """``Log loss 0.412 (95 % interval 0.389 to 0.436) on 960 rows. Baseline (constant): 0.562.``
+
+    A baseline that is not known (NaN) is left out.
+    """
     value, constant = estimate_beside(*found, level=LEVEL)
-    return f"{capitalised(title)} {value} on {rows}. Baseline ({baseline}): {constant}."
+    beside = "" if isnan(found.baseline) else f" Baseline ({baseline}): {constant}."
+    return f"{capitalised(title)} {value} on {rows}.{beside}"
 
 
 def about_median(score: Score) -> str:

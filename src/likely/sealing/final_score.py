@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast, final
 
 from likely.formatting import capitalised, count, estimate_beside, html_paragraph
-from likely.intervals import Estimate
+from likely.intervals import Estimate, clearly_better
 from likely.json_files import plain
 
 
@@ -71,10 +71,10 @@ class FinalScore:
 
     @property
     def better_than_baseline(self) -> bool:
-        """By the gain over the baseline, or by the interval where no gain may be shown."""
-        if self.gain is None:
-            return self.estimate.high < self.estimate.baseline
-        return self.gain.low > 0
+        """Whether the gain is clearly above 0; an unpaired one, where no other may be shown."""
+        value, low, high, constant = self.estimate
+        unpaired = Estimate(constant - value, constant - high, constant - low, 0.0)
+        return clearly_better(unpaired if self.gain is None else self.gain)
 
     def to_json(self) -> dict[str, Any]:
         """The score as ``final.json`` and ``--json`` have it; an end that is open is null."""

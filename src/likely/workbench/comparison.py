@@ -65,11 +65,15 @@ class Entry:
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in the types that JSON has."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
+        gain = Estimate(nan, nan, nan, 0.0) if self.score is None else self.score.gain
         return {
             "model": self.name,
             "value": self.value,
             "interval": [self.main.low, self.main.high],
             "baseline": self.main.baseline,
+            "baseline_link": None if self.score is None else self.score.baseline_link,
+            "gain": gain.value,
+            "gain_interval": [gain.low, gain.high],
             "folds": self.per_fold.tolist(),
             **self.others,
             "fit_seconds": self.seconds,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from likely.formatting import (
     WIDEST,
+    estimate,
     estimate_cells,
     html_block,
     html_paragraph,
@@ -19,7 +20,7 @@ from likely.formatting import (
 )
 from likely.kinds import target_in_words
 from likely.metrics import metrics_for
-from likely.metrics.score import why_dashes
+from likely.metrics.score import GAIN, why_dashes
 from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
@@ -93,6 +94,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
+    parts += _about_links(found)
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
@@ -121,27 +123,45 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
     best, test = found.best, found.best.against_baseline
     if found.all_failed:
         return "No model could be scored except the baseline (constant)."
-    if not isfinite(best.value):
+    if best.score is None or not isfinite(best.value):
         return f"No model has a finite {found.metric.title}, so none can be called the best."
-    if best.name == BASELINE and found.metric is not metrics_for(found.task.kind)[0]:
-        return f"No model has a better {found.metric.title} than the baseline (constant)."
     if best.name == BASELINE:
+        gained = any(each.score and each.score.better_than_baseline for each in found.entries)
+        if gained or found.metric is not metrics_for(found.task.kind)[0]:
+            return f"No model has a better {found.metric.title} than the baseline (constant)."
         return (
             "No model is better than the baseline (constant): no model predicts better than "
             "ignoring the columns."
         )
-    clear = test is not None and test.p < CLEAR
-    word = "better" if clear else "not clearly better"
-    gap = ""
-    if test is not None:
-        size = estimate_cells(test.difference, test.low, test.high)[0].removeprefix("-")
-        gap = f" by {size}, {p_phrase(test.p)}"
+    word = "clearly better" if best.score.better_than_baseline else "not clearly better"
+    over_folds = f" Corrected t-test over folds: {p_phrase(test.p)}." if test else ""
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
     return (
-        f"Best: {best.name}, {word} than the baseline{gap}. It was chosen on these folds, so its "
+        f"Best: {best.name}, {word} than the baseline: the {GAIN} is "
+        f"{estimate(*best.score.gain[:3])}.{over_folds} It was chosen on these folds, so its "
         f"score is slightly optimistic; {advice} for an unbiased score."
     )
+
+
+def _about_links(found: "Comparison") -> list[str]:
+    """Where offsets or exposures move means under different links: the baseline of each link."""
+    by_link: dict[str | None, list[Entry]] = {}
+    for each in found.entries:
+        if each.score is not None:
+            by_link.setdefault(each.score.baseline_link, []).append(each)
+    if len(by_link) < 2:
+        return []
+    parts = []
+    for link, entries in by_link.items():
+        names = listed([each.name for each in entries], 60)
+        under = "not moved" if link is None else f"{link} link"
+        parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
+    columns = " and ".join(found.rows.roles.at_prediction())
+    return [
+        f"Means, and with them the baselines, are moved by {columns} under the link of each model: "
+        f"{'; '.join(parts)}."
+    ]
 
 
 def _failures(found: "Comparison") -> list[tuple[str, str]]:

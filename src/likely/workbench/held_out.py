@@ -163,6 +163,16 @@ def hold_out(
     return scorer.streamed(part)
 
 
+def predict_elsewhere(model: Any, rows: "Dataset", training: "Dataset") -> HeldOut | None:
+    """Rows of another table than the fit's, beside the best constant of ``training``.
+
+    None where no row has a target and a weight above 0.
+    """
+    task, table = rows.settled, rows.table
+    constant = _constant(model, task, training, training.source)
+    return _Scorer(model, task, rows, constant).part(table, np.arange(table.num_rows))[0]
+
+
 class _Scorer(NamedTuple):
     """A fitted model and the best constant of the same rows."""
 

@@ -4,7 +4,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from likely.formatting import capitalised, count, estimate, estimate_cells, percent_level
-from likely.metrics import METRICS, Estimate
+from likely.metrics import Estimate
 from likely.metrics.score import GAIN, gain_title, score_sentence, title_of
 from likely.report.figures import ACCENT, INK, MUTED, few_ticks, picture
 from likely.report.section import Block, Gallery, LeftOut, Picture, Remark, Section, Tone
@@ -20,18 +20,15 @@ EDGE = 0.25  # of the ruler: here names lean inwards
 
 
 class ScoreVerdict(NamedTuple):
-    """A score, its interval and the best constant's; whether it is better, worse or neither.
-
-    The gain over the constant says which, where there is one: its rows are paired.
-    """
+    """A score, its interval and the best constant's, and whether it is clearly better."""
 
     sentence: str
     metric: str
     value: float
     low: float
     high: float
-    baseline: float | None
-    lower_is_better: bool = True
+    baseline: float | None  # None where the score is not compared
+    better: bool  # as the score itself says
     level: float = 0.95  # of the interval
     gain: Estimate | None = None  # over the constant, row by row
     gain_title: str = GAIN
@@ -40,18 +37,14 @@ class ScoreVerdict(NamedTuple):
     def tone(self) -> Tone:
         if self.baseline is None:
             return "plain"
-        if self.gain is not None:
-            return "good" if self.gain.low > 0 else "warn"
-        if self.lower_is_better:
-            return "good" if self.high < self.baseline else "warn"
-        return "good" if self.low > self.baseline else "warn"
+        return "good" if self.better else "warn"
 
     @property
     def judgement(self) -> str:
         if self.baseline is None:
             return ""
         gain = "" if self.gain is None else f": the {self.gain_title} is {estimate(*self.gain[:3])}"
-        if self.tone == "good":
+        if self.better:
             return f"The model is clearly better than the baseline{gain}."
         return f"The model is not clearly better than the baseline{gain}."
 
@@ -85,12 +78,11 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
         return None
     found, title = score.main, title_of(score.metric)
     sentence = score_sentence(title, found, rows_held(facts, score), score.baseline)
-    lower = METRICS[score.metric].better == "lower"
     return ScoreVerdict(
         sentence,
         title,
         *found,
-        lower_is_better=lower,
+        score.better_than_baseline,
         gain=score.gain,
         gain_title=gain_title(score.estimates),
     )
@@ -112,10 +104,12 @@ def _of_final(final: Any) -> ScoreVerdict:
     from likely.sealing.final_score import FinalScore
 
     score = FinalScore.from_json(final)
+    better = score.better_than_baseline
     found = ScoreVerdict(
         str(score),
         score.metric,
         *score.estimate,
+        better,
         level=score.level,
         gain=score.gain,
         gain_title=gain_title(score.measures),

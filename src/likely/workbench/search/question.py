@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -28,14 +28,9 @@ from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Folds, share_of_rows
 from likely.workbench.held_out import HeldOut
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import BASELINE, MODELS
 from likely.workbench.preparation.prepared import unprepared
 from likely.workbench.search.strategies import Plan, Search
 from likely.workbench.search.trials import TrialScore
-
-if TYPE_CHECKING:
-    pass
-
 
 PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 
@@ -174,14 +169,9 @@ class CrossValidated:
             monotonic() - start,
             main.low,
             main.high,
+            main.baseline,
             tuple(found.warnings),
         )
-
-    def baseline(self) -> float:
-        """The score of the best constant in the same cross-validation."""
-        constant = MODELS[BASELINE].build(self.rows.settled)
-        held = cross_validate(constant, self._loop(self.folds)).held
-        return replace(held, is_constant=True).score([self.metric]).main.value
 
     def split(self, n_folds: int, seed: int) -> Folds:
         """Other folds of the same rows."""

@@ -26,6 +26,7 @@ from likely.workbench.preparation.prepared import Prepared
 from likely.workbench.search.exploration import (
     INTERRUPTED,
     Explored,
+    best_of,
     explore,
     known_best,
     try_by_hand,
@@ -58,8 +59,6 @@ class Study:
         In the order in which they were run; then those of ``add``, numbered −1, −2, ….
     stopped : {"finished", "out of time", "interrupted"}
         Why the search ended; ``resume`` continues it.
-    baseline : float
-        The score of the best constant prediction on the same folds.
     outer : tuple of OuterFold
         For a nested study: the settings chosen without each outer fold, and their score on it.
     nested : Score or None
@@ -71,7 +70,6 @@ class Study:
     question: Question
     trials: tuple[Trial, ...]
     stopped: str
-    baseline: float
     outer: tuple[OuterFold, ...] = ()
     nested: Score | None = None
     folder: Path | None = None
@@ -100,6 +98,12 @@ class Study:
         """The interval of the best score at level 0.95, as if it had been the only one."""
         score = self.best_trial_.score
         return (nan, nan) if score is None else (score.low, score.high)
+
+    @property
+    def baseline(self) -> float:
+        """The score of the best constant on the rows of the best trial; nan before there is one."""
+        best = best_of(self.trials, self.metric.better)
+        return nan if best is None or best.score is None else best.score.baseline
 
     @property
     def nested_score_(self) -> float:
@@ -326,7 +330,7 @@ def _answered(
     if not explored.trials:
         raise KeyboardInterrupt  # before there was anything to keep
     trials = (*explored.trials, *added.trials.values())
-    study = Study(question, trials, explored.stopped, objective.baseline(), folder=folder.path)
+    study = Study(question, trials, explored.stopped, folder=folder.path)
     if explored.stopped != INTERRUPTED:
         study.best_trial_  # noqa: B018  # says why, where no trial has a score
     if question.nested is None or explored.stopped == INTERRUPTED:

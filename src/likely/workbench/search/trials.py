@@ -45,13 +45,14 @@ class Proposal(NamedTuple):
 
 
 class TrialScore(NamedTuple):
-    """The score of some settings, with the ends of its interval."""
+    """The score of some settings, with the ends of its interval and the baseline of its rows."""
 
     mean: float  # the score of all held-out rows together
     per_fold: tuple[float, ...]
     seconds: float
     low: float = nan
     high: float = nan
+    baseline: float = nan
     warnings: tuple[str, ...] = ()
 
 
@@ -101,6 +102,7 @@ class Trial:
                 "folds": [number_text(x) for x in self.score.per_fold],
                 "low": number_text(self.score.low),
                 "high": number_text(self.score.high),
+                "baseline": number_text(self.score.baseline),
                 "seconds": round(self.score.seconds, 6),
                 "warnings": list(self.score.warnings),
             }
@@ -117,6 +119,7 @@ class Trial:
                 seconds=record["seconds"],
                 low=float(record["low"]),
                 high=float(record["high"]),
+                baseline=float(record["baseline"]),
                 warnings=tuple(record["warnings"]),
             )
         return cls(
