@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FACTS, LOOK, FINAL = "run.json", "look.json", "final.json"
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
-SPLITTING = {"group": "--group", "by_time": "--by-time"}
-SCORING = ("compare", "tune")  # verbs that take these options
+HELD_OUT_BY = ("group", "by_time", "weight", "offset", "exposure")
+SCORING = ("compare", "tune", "seal")  # verbs that take these options
 
 
 @final
@@ -196,15 +196,16 @@ class RunFacts:
     def command(self, verb: str, *words: str) -> str:
         """``likely VERB DATA WORDS``, with the target where the data do not know it.
 
-        What scores models holds rows out as this run did.
+        What scores models holds rows out as this run did, and weighs them alike.
         """
         seal, data = self.run.get("seal"), self.run.get("data") or {}
         name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
         target = self.run.get("target")
         options = [] if seal or target is None else ["--target", str(target)]
-        for key, option in SPLITTING.items() if verb in SCORING else ():
-            if self.run.get(key) is not None:
-                options += [option, str(self.run[key])]
+        known = {**self.run, **(self.run.get("roles") or {})}
+        for key in HELD_OUT_BY if verb in SCORING else ():
+            if known.get(key) is not None:
+                options += [f"--{key.replace('_', '-')}", str(known[key])]
         return shlex.join(["likely", verb, name, *words, *options])
 
 
