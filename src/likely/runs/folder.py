@@ -18,7 +18,7 @@ from likely.runs.records import (
     joined_curves,
     kept_files,
 )
-from likely.runs.seals import LedgerFacts, folder_of_seal, ledger_facts
+from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 
 if TYPE_CHECKING:
     from likely.description import Description
@@ -58,13 +58,6 @@ class RunFolder:
     @property
     def has_study(self) -> bool:
         return self.study.is_dir()
-
-    def is_as_written(self) -> bool:
-        """Whether the model is the one that ``run.json`` was written with."""
-        from likely.data.arrow import digest_of_file
-
-        known = (self.facts() or {}).get("model_sha256")
-        return known is None or digest_of_file(self.path / MODEL_FILE) == known
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
         """The facts, then the model: a folder with a model is a whole RUN, so it comes last."""
@@ -209,17 +202,19 @@ class RunFacts:
         return shlex.join(["likely", verb, name, *words, *options])
 
 
-def read_run(folder: str | Path, *, description: "Description | None" = None) -> RunFacts:
-    """The facts in a RUN folder; the caller asks its model for the description."""
+def read_run(
+    folder: str | Path, *, run: Record | None = None, description: "Description | None" = None
+) -> RunFacts:
+    """The facts in a RUN folder; ``run`` and ``description`` are those that the caller has read."""
     held = RunFolder(Path(folder))
-    run = held.facts()
+    run = run or held.facts()
     if run is None:
         raise InvalidInput(
             f"{folder} has no {FACTS}; a report needs the facts of a run. Give a folder that "
             "likely train wrote, not a model file."
         )
-    place = held.path
-    seal = folder_of_seal(place, run)
+    place, known = held.path, run.get("seal")
+    seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
     return RunFacts(
         name=place.name or str(place),
@@ -230,7 +225,7 @@ def read_run(folder: str | Path, *, description: "Description | None" = None) ->
         study=held.study_facts(),
         validation=held.validation(),
         final=held.final(),
-        ledger=None if seal is None else ledger_facts(seal, run["seal"]),
+        ledger=None if seal is None else ledger_facts(seal, known or {}),
         description=description,
         path=place.name if place.is_absolute() else str(place),
     )

@@ -118,7 +118,7 @@ class Prepared(BaseEstimator):
         """
         refuse_file(X, type(self).__name__)
         beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
-        self._refuse_unused(_given(beside))
+        refuse_unused(self.model, _given(beside))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
         X, y, *columns_beside = own_columns(X, y, *beside.values())
         beside = dict(zip(beside, columns_beside, strict=True))
@@ -276,15 +276,6 @@ class Prepared(BaseEstimator):
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
-    def _refuse_unused(self, beside: Mapping[str, Any]) -> None:
-        """Refuse weights, offsets and exposures that the model inside does not take."""
-        for name in beside:
-            if not has_fit_parameter(self.model, name):
-                raise InvalidInput(
-                    f"{name} was given, and {type(self.model).__name__}.fit does not take it; the "
-                    "model inside must. Leave it out, or use a model that takes it."
-                )
-
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
 
@@ -309,6 +300,16 @@ def prepared(model: Any) -> Prepared:
 def unprepared(model: Any) -> Any:
     """The model without its preparation, not fitted."""
     return model.model if isinstance(model, Prepared) else model
+
+
+def refuse_unused(model: Any, beside: Mapping[str, Any]) -> None:
+    """Refuse weights, offsets and exposures that the fit of a model does not take."""
+    for name in beside:
+        if not has_fit_parameter(model, name):
+            raise InvalidInput(
+                f"{name} was given, and {type(model).__name__}.fit does not take it; a model that "
+                "does was expected. Leave it out, or use such a model."
+            )
 
 
 def _given(beside: Mapping[str, Any]) -> dict[str, Any]:
