@@ -314,6 +314,15 @@ def test_judges_take_exposures_and_no_weights(judge, tmp_path):
     assert sealed.final("glm-poisson").value > 0
 
 
+@pytest.mark.parametrize(("rows", "part"), [(slice(60), "sealed"), (slice(60, 240), "training")])
+def test_a_part_in_which_no_row_counts_is_not_sealed(rows, part, tmp_path):
+    times = np.ones(240)
+    times[rows] = 0
+    table = claims().select(["x", "claims"]).append_column("times", pa.array(times))
+    with pytest.raises(InvalidInput, match=f"is 0 in all {part} rows"):
+        lk.seal(table, "claims", test=np.arange(60), weight="times", folder=tmp_path)
+
+
 def test_a_scorer_of_ones_own_sees_no_weights(sealed_claims):
     scorer = TaskScorer(Task("count", "claims"), LOSSES["mean squared error"])
     with pytest.raises(InvalidInput, match="has the weight 'times', and a scorer was given"):
