@@ -53,8 +53,10 @@ if TYPE_CHECKING:
     from likely.sealing.sealed import Sealed
     from likely.workbench.comparison import Comparison, compare
     from likely.workbench.curves import Curve, learning_curve
+    from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
     from likely.workbench.look.look import Look, look
+    from likely.workbench.opening import dataset
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study, tune
@@ -66,6 +68,7 @@ __all__ = [
     "BasisFunctions",
     "Comparison",
     "Curve",
+    "Dataset",
     "Discretizer",
     "DiscriminantAnalysis",
     "FinalScore",
@@ -93,6 +96,7 @@ __all__ = [
     "__version__",
     "compare",
     "data",
+    "dataset",
     "differences",
     "distributions",
     "errors",
@@ -140,6 +144,7 @@ _HOME = {  # public name: the module that defines it
     "BasisFunctions": "likely.features.basis_functions",
     "Comparison": "likely.workbench.comparison",
     "Curve": "likely.workbench.curves",
+    "Dataset": "likely.workbench.dataset",
     "Discretizer": "likely.features.discretize",
     "DiscriminantAnalysis": "likely.generative.discriminant",
     "FinalScore": "likely.sealing.final_score",
@@ -166,6 +171,7 @@ _HOME = {  # public name: the module that defines it
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
     "compare": "likely.workbench.comparison",
+    "dataset": "likely.workbench.opening",
     "learning_curve": "likely.workbench.curves",
     "likelihood_ratio_test": "likely.linear.likelihood_ratio",
     "load": "likely.persist",

@@ -5,6 +5,7 @@ import re
 import shutil
 from html import unescape
 
+import numpy as np
 import pytest
 
 import likely as lk
@@ -257,3 +258,36 @@ def test_a_seal_whose_manifest_was_edited_fails_the_check(likely, tmp_path):
     outcome = likely("final", "@last")
     assert outcome.exit == 4
     assert "manifest is not the one" in " ".join(outcome.err.split())
+
+
+def test_a_seal_with_weight_and_exposure_is_evaluated_from_seal_to_report(likely, tmp_path):
+    rng = np.random.default_rng(0)
+    x, years = rng.normal(size=200), rng.uniform(0.5, 3, 200)
+    visits, times = rng.poisson(years * np.exp(0.3 + 0.6 * x)), rng.integers(1, 4, 200)
+    rows = [f"{a:.4f},{e:.4f},{w},{n}" for a, e, w, n in zip(x, years, times, visits, strict=True)]
+    (tmp_path / "visits.csv").write_text("\n".join(["x,years,times,visits", *rows]) + "\n")
+    roles = ("--weight", "times", "--exposure", "years", "--kind", "count", "--budget", "2")
+    assert likely("seal", "visits.csv", "--target", "visits", *roles).exit == 0
+    trained = likely("train", "visits.seal", "glm-poisson", "--json").json
+    assert trained["next"] == "likely final @last"
+    outcome = likely("final", "@last", "--json")
+    assert outcome.exit == 0, outcome.err
+    found = outcome.json["result"]
+    assert found["value"] < found["baseline"]
+    assert found["cv_estimate"] == pytest.approx(-trained["result"]["scores"]["value"])
+    same = lk.open_seal(tmp_path / "visits.seal").final("glm-poisson")
+    assert (same.value, same.evaluation) == (found["value"], 1)
+    tuned = likely("tune", "visits.seal", "glm-poisson", "--trials", "1", "--folds", "3")
+    assert tuned.exit == 0
+    assert likely("final", "@last").exit == 0
+    assert likely("report", "@last").exit == 0
+
+
+def test_an_exposure_that_the_seal_does_not_have_is_named(likely, tmp_path):
+    rows = [f"{i % 7},{1 + i % 3},{i % 5}" for i in range(120)]
+    (tmp_path / "visits.csv").write_text("\n".join(["x,years,visits", *rows]) + "\n")
+    likely("seal", "visits.csv", "--target", "visits", "--kind", "count")
+    assert likely("train", "visits.seal", "glm-poisson", "--exposure", "years").exit == 0
+    outcome = likely("final", "@last")
+    assert outcome.exit == 2
+    assert "needs the column 'years' as well" in " ".join(outcome.err.split())

@@ -116,7 +116,7 @@ def test_the_next_command_of_a_comparison_keeps_the_group(likely, tmp_path):
     assert found["next"] == "likely tune easy.csv discriminant --target y --group g"
 
 
-@pytest.mark.parametrize("verb", ["compare", "curve", "tune"])
+@pytest.mark.parametrize("verb", ["compare", "curve", "tune", "train"])
 def test_rows_are_parted_by_one_of_the_two(likely, shops, verb):
     words = ("--target", "y", "--group", "shop", "--by-time", "day")
     outcome = likely(verb, "shops.csv", "discriminant", *words)
@@ -159,3 +159,28 @@ def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):
         other = likely("train", "people.seal", "logistic", *words, "--json").json
         assert not any("one by one" in said for said in other["findings"])
         assert other["result"]["scores"]["groups"] == 32
+
+
+@pytest.mark.parametrize(("option", "column"), [("group", "shop"), ("by_time", "day")])
+def test_training_on_data_holds_out_by_group_or_time_as_a_comparison_does(
+    likely, tmp_path, shops, option, column
+):
+    words = (f"--{option.replace('_', '-')}", column)
+    outcome = likely("train", "shops.csv", "discriminant", "--target", "y", *words, "--json")
+    found = outcome.json["result"]
+    same = lk.compare(shops, "y", "discriminant", folds=5, repeats=1, **{option: column})
+    assert found["scores"]["value"] == pytest.approx(same["discriminant"].value)
+    assert found["scores"]["groups"] == (30 if option == "group" else None)
+    assert found[option] == facts_of(tmp_path, "001-discriminant")[option] == column
+    assert ("shop" in found["columns"]) == (option == "by_time")
+    alone = lk.compare(shops, "y", "discriminant", folds=5, repeats=1)["discriminant"].value
+    assert found["scores"]["value"] != pytest.approx(alone, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "words", [("logistic", "--clusters", "size"), ("mixture",)], ids=lambda words: words[0]
+)
+def test_rows_that_are_held_out_one_by_one_have_no_group(likely, shops, words):
+    outcome = likely("train", "shops.csv", *words, "--target", "y", "--group", "shop")
+    assert outcome.exit == 1
+    assert "--group shop is for cross-validation" in told(outcome.err)

@@ -146,10 +146,10 @@ def check_goes_on(verb, folder):
         assert told("ledger verify rows.seal")["exit"] == 0
     if verb == "train":
         assert VERBS[verb].again()["exit"] == 0
-        assert open_run("@last").folder.is_as_written()
+        assert open_run("@last").is_as_written()
     if verb == "tune":
         assert Path("mine/model.likely").exists() or VERBS[verb].again()["exit"] == 0
-        assert open_run("mine").folder.is_as_written()
+        assert open_run("mine").is_as_written()
         assert len(json.loads(Path("mine/study.json").read_text())["trials"]) == 2
     if verb == "final":
         found = VERBS[verb].again()
@@ -168,7 +168,7 @@ def check_goes_on(verb, folder):
 def check_last_is_whole():
     """``@last`` is a run with all that belongs to it, or there is none."""
     if list(Path("runs").glob("[0-9]*")):
-        assert open_run("@last").folder.is_as_written()
+        assert open_run("@last").is_as_written()
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -9,8 +9,10 @@ import pytest
 
 import likely as lk
 from likely.cli.options import DataOptions
+from likely.data.arrow import digest_of_file
 from likely.data.formats.registry import ParquetSource
-from likely.sealing import folder
+from likely.runs import RunFolder
+from likely.sealing import folder, ledger
 from likely.sealing.manifest import Manifest
 
 QUICK = ("--folds", "3")
@@ -127,20 +129,72 @@ def test_an_order_is_written_as_one_option():
     ],
     ids=lambda words: words[0],
 )
-def test_manifest_and_table_of_a_seal_are_read_once(likely, shops, monkeypatch, words):
+def test_manifest_and_table_of_a_seal_are_read_once(likely, shops, reads, words):
     likely("seal", "shops.csv", *ABOUT)
+    assert reads(*words) == {"manifest": 1, "train.parquet": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "tables"),
+    [
+        (("final", "@last"), {"train.parquet": 1, "test-features.parquet": 1}),
+        (("curve", "@last", *QUICK, "--values", "1"), {"train.parquet": 1}),
+        (("report", "@last"), {}),
+    ],
+    ids=lambda words: words[0] if isinstance(words, tuple) else None,
+)
+def test_manifest_table_and_facts_of_a_run_are_read_once(likely, shops, reads, words, tables):
+    likely("seal", "shops.csv", *ABOUT)
+    likely("train", "shops.seal", "discriminant")
+    assert reads(*words) == {"manifest": 1, "run.json": 1, **tables}
+
+
+def test_sealed_final_reads_manifest_and_tables_once(likely, shops, reads):
+    likely("seal", "shops.csv", *ABOUT)
+
+    def final():
+        lk.open_seal("shops.seal").final("discriminant")
+
+    assert reads(final) == {"manifest": 1, "train.parquet": 1, "test-features.parquet": 1}
+
+
+def test_training_on_a_seal_hashes_its_files_once_before_and_once_after(likely, shops, monkeypatch):
+    likely("seal", "shops.csv", *ABOUT)
+    hashed = Counter()
+
+    def digest(path):
+        hashed[path.name] += 1
+        return digest_of_file(path)
+
+    monkeypatch.setattr(ledger, "digest_of_file", digest)
+    assert likely("train", "shops.seal", "discriminant").exit == 0
+    assert (hashed["train.parquet"], hashed["test-features.parquet"]) == (2, 1)
+
+
+@pytest.fixture
+def reads(likely, monkeypatch):
+    """How often a command, or a function, reads each file."""
     counts = Counter()
     read, rows, whole = Manifest.read.__func__, ParquetSource.__iter__, folder.read_parquet
 
     def counted(name, function):
         def call(*arguments):
-            counts[name] += 1
+            counts[name(*arguments)] += 1
             return function(*arguments)
 
         return call
 
-    monkeypatch.setattr(Manifest, "read", classmethod(counted("manifest", read)))
-    monkeypatch.setattr(ParquetSource, "__iter__", counted("table", rows))
-    monkeypatch.setattr(folder, "read_parquet", counted("table", whole))
-    assert likely(*words).exit == 0
-    assert counts == {"manifest": 1, "table": 1}
+    def call(*words):
+        monkeypatch.setattr(Manifest, "read", classmethod(counted(lambda *_: "manifest", read)))
+        monkeypatch.setattr(ParquetSource, "__iter__", counted(lambda *_: "train.parquet", rows))
+        monkeypatch.setattr(folder, "read_parquet", counted(lambda path, *_: path.name, whole))
+        facts = counted(lambda *_: "run.json", RunFolder.facts)
+        monkeypatch.setattr(RunFolder, "facts", facts)
+        if callable(words[0]):
+            words[0]()
+        else:
+            outcome = likely(*words)
+            assert outcome.exit == 0, outcome.err
+        return counts
+
+    return call

@@ -7,7 +7,7 @@ import pytest
 from likely.json_files import as_json
 from likely.report.sections.comparison import comparison
 from likely.runs import RunFacts
-from likely.runs.records import joined_comparisons, models_in
+from likely.runs.records import joined_comparisons, joined_curves, models_in
 from likely.workbench.comparison import compare
 from tests.report.runs_by_hand import churn
 
@@ -111,3 +111,22 @@ def test_only_comparisons_of_the_same_classes_in_the_same_order_are_joined(whole
     other = {**whole, "classes": whole["classes"][::-1]}
     assert len(joined_comparisons([whole], [other])) == 2
     assert len(joined_comparisons([whole], [other], [whole])) == 2
+
+
+def test_weighted_and_unweighted_rows_are_compared_in_two_tables(whole):
+    weighted = {**whole, "roles": {"weight": "times"}}
+    assert len(joined_comparisons([whole], [weighted])) == 2
+    assert len(joined_comparisons([whole], [weighted], [whole, weighted])) == 2
+    curve = {"data": "a.csv", "target": "y", "model": "logistic", "of": "size", "roles": {}}
+    found = joined_curves([curve], [{**curve, "roles": {"exposure": "years"}}], [curve])
+    assert [each["roles"] for each in found] == [{}, {"exposure": "years"}]
+
+
+def test_proposed_commands_weigh_rows_as_the_run_did():
+    roles = {"weight": "times", "exposure": "days at risk", "clusters": "shop"}
+    run = {"data": {"name": "a.csv"}, "target": "y", "group": "shop", "roles": roles}
+    facts = RunFacts("run", run)
+    words = "a.csv --target y --group shop --weight times --exposure 'days at risk'"
+    assert facts.command("compare") == f"likely compare {words}"
+    assert facts.command("seal") == f"likely seal {words}"
+    assert facts.command("look") == "likely look a.csv --target y"

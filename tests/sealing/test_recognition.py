@@ -196,7 +196,7 @@ def shop(tmp_path):
 def test_small_changes_do_not_hide_sealed_rows(shop, accident):
     (held,) = holds_sealed_rows(pa.Table.from_pandas(accident(customers())), shop)
     assert held.n_found >= 0.4 * held.n_sealed
-    train = pa.table(shop[0].train()).to_pandas()
+    train = pa.table(shop[0].train).to_pandas()
     assert holds_sealed_rows(pa.Table.from_pandas(accident(train)), shop) == ()
 
 

@@ -79,7 +79,10 @@ def test_the_verdict_about_the_baseline_is_the_paired_gain_as_in_every_other_pla
     assert test.p < 0.01
     assert not found.best.score.better_than_baseline
     said = " ".join(str(found).split())
-    assert "Best: logistic, not clearly better than the baseline: the paired gain is 0.035" in said
+    assert (
+        "Best: logistic, not clearly better than the baseline: the gain over the baseline is 0.035"
+        in said
+    )
     assert "Corrected t-test over folds: p = 0.006" in said
     assert found.best.facts()["gain_interval"] == [gain.low, gain.high]
 

@@ -167,14 +167,16 @@ def test_a_scorer_is_made_again_from_what_it_says_of_itself(kind, judge, tmp_pat
     table = some(kind)
     task = task_of(table, "y", kind=kind)
     model = fitted("linear" if kind != "binary" else "logistic", task, table)
-    scorer = scorer_for(model, sealed_with(table, tmp_path, judge, kind=kind))
-    again = scorer_from(json.loads(json.dumps(scorer.described())))
+    seal = sealed_with(table, tmp_path, judge, kind=kind)
+    scorer = scorer_for(model, seal)
+    again = scorer_from(json.loads(json.dumps(scorer.described())), seal)
     assert again == replace(scorer, task=replace(task, reason="", doubt=""))
 
 
-def test_someones_own_scorer_cannot_be_made_again():
-    assert scorer_from({"name": "someone's own"}) is None
-    assert scorer_from({"name": "log loss"}) is None
+def test_someones_own_scorer_cannot_be_made_again(tmp_path):
+    seal = sealed_with(some("real"), tmp_path)
+    assert scorer_from({"name": "someone's own"}, seal) is None
+    assert scorer_from({"name": "log loss"}, seal) is None
 
 
 def test_a_model_without_a_target_is_refused():

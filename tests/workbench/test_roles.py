@@ -6,16 +6,21 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.stats import nbinom, poisson
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import likely as lk
 from likely.errors import InvalidInput
 from likely.metrics import METRICS
+from likely.metrics.losses import LOSSES
+from likely.sealing import evaluation
+from likely.sealing.folder import SealFolder
 from likely.workbench.constant import Constant
 from likely.workbench.cross_validation import Loop, cross_validate
-from likely.workbench.folds import Folds
+from likely.workbench.final_scorer import TaskScorer, scorer_from
+from likely.workbench.folds import Fold, Folds
 from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.task import Task
 
 
 def claims(n=240, seed=0):
@@ -196,8 +201,141 @@ def test_a_seal_remembers_the_roles_and_every_score_on_it_uses_them(tmp_path):
     assert one["glm-poisson"].estimator.fit(train.select(["x"]), train["claims"])
     with pytest.raises(InvalidInput, match="seals the weight 'times', and 'x' was given"):
         lk.compare(sealed, weight="x")
-    with pytest.raises(InvalidInput, match="has the weight 'times'"):
-        sealed.final("glm-poisson")
+
+
+@pytest.fixture
+def sealed_claims(tmp_path):
+    """The seal, its training rows, and its sealed rows with the target."""
+    table = claims().select(["x", "years", "times", "claims"])
+    held = np.arange(240) % 4 == 0
+    sealed = lk.seal(
+        table,
+        "claims",
+        test=np.flatnonzero(held),
+        kind="count",
+        weight="times",
+        exposure="years",
+        budget=9,
+        name="toy",
+        folder=tmp_path,
+    )
+    return sealed, table.filter(pa.array(~held)), table.filter(pa.array(held))
+
+
+def by_hand(train, test):
+    """The mean loss of a Poisson fit and of the rate of the training rows; weights count."""
+    x, years, times, y = (train[name].to_numpy() for name in ("x", "years", "times", "claims"))
+    again = np.repeat(np.arange(len(y)), times)
+    beta = newton_poisson(x[again], y[again], years[again])
+    rate = y[again].sum() / years[again].sum()
+    expected = rate * years[again]
+    variance = np.sum((y[again] - expected) ** 2) / (len(again) - 1)
+    alpha = (variance - expected.mean()) / np.mean(expected**2)
+    x, years, times, y = (test[name].to_numpy() for name in ("x", "years", "times", "claims"))
+    at = rate * years
+    constant = poisson(at) if alpha <= 0 else nbinom(1 / alpha, 1 / (1 + alpha * at))
+    laws = (poisson(years * np.exp(beta[0] + beta[1] * x)), constant)
+    return [-np.average(law.logpmf(y), weights=times) for law in laws]
+
+
+def test_a_final_score_weighs_rows_and_its_baseline_follows_exposures(sealed_claims):
+    sealed, train, test = sealed_claims
+    model = Prepared(lk.GLM("poisson", l2=0.0), scale=False)
+    found = sealed.final(model)
+    value, constant = by_hand(train, test)
+    assert found.value == pytest.approx(value, rel=1e-6)
+    assert found.estimate.baseline == pytest.approx(constant, rel=1e-6)
+    assert found.n_rows == np.count_nonzero(test["times"].to_numpy())
+    both = pa.concat_tables([train, test])
+    given = {"kind": "count", "weight": "times", "exposure": "years"}
+    rows = dataset(both, "claims", **given).with_task()
+    n_train, n = np.count_nonzero(train["times"].to_numpy()), rows.table.num_rows
+    loop = Loop(rows, Folds(n_rows=n))
+    fold = Fold(np.arange(n_train), np.arange(n_train, n))
+    held = loop.outcome(loop.fit("glm", model, 0, fold)).held.score()
+    assert -held.estimates["log-likelihood"].value == pytest.approx(found.value, rel=1e-9)
+    assert -held.estimates["log-likelihood"].baseline == pytest.approx(found.estimate.baseline)
+    for name, estimate in held.estimates.items():
+        assert_allclose(found.measures[name], estimate, rtol=1e-6)
+
+
+def test_integer_weights_of_sealed_rows_are_rows_so_many_times(sealed_claims, tmp_path):
+    sealed, train, test = sealed_claims
+    train, test = (
+        part.take(np.repeat(np.arange(len(part)), part["times"].to_numpy())).drop_columns(["times"])
+        for part in (train, test)
+    )
+    rows = np.arange(len(train), len(train) + len(test))
+    options = {"test": rows, "kind": "count", "exposure": "years", "folder": tmp_path}
+    repeated = lk.seal(pa.concat_tables([train, test]), "claims", name="again", **options)
+    model = Prepared(lk.GLM("poisson", l2=0.0), scale=False)
+    one, other = sealed.final(model), repeated.final(model)
+    assert one.value == pytest.approx(other.value, rel=1e-6)
+    assert one.estimate.baseline == pytest.approx(other.estimate.baseline, rel=1e-9)
+    assert one.gain.value == pytest.approx(other.gain.value, rel=1e-5)
+
+
+def test_a_name_a_study_and_an_estimator_are_scored_with_the_roles_of_the_seal(sealed_claims):
+    sealed = sealed_claims[0]
+    study = lk.tune(sealed, model="glm-poisson", trials=1)
+    assert sealed.final(study).cv_estimate == pytest.approx(-study.best_score_)
+    named = sealed.final("glm-poisson")
+    bare = sealed.final(lk.GLM("poisson"))
+    assert bare.model.feature_names_in_.tolist() == ["x"]
+    assert named.value == pytest.approx(bare.value, rel=1e-2)
+    for model in (KNeighborsRegressor(), Prepared(KNeighborsRegressor())):
+        with pytest.raises(InvalidInput, match=r"and KNeighborsRegressor\.fit does not take it"):
+            sealed.final(model)
+
+
+def test_predictions_of_rows_with_roles_are_committed_before_their_labels(
+    sealed_claims, monkeypatch
+):
+    """An evaluation that was interrupted is finished by another model's: from the ledger alone."""
+    sealed, train, test = sealed_claims
+    model = Prepared(lk.GLM("poisson", l2=0.0), scale=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "_score", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sealed.final(model)
+    (commit,) = (entry for entry in sealed.ledger() if entry["event"] == "commit")
+    again = scorer_from(commit["scorer"], SealFolder(sealed.path))
+    assert (again.link, again.seal.manifest.roles) == ("log", sealed.manifest.roles)
+    sealed.final("glm-negative-binomial")
+    scores = [entry for entry in sealed.ledger() if entry["event"] == "score"]
+    assert [entry["evaluation"] for entry in scores] == [1, 2]
+    assert scores[0]["value"] == pytest.approx(by_hand(train, test)[0], rel=1e-6)
+    assert scores[0]["baseline"] == pytest.approx(by_hand(train, test)[1], rel=1e-6)
+    assert sealed.final(model).evaluation == 1
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("judge", ["ladder", "thresholdout"])
+def test_judges_take_exposures_and_no_weights(judge, tmp_path):
+    table = claims().select(["x", "years", "times", "claims"])
+    options = {"judge": judge, "kind": "count", "folder": tmp_path, "exposure": "years"}
+    with pytest.raises(InvalidInput, match="which counts each sealed row once"):
+        lk.seal(table, "claims", weight="times", **options)
+    sealed = lk.seal(table.drop_columns(["times"]), "claims", **options)
+    assert sealed.final("glm-poisson").value > 0
+
+
+@pytest.mark.parametrize(("rows", "part"), [(slice(60), "sealed"), (slice(60, 240), "training")])
+def test_a_part_in_which_no_row_counts_is_not_sealed(rows, part, tmp_path):
+    times = np.ones(240)
+    times[rows] = 0
+    table = claims().select(["x", "claims"]).append_column("times", pa.array(times))
+    with pytest.raises(InvalidInput, match=f"is 0 in all {part} rows"):
+        lk.seal(table, "claims", test=np.arange(60), weight="times", folder=tmp_path)
+
+
+def test_a_scorer_of_ones_own_sees_no_weights(sealed_claims):
+    scorer = TaskScorer(Task("count", "claims"), LOSSES["mean squared error"])
+    with pytest.raises(InvalidInput, match="has the weight 'times', and a scorer was given"):
+        sealed_claims[0].final("glm-poisson", scorer=scorer)
 
 
 def test_a_study_with_weights_that_the_seal_does_not_know_has_no_final_score(tmp_path):

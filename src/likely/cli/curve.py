@@ -218,11 +218,10 @@ def _of_run(
             Exit.DATA,
             f"likely explain {shlex.quote(name)}",
         )
-    seal = seal_of(run)
-    data = str(facts["data"]["name"]) if seal is None else str(seal.path)
+    seal, data = seal_of(run), str(facts["data"]["name"])
     if seal is None:
         _refuse_missing(name, data)
-    rows = open_data(settings, data, DataOptions.in_run(facts))
+    rows = open_data(settings, seal or data, DataOptions.in_run(facts))
     if seal is None and rows.digest != facts["data"]["sha256"]:
         _refuse_changed(name, data, "has changed since")
     if facts.get("task") is None:  # a file that was streamed

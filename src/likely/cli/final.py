@@ -46,6 +46,7 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
         _refuse_unsealed(opened)
         raise AssertionError("refused above")
     _refuse_changed(opened)
+    _refuse_other_roles(opened, seal)
     if run == LAST:
         refuse_an_older_last(opened.path)
     score = _evaluated(opened, seal, again, escrow)
@@ -110,24 +111,36 @@ def _refuse_unsealed(run: "Run") -> None:
 
 
 def _refuse_changed(run: "Run") -> None:
-    from likely.workbench.dataset import roles_in_run
-
-    if not run.folder.is_as_written():
+    if not run.is_as_written():
         raise Refusal(
             f"The model in {run.path} was changed after training; it may have been trained on "
             "other rows. Train it again on the seal.",
             Exit.HONESTY,
             "likely train --help",
         )
-    beside = roles_in_run(run.facts).at_prediction()
-    if beside or run.facts.get("target") is None:
-        what = f"needs the column {beside[0]!r} as well" if beside else "has no target"
+    if run.facts.get("target") is None:
         raise Refusal(
-            f"The model in {run.path} {what}; final scores predictions of the target from features "
-            "only. Train another model on the seal.",
+            f"The model in {run.path} has no target; final scores predictions of the target. Train "
+            "another model on the seal.",
             Exit.DATA,
             "likely models",
         )
+
+
+def _refuse_other_roles(run: "Run", seal: "SealFolder") -> None:
+    """Refuse a model that needs an offset or an exposure that the seal does not have."""
+    from likely.workbench.dataset import roles_in_run
+
+    sealed = seal.manifest.roles.values()
+    for column in roles_in_run(run.facts).at_prediction():
+        if column not in sealed:
+            raise Refusal(
+                f"The model in {run.path} needs the column {column!r} as well, which is a feature "
+                f"in {seal.path}. Train a model without it, or seal the data with that offset or "
+                "exposure.",
+                Exit.DATA,
+                "likely seal --help",
+            )
 
 
 def _text(score: "FinalScore") -> str:

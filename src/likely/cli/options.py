@@ -16,6 +16,7 @@ from likely.formatting import listed
 from likely.kinds import TARGET_KINDS, TargetKind
 
 if TYPE_CHECKING:
+    from likely.sealing.folder import SealFolder
     from likely.workbench.dataset import Dataset
 
 Command = Callable[..., Any]
@@ -113,11 +114,11 @@ class DataOptions:
         return dataset(data, **given)
 
 
-def open_data(settings: Settings, name: str, options: DataOptions) -> "Dataset":
+def open_data(settings: Settings, given: "str | SealFolder", options: DataOptions) -> "Dataset":
     """DATA, or the training rows of a SEAL, with the options about it."""
     from likely.workbench.opening import dataset
 
-    return options.on(settings, dataset(name))
+    return options.on(settings, dataset(given))
 
 
 def open_with_target(settings: Settings, name: str, options: DataOptions) -> "Dataset":

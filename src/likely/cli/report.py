@@ -64,7 +64,7 @@ def _facts(name: str) -> "RunFacts":
     from likely.runs import open_run, read_run
 
     run = open_run(name)
-    return read_run(run.path, description=describe(run.model))
+    return read_run(run.path, run=run.facts, description=describe(run.model))
 
 
 def _text(made: "Report", output: str, size: int) -> str:

@@ -8,7 +8,7 @@ import click
 
 from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.models import assigned, model_named, set_option, trainable
-from likely.cli.options import DataOptions, data_options, refuse_no_target
+from likely.cli.options import OPTIONS, DataOptions, data_options, refuse_no_target
 from likely.cli.suitability import (
     refuse_two_orders,
 )
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="DATA|SEAL MODEL")
-@data_options(
-    *("target", "kind", "order", "weight", "offset", "exposure", "clusters", "drop", "category")
-)
+@data_options(*OPTIONS)
 @set_option
 @click.option("-o", "output", metavar="RUN", help="Folder to write [default: runs/NNN-MODEL].")
 @weka_options
@@ -51,8 +49,8 @@ def train(
     """Train MODEL on DATA or the training rows of a SEAL, and score it on held-out rows.
 
     A table without missing cells is scored on a fifth of its rows. A SEAL, a table with missing
-    cells, and any DATA with -x are scored by cross-validation, with the columns prepared inside
-    each fit. The saved model is fitted to all rows.
+    cells, and any DATA with -x, --group or --by-time are scored by cross-validation, with the
+    columns prepared inside each fit. The saved model is fitted to all rows.
     """
     if weka.seed is not None:
         settings.seed = weka.seed
@@ -163,6 +161,7 @@ def _refuse_unused(chosen: ModelEntry, data: "Dataset") -> None:
 def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
     """Whether the table is prepared inside the fit, and scored by cross-validation."""
     chosen = request.model
+    _refuse_split(chosen, data, request.options)
     if not chosen.supervised:
         return False
     if data.clusters is not None:
@@ -177,6 +176,8 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
         return False
     if data.sealed or not chosen.streams or request.weka.folds is not None:
         return True
+    if data.group is not None or data.by_time is not None:
+        return True
     if not data.in_memory:
         return False
     if data.declared or chosen.missing:
@@ -184,6 +185,21 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
     from likely.cli.suitability import has_gaps_or_dates
 
     return has_gaps_or_dates(data.table, data.roles)
+
+
+def _refuse_split(chosen: ModelEntry, data: "Dataset", options: DataOptions) -> None:
+    """Refuse --group and --by-time for a score of one part, whose rows are chosen one by one."""
+    column = options.group or options.by_time
+    if column is None or (chosen.supervised and data.clusters is None):
+        return
+    option = "--group" if options.by_time is None else "--by-time"
+    why = "--clusters was given" if chosen.supervised else f"{chosen.name} needs no target"
+    raise Refusal(
+        f"{option} {column} is for cross-validation, and {why}: the held-out rows are chosen one "
+        f"by one. Leave {option} out.",
+        Exit.USAGE,
+        "likely train --help",
+    )
 
 
 def run_facts(settings: Settings, trained: TrainedModel) -> dict[str, Any]:

@@ -34,6 +34,13 @@ class Run(NamedTuple):
     def folder(self) -> RunFolder:
         return RunFolder(self.path)
 
+    def is_as_written(self) -> bool:
+        """Whether the model is the one that ``run.json`` was written with."""
+        from likely.data.arrow import digest_of_file
+
+        known = self.facts.get("model_sha256")
+        return known is None or digest_of_file(self.path / MODEL_FILE) == known
+
 
 @dataclass
 class RunPlace:

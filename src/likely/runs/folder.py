@@ -18,7 +18,7 @@ from likely.runs.records import (
     joined_curves,
     kept_files,
 )
-from likely.runs.seals import LedgerFacts, folder_of_seal, ledger_facts
+from likely.runs.seals import LedgerFacts, ledger_facts, place_of_seal
 
 if TYPE_CHECKING:
     from likely.description import Description
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FACTS, LOOK, FINAL = "run.json", "look.json", "final.json"
 STUDY, STUDY_FOLDER, COMMAND = "study.json", "study", "command.txt"
 VALIDATION, VALIDATION_FACTS = "validation.parquet", "validation.json"
-SPLITTING = {"group": "--group", "by_time": "--by-time"}
-SCORING = ("compare", "tune")  # verbs that take these options
+HELD_OUT_BY = ("group", "by_time", "weight", "offset", "exposure")
+SCORING = ("compare", "tune", "seal")  # verbs that take these options
 
 
 @final
@@ -58,13 +58,6 @@ class RunFolder:
     @property
     def has_study(self) -> bool:
         return self.study.is_dir()
-
-    def is_as_written(self) -> bool:
-        """Whether the model is the one that ``run.json`` was written with."""
-        from likely.data.arrow import digest_of_file
-
-        known = (self.facts() or {}).get("model_sha256")
-        return known is None or digest_of_file(self.path / MODEL_FILE) == known
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
         """The facts, then the model: a folder with a model is a whole RUN, so it comes last."""
@@ -196,29 +189,32 @@ class RunFacts:
     def command(self, verb: str, *words: str) -> str:
         """``likely VERB DATA WORDS``, with the target where the data do not know it.
 
-        What scores models holds rows out as this run did.
+        What scores models holds rows out as this run did, and weighs them alike.
         """
         seal, data = self.run.get("seal"), self.run.get("data") or {}
         name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
         target = self.run.get("target")
         options = [] if seal or target is None else ["--target", str(target)]
-        for key, option in SPLITTING.items() if verb in SCORING else ():
-            if self.run.get(key) is not None:
-                options += [option, str(self.run[key])]
+        known = {**self.run, **(self.run.get("roles") or {})}
+        for key in HELD_OUT_BY if verb in SCORING else ():
+            if known.get(key) is not None:
+                options += [f"--{key.replace('_', '-')}", str(known[key])]
         return shlex.join(["likely", verb, name, *words, *options])
 
 
-def read_run(folder: str | Path, *, description: "Description | None" = None) -> RunFacts:
-    """The facts in a RUN folder; the caller asks its model for the description."""
+def read_run(
+    folder: str | Path, *, run: Record | None = None, description: "Description | None" = None
+) -> RunFacts:
+    """The facts in a RUN folder; ``run`` and ``description`` are those that the caller has read."""
     held = RunFolder(Path(folder))
-    run = held.facts()
+    run = run or held.facts()
     if run is None:
         raise InvalidInput(
             f"{folder} has no {FACTS}; a report needs the facts of a run. Give a folder that "
             "likely train wrote, not a model file."
         )
-    place = held.path
-    seal = folder_of_seal(place, run)
+    place, known = held.path, run.get("seal")
+    seal = place_of_seal(place, known) if known and known.get("path") else None
     places = (place,) if seal is None else (place, seal)
     return RunFacts(
         name=place.name or str(place),
@@ -229,7 +225,7 @@ def read_run(folder: str | Path, *, description: "Description | None" = None) ->
         study=held.study_facts(),
         validation=held.validation(),
         final=held.final(),
-        ledger=None if seal is None else ledger_facts(seal, run["seal"]),
+        ledger=None if seal is None else ledger_facts(seal, known or {}),
         description=description,
         path=place.name if place.is_absolute() else str(place),
     )

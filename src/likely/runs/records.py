@@ -1,10 +1,10 @@
 """Comparisons and curves that were kept, in a SEAL or in a RUN: lists that each command adds to.
 
-Comparisons of the same rows, classes, folds and metric are one table.  A model that was compared
-twice is there once, as it was last scored; the paired tests and the order are made again from the
-scores of the folds, so that a small comparison after a large one hides nothing of it.
+Comparisons of the same rows, weights, classes, folds and metric are one table.  A model that was
+compared twice is there once, as it was last scored; the paired tests and the order are made again
+from the scores of the folds, so that a small comparison after a large one hides nothing of it.
 
-A curve of the same model along the same axis takes the place of the one before.
+A curve of the same model and weights along the same axis takes the place of the one before.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,6 +32,7 @@ SAME = (
     "seed",
     "group",
     "by_time",
+    "roles",
 )
 
 Record = Mapping[str, Any]
@@ -75,13 +76,13 @@ def joined_comparisons(*lists: Iterable[Record]) -> tuple[Record, ...]:
 
 
 def joined_curves(*lists: Sequence[Record]) -> tuple[Record, ...]:
-    """All curves; of several with the same model, rows and axis, the last.
+    """All curves; of several with the same model, rows, weights and axis, the last.
 
     A curve of a run has the settings of the run, so no other takes its place.
     """
     found: dict[tuple[str, ...], Record] = {}
     for each in (curve for curves in lists for curve in curves):
-        about = tuple(str(each.get(key)) for key in ("target", "model", "of", "run"))
+        about = tuple(str(each.get(key)) for key in ("target", "model", "of", "run", "roles"))
         found[(Path(str(each.get("data"))).name, *about)] = each
     return tuple(found.values())
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -37,9 +38,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
     from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
 
-    seal.check()
-    manifest = seal.manifest
-    verdict = seal.ledger.verdict(manifest.files)
+    verdict, manifest = seal.check(), seal.manifest
     return {
         "path": str(seal.path),
         "name": seal.path.name,
@@ -54,26 +53,21 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
 
 
 def seal_of(run: "Run") -> "SealFolder | None":
-    """The seal that a run was trained on: where it was, or by its hash, in this folder."""
-    from likely.data.arrow import digest_of_file
-    from likely.sealing.folder import SealFolder, seals_in
-    from likely.sealing.ledger import MANIFEST
+    """The seal that a run was trained on, which must be as it was then."""
+    from likely.sealing.folder import SealFolder, is_seal
 
     known = run.facts.get("seal")
     if not known:
         return None
-    places = (Path(known["path"]), run.path.parent / known["path"], run.path / known["path"])
-    near = seals_in([Path(), run.path.parent, run.path.parent.parent])
-    for path in (*places, *(seal.path for seal in near)):
-        if (path / MANIFEST).is_file() and digest_of_file(path / MANIFEST) == known["manifest"]:
-            return SealFolder(path)
-    for path in places:
-        if (path / MANIFEST).is_file():
-            raise BrokenLedger(
-                path,
-                f"its manifest is not the one that was there when {run.path} was trained on it. "
-                "Put it back as it was, or seal the data again and train on that.",
-            )
+    path = place_of_seal(run.path, known)
+    if path is not None and _is_the_one(path, known):
+        return SealFolder(path)
+    if path is not None and is_seal(path):
+        raise BrokenLedger(
+            path,
+            f"its manifest is not the one that was there when {run.path} was trained on it. "
+            "Put it back as it was, or seal the data again and train on that.",
+        )
     raise UnusableRun(
         f"{run.path} was trained on {known['name']}, which is not here. Go to the folder where it "
         "is, or put it back.",
@@ -81,15 +75,27 @@ def seal_of(run: "Run") -> "SealFolder | None":
     )
 
 
-def folder_of_seal(place: Path, run: Record) -> Path | None:
-    """The sealed folder that the facts of a run name, where it still is, whatever it holds now."""
-    known = run.get("seal")
-    if not known or not known.get("path"):
-        return None
-    given = Path(known["path"])
-    near = (place, place.parent, place.parent.parent)
-    places = (given, *(folder / given.name for folder in near))
-    return next((path for path in places if path.is_dir()), None)
+def place_of_seal(run: Path, known: Record) -> Path | None:
+    """Where the seal of a run is: the folder with its manifest, wherever it was moved to nearby.
+
+    Where there is none, the folder of its name, whatever that holds now.
+    """
+    from likely.sealing.folder import SUFFIX
+
+    given, near = Path(known["path"]), (Path(), run, run.parent, run.parent.parent)
+    named = [given, *(folder / name for folder in near for name in (given, given.name))]
+    others = (path for folder in near for path in sorted(folder.glob(f"*{SUFFIX}")))
+    found = (path for path in chain(named, others) if _is_the_one(path, known))
+    return next(found, None) or next((path for path in named if path.is_dir()), None)
+
+
+def _is_the_one(path: Path, known: Record) -> bool:
+    """Whether the folder has the manifest that a run has seen."""
+    from likely.data.arrow import digest_of_file
+    from likely.sealing.ledger import MANIFEST
+
+    file = path / MANIFEST
+    return file.is_file() and digest_of_file(file) == known.get("manifest")
 
 
 def ledger_facts(path: Path, known: Record) -> LedgerFacts:
@@ -97,12 +103,13 @@ def ledger_facts(path: Path, known: Record) -> LedgerFacts:
     from likely.sealing.folder import SealFolder
 
     folder = SealFolder(path)
-    verdict = folder.ledger.verdict()
     try:
         manifest = folder.manifest
+        verdict = folder.ledger.verdict(manifest.files)
         entries = tuple(folder.ledger.entries()) if verdict.sound else ()
     except BrokenLedger as error:
-        return LedgerFacts(path.name, False, (str(error),), (), verdict.head, 0, "", 0)
+        head = folder.ledger.verdict({}).head
+        return LedgerFacts(path.name, False, (str(error),), (), head, 0, "", 0)
     problems = verdict.problems or _cut(known, entries, verdict.head)
     return LedgerFacts(
         path.name,

@@ -85,6 +85,7 @@ def create_seal(origin: Origin, terms: SealTerms, path: Path) -> SealFolder:
         by_time=terms.by_time,
         seed=terms.seed,
     )
+    _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)
     notes = (*split.notes, *earlier, *_still_holds(origin, split, path))
     _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes)
@@ -124,6 +125,16 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
         )
     check_target(table.column(terms.target), terms.target)
     refuse_infinities(table.to_batches())  # no model could read them when the seal is opened
+
+
+def _check_weights(table: "pa.Table", split: Split, weight: str | None) -> None:
+    """Refuse a part in which no row counts: there would be nothing to fit or to score."""
+    for part, rows in (("training", ~split.sealed), ("sealed", split.sealed)):
+        if weight is not None and not (table.column(weight).to_numpy()[rows] > 0).any():
+            raise InvalidInput(
+                f"The weight {weight!r} is 0 in all {part} rows; at least one above 0 was "
+                "expected. Seal other rows, or leave rows of weight 0 out."
+            )
 
 
 def _check_place(path: Path, escrow: Path | None) -> None:

@@ -99,18 +99,18 @@ def evaluate(
 def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, float | None]:
     """Predictions, before any label is opened, and the loss that the training part suggests."""
     manifest, training = seal.manifest, submission.cv_estimate
-    predictions = _predictions(submission, seal.features(), manifest)
+    predictions = _predictions(submission, seal.features, manifest)
     if JUDGES[manifest.judge] is not None and training is None:
-        train = seal.train()
-        on_train = _predictions(submission, train, manifest)
-        y = values_of(train.column(manifest.target))
+        on_train = _predictions(submission, seal.train, manifest)
+        y = values_of(seal.train.column(manifest.target))
         training = float(submission.scorer.losses(on_train, y).mean())
     return predictions, training
 
 
 def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -> Predictions:
     X = frame_of(rows.select(list(submission.columns)), manifest.library)
-    predictions = submission.scorer.predictions(submission.model, X)
+    given = {role: rows.column(name) for role, name in manifest.roles.items() if role != "weight"}
+    predictions = submission.scorer.predictions(submission.model, X, **given)
     for name, array in predictions.items():
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise InvalidInput(
@@ -257,7 +257,7 @@ def _facts_of_score(
 ) -> dict[str, Any]:
     manifest, groups = seal.manifest, _groups(seal)
     judge, level = JUDGES[manifest.judge], 1 - ERROR_RATE / int(commit["evaluation"])
-    y_train = values_of(seal.train().column(manifest.target))
+    y_train = values_of(seal.train.column(manifest.target))
     known = {
         "evaluation": int(commit["evaluation"]),
         "metric": scorer.name,
@@ -299,7 +299,7 @@ def _groups(seal: SealFolder) -> Codes | None:
     group = seal.manifest.group
     if group is None:
         return None
-    found = row_fingerprints(seal.features(), [group], "")
+    found = row_fingerprints(seal.features, [group], "")
     return np.unique(found, return_inverse=True)[1]
 
 
@@ -308,7 +308,7 @@ def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -
     beside = {
         "budget": manifest.budget,
         "group": manifest.group,
-        "head": seal.ledger.verdict().head,
+        "head": seal.ledger.verdict({}).head,  # the files were checked before
         "resumed": resumed,
     }
     return FinalScore.from_json({**score, **beside}, model)

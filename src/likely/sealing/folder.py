@@ -22,7 +22,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
-from likely.sealing.ledger import ADVICE, MANIFEST, Ledger
+from likely.sealing.ledger import ADVICE, MANIFEST, Ledger, LedgerVerdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Predictions
 
@@ -58,10 +58,14 @@ class SealFolder:
         """How many evaluations were used."""
         return sum(entry["event"] == "commit" for entry in self.ledger.entries())
 
+    @cached_property
     def train(self) -> "pa.Table":
+        """The training rows, with the target."""
         return read_parquet(self.path / TRAIN)
 
+    @cached_property
     def features(self) -> "pa.Table":
+        """The sealed rows, without the target."""
         return read_parquet(self.path / FEATURES)
 
     def fingerprints(self) -> Array:
@@ -88,7 +92,7 @@ class SealFolder:
             raise BrokenLedger(path, f"these are not the labels of {self.path.name}. {ADVICE}")
         return content
 
-    def check(self, *files: str) -> None:
+    def check(self, *files: str) -> LedgerVerdict:
         """Refuse a folder that is not as it was written: its ledger, its manifest and its files.
 
         Where files are named, only these are read, so that labels stay unopened.
@@ -97,6 +101,7 @@ class SealFolder:
         verdict = self.ledger.verdict({name: sealed[name] for name in files or sealed})
         if not verdict.sound:
             raise BrokenLedger(self.path, f"{verdict.problems[0]} {ADVICE}")
+        return verdict
 
     def keep_predictions(self, predictions: Predictions) -> None:
         write_atomically(self.path / COMMITTED, _archive(predictions))

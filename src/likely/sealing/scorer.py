@@ -25,8 +25,10 @@ class Scorer(ABC):
         """The name of the loss, in the ledger and in the sentence."""
 
     @abstractmethod
-    def predictions(self, model: Any, X: Any) -> Predictions:
-        """The predictions of the model for the rows."""
+    def predictions(
+        self, model: Any, X: Any, *, offset: Any = None, exposure: Any = None
+    ) -> Predictions:
+        """The predictions of the model for the rows, with their offsets and exposures, if any."""
 
     @abstractmethod
     def losses(self, predictions: Predictions, y: Array) -> Array:

@@ -69,7 +69,7 @@ class Sealed:
 
     @property
     def train(self) -> Any:
-        return frame_of(self._folder.train(), self.manifest.library)
+        return frame_of(self._folder.train, self.manifest.library)
 
     @property
     def evaluations(self) -> int:

@@ -108,7 +108,7 @@ def roles_in_run(facts: Mapping[str, Any]) -> Roles:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
-    """Rows, what their columns are for, and where they come from."""
+    """Rows, what their columns are for, and where they come from; ``likely.dataset`` makes one."""
 
     source: Source
     label: str  # what the data are called

@@ -6,29 +6,28 @@ an estimator    itself, as it is
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from sklearn.base import clone
 
-from likely.data.arrow import values_of
+from likely.data.arrow import TableSource, values_of
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.inputs.tables import names_in_fit
-from likely.kinds import TargetKind
 from likely.sealing.evaluation import Submission, evaluate
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
+from likely.workbench.dataset import Dataset
 from likely.workbench.final_scorer import scorer_for, scorer_from
 from likely.workbench.models import entry_for
-from likely.workbench.preparation.prepared import Prepared, prepared
+from likely.workbench.opening import dataset
+from likely.workbench.preparation.prepared import Prepared, prepared, refuse_unused
 from likely.workbench.search.study import Study
-from likely.workbench.task import task_for_models
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def final_score(
@@ -44,13 +43,11 @@ def final_score(
 
     The arguments are those of ``Sealed.final``.
     """
-    _refuse_roles(seal.manifest.roles)
-    seal.check()
     seal.label_file(escrow)  # a missing file is found before the fit
-    table, manifest = seal.train(), seal.manifest
-    unfitted, estimates = _chosen(given, table, manifest)
-    X = frame_of(table.select(_features(table, manifest)), manifest.library)
-    model = _fitted(clone(unfitted), X, _labels(table, manifest))
+    _refuse_own_scorer(seal.manifest, scorer)
+    manifest = seal.manifest
+    unfitted, data, estimates = _chosen(given, training_rows(seal))
+    model = _fitted(clone(unfitted), data, manifest.library)
     if scorer is None:
         scorer = scorer_for(model, seal)
         cv_estimate = scorer.estimated_loss(estimates) if cv_estimate is None else cv_estimate
@@ -65,12 +62,17 @@ def final_score(
     )
 
 
-def _refuse_roles(roles: Mapping[str, str]) -> None:
-    """Refuse a seal or a study with weights, offsets or exposures: a final score has none."""
-    for role, name in roles.items():
+def training_rows(seal: SealFolder) -> Dataset:
+    """The training rows of the seal, with all that it remembers about them."""
+    return replace(dataset(seal), source=TableSource(seal.train))
+
+
+def _refuse_own_scorer(manifest: Manifest, scorer: Scorer | None) -> None:
+    """Refuse someone's own scorer for rows with weights, offsets or exposures: it sees none."""
+    for role, name in manifest.roles.items() if scorer is not None else ():
         raise InvalidInput(
-            f"The seal or the study has the {role} {name!r}; a final score is of predictions from "
-            f"features only. Leave the {role} out of both to use final."
+            f"The seal has the {role} {name!r}, and a scorer was given, which sees features and "
+            "labels only. Leave the scorer out."
         )
 
 
@@ -88,8 +90,7 @@ def final_score_of_fit(
 
     ``trained_on`` is the SHA-256 of the file of its training rows.
     """
-    _refuse_roles(seal.manifest.roles)
-    columns = names_in_fit(model) or _features(seal.features(), seal.manifest)
+    columns = names_in_fit(model) or training_rows(seal).features.column_names
     submission = Submission(
         model=model,
         name=" ".join(repr(model).split()),  # without line breaks
@@ -98,57 +99,63 @@ def final_score_of_fit(
         scorer=scorer,
         cv_estimate=cv_estimate,
     )
-    return evaluate(seal, submission, scorer_of_commit=scorer_from, again=again, escrow=escrow)
+    return evaluate(
+        seal,
+        submission,
+        scorer_of_commit=partial(scorer_from, seal=seal),
+        again=again,
+        escrow=escrow,
+    )
 
 
-def _chosen(given: Any, train: "pa.Table", manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
-    """A model that is not yet fitted, and its cross-validation estimates, by metric."""
+def _chosen(given: Any, data: Dataset) -> tuple[Any, Dataset, Mapping[str, float]]:
+    """A model that is not yet fitted, its rows, and its cross-validation estimates, by metric."""
     if isinstance(given, Study):
-        return _of_study(given, manifest)
-    kind = cast("TargetKind | None", manifest.kind)
+        _refuse_other_study(given, data)
+        score = given.nested_score_ if given.outer else given.best_score_
+        rows = data.of_task(given.question.objective.rows.settled)
+        return given.best_model(), rows, {given.metric.name: score}
     named = given if isinstance(given, str) else None
-    task = task_for_models(train, manifest.target, named, kind=kind, order=manifest.order)
-    model = entry_for(given).build(task)
-    return model if named is None else prepared(model), {}
+    data = data.with_task(named)
+    model = entry_for(given).build(data.settled)
+    return model if named is None else prepared(model), data, {}
 
 
-def _of_study(study: Study, manifest: Manifest) -> tuple[Any, Mapping[str, float]]:
+def _refuse_other_study(study: Study, data: Dataset) -> None:
+    """Refuse a study of another target, or with other weights, offsets or exposures."""
     rows = study.question.objective.rows
-    _refuse_roles(rows.roles.given())
-    target = rows.settled.target
-    if target != manifest.target:
+    if rows.target != data.target:
         raise InvalidInput(
-            f"The study is about {target!r}, and {manifest.target!r} is sealed; one of the same "
+            f"The study is about {rows.target!r}, and {data.target!r} is sealed; one of the same "
             "target was expected. Tune a model on the seal."
         )
-    score = study.nested_score_ if study.outer else study.best_score_
-    return study.best_model(), {study.metric.name: score}
+    theirs, ours = (
+        " and ".join(f"the {role} {name!r}" for role, name in each.roles.given().items())
+        or "no weight, offset or exposure"
+        for each in (rows, data)
+    )
+    if theirs != ours:
+        raise InvalidInput(
+            f"The study has {theirs}, and the seal has {ours}; a final score is of models that "
+            "were tuned as the sealed rows are scored. Tune a model on the seal without options."
+        )
 
 
-def _features(table: "pa.Table", manifest: Manifest) -> list[str]:
-    return [
-        name
-        for name in table.column_names
-        if name not in (manifest.target, manifest.group, *manifest.dropped)
-    ]
+def _fitted(model: Any, data: Dataset, library: str | None) -> Any:
+    """The fit to a frame of the library that was sealed; ordered categories stay a column of it.
 
-
-def _labels(table: "pa.Table", manifest: Manifest) -> Any:
-    """The target as values; ordered categories stay a column of the frame."""
-    column = table.column(manifest.target)
-    if getattr(column.type, "ordered", False):
-        return frame_of(table, manifest.library)[manifest.target]
-    return values_of(column)
-
-
-def _fitted(model: Any, X: Any, y: Any) -> Any:
-    """The fit; an error about columns that the model cannot read names the remedy."""
+    An error about columns that the model cannot read names the remedy.
+    """
+    table, target, name = data.table, data.required_target(), type(model).__name__
+    ordered = getattr(table.column(target).type, "ordered", False)
+    y = frame_of(table, library)[target] if ordered else values_of(table.column(target))
+    beside = {at: values_of(table.column(column)) for at, column in data.roles.to_fit().items()}
+    refuse_unused(model, beside)
     try:
-        return model.fit(X, y)
+        return model.fit(frame_of(data.features, library), y, **beside)
     except (TypeError, ValueError) as error:
         if isinstance(model, Prepared):
             raise
-        name = type(model).__name__
         raise InvalidInput(
             f"{name} cannot be fitted to the training rows as they are ({error}). "
             f"likely.Prepared({name}()) handles missing cells, text and dates, as compare does."

@@ -6,16 +6,20 @@
 
 Predictions are written down before a label is opened, so a family is kept with the means.  When
 labels are known, both become what metrics read, and ``score_of`` does the rest.
+
+Weights, offsets and exposures of a seal count as they do for rows that are held out: weights in
+every metric, offsets and exposures in the best constant.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, final
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
+from likely.intervals import n_groups_of
 from likely.kinds import TargetKind
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.metrics import Prediction, Truth, constant_prediction, metrics_for, score_of
@@ -23,8 +27,10 @@ from likely.metrics.losses import LOSSES, MeanLoss
 from likely.sealing.folder import SealFolder
 from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Predictions, Scorer
+from likely.workbench.dataset import Roles
 from likely.workbench.predictions import (
     has_probabilities,
+    link_of,
     predict_features,
     predict_labels,
     predictive_family,
@@ -32,6 +38,9 @@ from likely.workbench.predictions import (
     with_density,
 )
 from likely.workbench.task import Task, task_of_fit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ERROR_RATE, DENSITY = LOSSES["error rate"], LOSSES["negative log-likelihood"]
 
@@ -43,6 +52,8 @@ class TaskScorer(Scorer):
 
     task: Task
     loss: MeanLoss
+    seal: SealFolder | None = None  # whose rows have weights, offsets or exposures
+    link: str = "identity"  # on whose scale offsets move the best constant
 
     @property
     def name(self) -> str:
@@ -51,17 +62,22 @@ class TaskScorer(Scorer):
     def described(self) -> dict[str, Any]:
         task = self.task
         known = {"kind": task.kind, "target": task.target, "order": task.order}
-        return {"name": self.name, "task": {**known, "classes": task.classes}}
+        moved = {} if self.seal is None else {"link": self.link}
+        return {"name": self.name, "task": {**known, "classes": task.classes}, **moved}
 
     def estimated_loss(self, measures: Mapping[str, float]) -> float | None:
         """The loss by cross-validation, from the values of metrics by name."""
         value = measures.get(self.loss.metric.name)
         return None if value is None else self.loss.of_metric(value)
 
-    def predictions(self, model: Any, X: Any) -> Predictions:
+    def predictions(
+        self, model: Any, X: Any, *, offset: Any = None, exposure: Any = None
+    ) -> Predictions:
+        beside = {"offset": offset, "exposure": exposure}
+        given = {role: column for role, column in beside.items() if column is not None}
         if self.loss is ERROR_RATE:
-            return {"labels": predict_labels(model, self.task, X)}
-        found = predict_features(model, self.task, X)
+            return {"labels": predict_labels(model, self.task, X, given)}
+        found = predict_features(model, self.task, X, given)
         if self.task.has_classes:
             return {"log_proba": found.log_p}
         family = predictive_family(model) if self.loss is DENSITY else None
@@ -71,11 +87,11 @@ class TaskScorer(Scorer):
         return {"mean": found.means, "family": np.array([written])}
 
     def losses(self, predictions: Predictions, y: Array) -> Array:
-        (truth,) = self._truths(y)
+        (truth,) = self._truths((y, BesideRows()))
         return _prediction(predictions, truth).losses(truth)
 
     def constant_loss(self, y: Array) -> float:
-        (truth,) = self._truths(y)
+        (truth,) = self._truths((y, self._beside_training()))
         score = score_of([self.loss.metric], truth, None, constant_prediction(truth, truth))
         return self.loss.of(score.main).value
 
@@ -88,8 +104,10 @@ class TaskScorer(Scorer):
         level: float,
         groups: Codes | None = None,
     ) -> dict[str, Any]:
-        training, truth = self._truths(y_train, y)
-        said = _prediction(predictions, truth)
+        sealed = BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.features)
+        training, truth = self._truths((y_train, self._beside_training()), (y, sealed))
+        groups = None if groups is None else groups[sealed.counted]
+        said = _prediction(sealed.counted_of(predictions), truth)
         constant = constant_prediction(training, truth)
         metrics = metrics_for(truth.kind)
         score = score_of(metrics, truth, said, constant, groups=groups, level=level)
@@ -98,19 +116,59 @@ class TaskScorer(Scorer):
             **self.loss.of(score.estimates[self.loss.metric.name]).to_json(),
             **{key: record[key] for key in ("gain", "gain_interval", "measures")},
             "impossible_rows": said.n_impossible(truth),
+            "rows": len(truth.y),
+            "groups": None if groups is None else n_groups_of(groups),
         }
 
-    def _truths(self, *labels: Array) -> list[Truth]:
+    def _beside_training(self) -> "BesideRows":
+        return BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.train)
+
+    def _truths(self, *parts: "tuple[Array, BesideRows]") -> list[Truth]:
         """What happened; classes that the model does not know follow its own, without an order."""
         import pyarrow as pa
 
-        task, tables = self.task, [pa.table({self.task.target: y}) for y in labels]
+        task, labels = self.task, [y[beside.counted] for y, beside in parts]
+        tables = [pa.table({task.target: y}) for y in labels]
         if task.has_classes:
             found = {label for y in labels for label in y.tolist()}
             strangers = sorted(found.difference(task.classes), key=str)
             if strangers:
                 task = replace(task, kind="classes", classes=(*task.classes, *strangers))
-        return [truth_of(task, table) for table in tables]
+        return [
+            self._moved(truth_of(task, table, beside.weight), beside)
+            for table, (_, beside) in zip(tables, parts, strict=True)
+        ]
+
+    def _moved(self, truth: Truth, beside: "BesideRows") -> Truth:
+        if beside.offset is None or self.task.has_classes:
+            return truth
+        return truth.moved_by(beside.offset, self.link)
+
+
+class BesideRows(NamedTuple):
+    """What comes with rows besides features: nothing, or their weights and offsets."""
+
+    counted: Any = slice(None)  # the rows of a weight above 0
+    weight: Array | None = None  # of these
+    offset: Array | None = None
+
+    @classmethod
+    def of(cls, seal: SealFolder, table: "pa.Table") -> "BesideRows":
+        roles = Roles(**seal.manifest.roles)
+        weight, offset = roles.weights(table), roles.offsets(table)
+        counted = slice(None) if weight is None else np.flatnonzero(weight > 0)
+        return cls(
+            counted,
+            None if weight is None else weight[counted],
+            None if offset is None else offset[counted],
+        )
+
+    def counted_of(self, predictions: Predictions) -> Predictions:
+        """The predictions of the rows that count; a family is of all rows."""
+        return {
+            name: array if name == "family" else array[self.counted]
+            for name, array in predictions.items()
+        }
 
 
 def scorer_for(
@@ -127,21 +185,27 @@ def scorer_for(
     manifest = seal.manifest
     task = task_of_fit(
         model,
-        seal.train(),
+        seal.train,
         manifest.target,
         kind=kind or cast("TargetKind | None", manifest.kind),
         order=order or manifest.order,
     )
-    return TaskScorer(task, _loss_for(task, model, manifest.judge))
+    loss = _loss_for(task, model, manifest.judge)
+    return (
+        TaskScorer(task, loss, seal, link_of(model)) if manifest.roles else TaskScorer(task, loss)
+    )
 
 
-def scorer_from(described: Mapping[str, Any]) -> TaskScorer | None:
-    """The scorer that a commit describes; None where it was the user's own."""
+def scorer_from(described: Mapping[str, Any], seal: SealFolder) -> TaskScorer | None:
+    """The scorer that a commit of the seal describes; None where it was the user's own."""
     loss, known = LOSSES.get(described["name"]), described.get("task")
     if loss is None or known is None:
         return None
     order = None if known["order"] is None else tuple(known["order"])
-    return TaskScorer(Task(known["kind"], known["target"], tuple(known["classes"]), order), loss)
+    task = Task(known["kind"], known["target"], tuple(known["classes"]), order)
+    if "link" not in described:
+        return TaskScorer(task, loss)
+    return TaskScorer(task, loss, seal, described["link"])
 
 
 def _loss_for(task: Task, model: Any, judge: str) -> MeanLoss:

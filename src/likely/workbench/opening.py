@@ -79,9 +79,15 @@ def dataset(
 
     Examples
     --------
-    >>> found = dataset("iris", drop=["petal_width"])
-    >>> found.target, found.table.num_rows, len(found.source.names)
-    ('species', 150, 4)
+    What is known about the columns is said once, for all that is done with them:
+
+    >>> import likely, pyarrow as pa
+    >>> rows = pa.table({"x": range(60), "days": [1, 2, 3] * 20, "visits": [0, 2, 5] * 20})
+    >>> found = likely.dataset(rows, "visits", kind="count", exposure="days")
+    >>> found.features.column_names
+    ['x']
+    >>> likely.compare(found, models=["glm-poisson"], folds=2, repeats=1).rows.exposure
+    'days'
     """
     known = data if isinstance(data, Dataset) else None
     if known is None or not (target is None or isinstance(target, str)):

@@ -85,10 +85,13 @@ def predict_features(
     return Prediction.of_numbers(mean.ravel())
 
 
-def predict_labels(model: Any, task: Task, features: Any) -> Codes:
+def predict_labels(
+    model: Any, task: Task, features: Any, given: Mapping[str, Any] = NOTHING
+) -> Codes:
     """The place of each predicted class, of a model that has no probabilities."""
     place = {label: k for k, label in enumerate(task.classes)}
-    return np.array([place[label] for label in np.asarray(model.predict(features)).tolist()])
+    labels = np.asarray(model.predict(features, **given)).tolist()
+    return np.array([place[label] for label in labels])
 
 
 def with_density(

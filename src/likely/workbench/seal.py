@@ -12,6 +12,7 @@ from likely.kinds import TargetKind
 from likely.sealing.create import Origin, SealTerms, create_seal
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SUFFIX, SealFolder, open_folder
+from likely.sealing.judges import JUDGES
 from likely.sealing.scorer import Scorer
 from likely.sealing.sealed import Sealed
 from likely.workbench.dataset import UNNAMED, Dataset
@@ -106,7 +107,7 @@ def seal(
         category=category,
     )
     _refuse_sealed(rows)
-    _check_roles(rows)
+    _check_roles(rows, judge)
     kind, order = _checked_kind(rows)
     terms = SealTerms(
         target=rows.required_target(),
@@ -144,12 +145,17 @@ def _refuse_sealed(rows: Dataset) -> None:
         )
 
 
-def _check_roles(rows: Dataset) -> None:
+def _check_roles(rows: Dataset, judge: str) -> None:
     """Refuse weights, offsets and exposures that are no such numbers, and clusters."""
     if rows.clusters is not None:
         raise InvalidInput(
             f"{rows.clusters!r} was given as clusters, which a seal does not remember; they are "
             "for the standard errors of one fit. Leave it out, and train a model with it."
+        )
+    if rows.weight is not None and JUDGES.get(judge) is not None:
+        raise InvalidInput(
+            f"The weight {rows.weight!r} was given with the judge {judge!r}, which counts each "
+            "sealed row once. Leave the weight out, or use the judge 'plain'."
         )
     rows.roles.weights(rows.table)
     rows.roles.offsets(rows.table)

@@ -119,7 +119,7 @@ class Prepared(BaseEstimator):
         """
         refuse_file(X, type(self).__name__)
         beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
-        self._refuse_unused(_given(beside))
+        refuse_unused(self.model, _given(beside))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
         X, y, *columns_beside = own_columns(X, y, *beside.values())
         beside = dict(zip(beside, columns_beside, strict=True))
@@ -284,16 +284,6 @@ class Prepared(BaseEstimator):
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
-    def _refuse_unused(self, beside: Mapping[str, Any]) -> None:
-        """Refuse weights, offsets and exposures that the model inside does not take."""
-        for name in beside:
-            if not has_fit_parameter(self.model, name):
-                what, able = _BESIDE[name]
-                raise InvalidInput(
-                    f"{type(self.model).__name__} does not accept {what}. Leave it out, or use a "
-                    f"model that does{able}."
-                )
-
     def _columns(self, table: InMemoryTable) -> list[Cells]:
         return [read_cells(table, j, name) for j, name in enumerate(feature_names(self))]
 
@@ -320,11 +310,22 @@ def unprepared(model: Any) -> Any:
     return model.model if isinstance(model, Prepared) else model
 
 
-_BESIDE = {  # the arguments of a fit beside the rows, and models that accept them
+_ACCEPTED = {  # the arguments of a fit besides X and y, and models that accept them
     "sample_weight": ("sample_weight", ""),
     "offset": ("an offset", " (a GLM)"),
     "exposure": ("an exposure", " (a GLM)"),
 }
+
+
+def refuse_unused(model: Any, beside: Mapping[str, Any]) -> None:
+    """Refuse weights, offsets and exposures that the fit of a model does not take."""
+    for name in beside:
+        if not has_fit_parameter(model, name):
+            what, able = _ACCEPTED[name]
+            raise InvalidInput(
+                f"{type(model).__name__} does not accept {what}. Leave it out, or use a model that "
+                f"does{able}."
+            )
 
 
 def _given(beside: Mapping[str, Any]) -> dict[str, Any]:
