@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pytest
 
+import likely as lk
 from likely.formatting import estimate_cells
 from likely.report.sections.scores import score_of_run
 from likely.runs import read_run
+from likely.sealing.folder import opened, read_parquet
 from tests.cli.conftest import patients
 
 FOLDS = ("--folds", "4", "--seed", "3")
@@ -111,9 +113,7 @@ def test_weights_and_exposures_are_those_of_every_verb(
     assert of_run["points"][0]["validation"] == pytest.approx(trained[0], rel=1e-9)
 
 
-def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_has_no_final_score(
-    likely, tmp_path
-):
+def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_so_does_final(likely, tmp_path):
     insured(tmp_path)
     likely("seal", "claims.csv", "--target", "claims", "--exposure", "years", "--drop", "ill")
     likely("train", "claims.seal", "glm-poisson", "-o", "run")
@@ -127,9 +127,15 @@ def test_a_model_of_a_seal_with_exposures_predicts_with_them_and_has_no_final_sc
     )
     assert twice == pytest.approx([2 * mean for mean in once], rel=1e-9)
     assert likely("report", "run").exit == 0
-    refused = likely("final", "run")
-    assert refused.exit != 0
-    assert "years" in refused.err
+    found = likely("final", "run", "--json").json["result"]
+    sealed = read_parquet(tmp_path / "claims.seal" / "test-features.parquet")
+    given = lk.load(tmp_path / "run").predict(
+        sealed.drop_columns(["years"]), exposure=sealed["years"]
+    )
+    labels = (tmp_path / "claims.seal" / "test-labels.bin").read_bytes()
+    squares = np.square(given - opened(labels, "").to_numpy())
+    rmse = next(line for line in found["measures"] if line["metric"] == "rmse")
+    assert rmse["value"] == pytest.approx(np.sqrt(squares.mean()))
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_the_ladder_says_when_it_gives_the_best_so_far():
     ruling = JUDGES["ladder"].rule(evidence(np.full(100, 0.4), best=0.3))
     assert ruling.value == 0.3
     assert not ruling.of_this_model
-    assert "This model is not better than that by a step" in ruling.note
+    assert "This model does not improve the best score by at least" in ruling.note
     assert JUDGES["ladder"].rule(evidence(np.full(100, 0.1), best=0.3)).of_this_model
 
 
