@@ -40,7 +40,7 @@ def test_the_report_has_what_rests_on_them(likely, tmp_path, table):
     assert {"checks", "calibration", "ranking", "mistakes"} <= set(said)
     page = (tmp_path / "report.html").read_text()
     assert "rows not used for the scored fit. Baseline (constant)" in page
-    assert "Rows with the largest loss" in page
+    assert "Rows with the largest held-out loss" in page
 
 
 def test_weights_count_and_rows_of_weight_0_are_left_out(likely, tmp_path):

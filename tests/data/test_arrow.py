@@ -127,7 +127,7 @@ def test_decimals_and_views_can_be_compared_sealed_and_scored(target, saved, tmp
         data = tmp_path / "t.parquet"
     assert lk.compare(data, "y", [model]).best.name == model
     found = lk.seal(data, "y", folder=tmp_path).final(model)
-    assert found.value < found.baseline
+    assert found.value < found.estimate.baseline
 
 
 def test_a_parquet_file_gives_plain_types_in_every_batch(tmp_path):

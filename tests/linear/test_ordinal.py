@@ -269,7 +269,7 @@ def test_the_summary_names_coefficients_and_thresholds():
 def test_separated_classes_are_named_and_a_penalty_helps():
     X = np.linspace(-1, 1, 30)[:, None]
     y = np.repeat([0, 1, 2], 10)
-    with pytest.warns(Separation, match="'x0'.*infinite.*penalty"):
+    with pytest.warns(Separation, match="'x0'.*no finite estimate.*penalty"):
         assert OrdinalRegression(l2=0).fit(X, y).separated_
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -171,7 +171,9 @@ def public_callables():
 
 CALLABLES = dict(public_callables())
 FUNCTIONS = {name: f for name, f in CALLABLES.items() if not inspect.isclass(f)}
-ESTIMATORS = {name: c for name, c in CALLABLES.items() if hasattr(c, "fit") and "." not in name}
+ESTIMATORS = {
+    name: c for name, c in CALLABLES.items() if hasattr(c, "get_params") and "." not in name
+}
 opened_files = []  # by audit: every file that Python opens, by whatever way
 
 

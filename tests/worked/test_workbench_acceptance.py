@@ -115,7 +115,9 @@ def stopped(model, steps, rows):
     """A fit that may take so many steps, without the warning that it was cut short."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return lk.Prepared(clone(model).set_params(max_iter=steps), scale=False).fit(rows, "y")
+        return lk.Prepared(
+            clone(model).set_params(max_iter=steps, standard_errors=None), scale=False
+        ).fit(rows, "y")
 
 
 FITS_BY_STEPS = pytest.mark.parametrize(

@@ -107,7 +107,8 @@ def temperature_loss(
     rows = np.arange(len(y))
     mean = np.einsum("ik,ik->i", p, score)
     slope = float(np.dot(weight, mean - score[rows, y]))  # d loss / dβ
-    spread = float(np.dot(weight, np.einsum("ik,ik->i", p, (score - mean[:, None]) ** 2)))
+    with np.errstate(over="ignore"):  # scores of classes of one row can be beyond 1e154
+        spread = float(np.dot(weight, np.einsum("ik,ik->i", p, (score - mean[:, None]) ** 2)))
     return SecondOrder(
         value=-float(np.dot(weight, log_p[rows, y])),
         gradient=np.array([beta * slope]),

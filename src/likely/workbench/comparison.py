@@ -68,9 +68,7 @@ class Entry:
         gain = Estimate(nan, nan, nan, 0.0) if self.score is None else self.score.gain
         return {
             "model": self.name,
-            "value": self.value,
-            "interval": [self.main.low, self.main.high],
-            "baseline": self.main.baseline,
+            **self.main.to_json(),
             "baseline_link": None if self.score is None else self.score.baseline_link,
             "gain": gain.value,
             "gain_interval": [gain.low, gain.high],

@@ -59,4 +59,4 @@ def test_parameters_are_counted_as_the_aic_counts_them(tmp_path, monkeypatch, ca
     assert int(fit["parameters"]) < float(said)  # a whole number would be one too few
     assert run(["report", "run"]) == 0
     page = " ".join((tmp_path / "report.html").read_text().split())
-    assert re.search(rf"Effective parameters</dt>\s*<dd[^>]*>{said}</dd>", page)
+    assert re.search(rf"Effective df</dt>\s*<dd[^>]*>{said}</dd>", page)
