@@ -48,9 +48,10 @@ def train(
 ) -> Answer:
     """Train MODEL on DATA or the training rows of a SEAL, and score it on held-out rows.
 
-    A table without missing cells is scored on a fifth of its rows. A SEAL, a table with missing
-    cells, and any DATA with -x, --group or --by-time are scored by cross-validation, with the
-    columns prepared inside each fit. The saved model is fitted to all rows.
+    A SEAL, DATA with -x, --group, --by-time, --kind or --order, and DATA with missing cells or
+    dates that MODEL cannot use as they are, are scored by cross-validation, with the columns
+    prepared inside each fit. Otherwise the columns are used as they are, and a fifth of the rows
+    is held out for the score. The saved model is fitted to all rows.
     """
     if weka.seed is not None:
         settings.seed = weka.seed

@@ -55,9 +55,11 @@ def sentences(study: "Study") -> list[str]:
     scored = [trial for trial in study.trials if trial.score is not None]
     low, high = study.best_interval_
     value, ends, constant = estimate_cells(study.best_score_, low, high, study.baseline)
+    folds = question.objective.folds.of_repeat(0)
+    n_held = sum(len(fold.test) for fold in folds)  # by time, the first rows are in no fold
     found = [
         f"{question.model}: {title} {value} ({ENDS} {ends}) by {question.objective.n_folds}-fold "
-        f"cross-validation on {count(question.objective.rows.table.num_rows, 'row')}. "
+        f"cross-validation on {count(n_held, 'row')}. "
         f"Baseline (constant): {constant}.",
         f"Best of {count(len(scored), 'trial')} ({question.search.name}, seed "
         f"{question.plan.seed}): {settings_of(best.parameters)}.",
