@@ -52,7 +52,9 @@ def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
     folder = tmp_path / "runs" / "001-DecisionTreeClassifier"
     assert (folder / "study" / "trials.jsonl").exists()
     assert not (folder / "model.likely").exists()
-    assert said["next"].startswith(f"likely compare t.csv {TREE} --target y --set max_depth=")
+    assert said["next"].startswith(
+        f"likely compare t.csv {TREE} --target y --metric log-loss --set max_depth="
+    )
     assert likely(*said["next"].split()[1:], "--repeats", "1").exit == 0
     again = likely(*words[:-1], "5", "--space", "max_depth=1:4", "--set", "min_samples_leaf=5",
                    "-o", folder, "--json").json  # fmt: skip

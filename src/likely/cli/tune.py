@@ -318,6 +318,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
     )
     task = study.question.objective.rows.settled
     again = ["likely", "compare", data, chosen.name, "--target", task.target]
+    again += ["--metric", study.metric.name]  # the default may need a density, which it has not
     return Answer(
         text="\n\n".join([*_study_text(study), wrapped(note)]),
         result={

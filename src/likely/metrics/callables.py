@@ -64,7 +64,7 @@ class KeptRows(Additive):
 @final
 @dataclass(frozen=True)
 class CallableMetric(Metric):
-    """A function f(y, ŷ) that scores predictions; see the module for what it is given."""
+    """A function f(y, ŷ) that scores predictions; ``better`` says which values are better."""
 
     function: Callable[..., float]
     name: str = ""

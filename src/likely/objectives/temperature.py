@@ -145,7 +145,7 @@ def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Gains(FieldwiseAdditive):
+class EvidenceGains(FieldwiseAdditive):
     """How much less the rows lose than by the class prior, for each β of a list."""
 
     weight: float  # Σ w
@@ -158,13 +158,15 @@ class Gains(FieldwiseAdditive):
         return self.first - CAUTION * np.sqrt(variance)
 
 
-def block_gains(models: tuple[Components, ...], betas: Array, block: Block) -> Gains:
+def block_gains(models: tuple[Components, ...], betas: Array, block: Block) -> EvidenceGains:
     """The gains of a block's rows whose class the model that scores them has seen."""
     rows = scored_rows(models, block)
     own = np.arange(len(rows.y)), rows.y
     prior = log_softmax(rows.log_prior, axis=1)[own]
     d = np.stack([log_softmax(rows.log_prior + b * rows.score, axis=1)[own] - prior for b in betas])
-    return Gains(float(rows.weight.sum()), np.dot(d, rows.weight), np.dot(d**2, rows.weight))
+    return EvidenceGains(
+        float(rows.weight.sum()), np.dot(d, rows.weight), np.dot(d**2, rows.weight)
+    )
 
 
 @final
