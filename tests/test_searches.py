@@ -54,7 +54,7 @@ def test_a_learning_rate_is_found_within_a_factor_of_two_of_the_best(curvature: 
     rates = [trial.parameters["rate"] for trial in found.trials]
     assert_allclose(np.log10(rates[:9]), range(-8, 1), atol=1e-12)  # one for each decade
     assert len(rates) <= 9 + 4 + 4
-    assert found.loss == min(trial.mean for trial in found.trials)
+    assert found.loss == min(trial.value for trial in found.trials)
     assert found.loss == loss_after_training(found.rate)
     assert 0.5 <= found.rate / (2 / (5 * curvature)) <= 2.0
     dense = np.geomspace(1e-8, 1.0, 161)  # 20 for each decade
@@ -129,7 +129,7 @@ def test_settings_by_hand_are_tried_first_however_many(search: str) -> None:
 def test_time_ends_a_search_of_a_function() -> None:
     found = search_function(branin, BRANIN, minutes=0.02 / 60)
     assert found.stopped == "out of time"
-    assert found.best_score_ == min(trial.mean for trial in found.trials)
+    assert found.best_score_ == min(trial.value for trial in found.trials)
 
 
 def test_trials_are_a_table_and_failures_are_in_it() -> None:

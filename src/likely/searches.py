@@ -15,6 +15,7 @@ Goodfellow, Bengio & Courville, Deep Learning, §11.4.3 (a grid in the log, then
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from time import monotonic
 from typing import Any, final
 
@@ -23,6 +24,7 @@ import numpy as np
 from likely.compute.executor import Executor
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
+from likely.intervals import Estimate
 from likely.metrics.base import Better
 from likely.spaces import Parameters, Real, Space, space_from
 from likely.workbench.models import space_of
@@ -85,7 +87,7 @@ class FunctionSearch:
 
     @property
     def best_score_(self) -> float:
-        return self.best_trial_.mean
+        return self.best_trial_.value
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per trial, with a column per setting, in pandas, polars or Arrow."""
@@ -93,7 +95,7 @@ class FunctionSearch:
         columns: dict[str, Any] = {"trial": np.array([t.number for t in self.trials], np.int64)}
         for name in names:
             columns[name] = column_of([trial.parameters.get(name) for trial in self.trials])
-        columns["value"] = np.array([trial.mean for trial in self.trials])
+        columns["value"] = np.array([trial.value for trial in self.trials])
         columns["problem"] = np.array([trial.problem for trial in self.trials], dtype=object)
         return frame_of(columns, library)
 
@@ -206,7 +208,7 @@ class FunctionObjective:
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore:
         start = monotonic()
         value = float(self.function(dict(parameters)))
-        return TrialScore(value, (value,), monotonic() - start, value, value)
+        return TrialScore(Estimate(value, value, value, nan), (value,), monotonic() - start)
 
 
 def _check_search(search: Search, earlier: Sequence[Trial]) -> None:

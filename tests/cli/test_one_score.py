@@ -53,7 +53,7 @@ def of_tune(likely, words):
     )
     study, scores = found.json["result"]["study"], found.json["result"]["scores"]
     first = study["trials"][0]
-    told = first["mean"], first["low"], first["high"], study["baseline"]
+    told = first["value"], *first["interval"], study["baseline"]
     assert told == pytest.approx(
         (scores["value"], *scores["interval"], scores["baseline"]), rel=1e-9
     )
@@ -179,7 +179,7 @@ def test_a_function_is_a_metric_of_compare_tune_and_curve(likely, tmp_path):
     assert own["value"] == pytest.approx(own["accuracy"])
     assert own["interval"][0] < own["value"] < own["interval"][1]
     tuned = likely("tune", "shops.csv", "naive-bayes", "--trials", "1", *words).json["result"]
-    assert tuned["study"]["trials"][0]["mean"] == pytest.approx(own["value"])
+    assert tuned["study"]["trials"][0]["value"] == pytest.approx(own["value"])
     drawn = likely("curve", "shops.csv", "naive-bayes", "--values", "1.0", *words).json["result"]
     assert drawn["points"][0]["validation"] == pytest.approx(own["value"])
     refused = likely("compare", "shops.csv", "--target", "y", "--metric", "own_scores.nothing")

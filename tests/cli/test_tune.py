@@ -38,10 +38,10 @@ def test_it_writes_a_run_with_the_best_model(likely, tmp_path):
     facts = json.loads((run / "run.json").read_text())
     study = json.loads((run / "study.json").read_text())
     assert len(study["trials"]) == 4
-    best = min(study["trials"], key=lambda trial: trial["mean"])
+    best = min(study["trials"], key=lambda trial: trial["value"])
     assert study["best"]["parameters"] == best["parameters"]
     assert all(facts["parameters"][name] == value for name, value in best["parameters"].items())
-    assert facts["scores"]["cv_estimate"] == pytest.approx(best["mean"])
+    assert facts["scores"]["cv_estimate"] == pytest.approx(best["value"])
     assert likely("predict", "@last", "wine", "-o", "out.csv").exit == 0
 
 

@@ -110,7 +110,7 @@ def iterations():
         values = (k, 0.7 / k, 0.65 / k, 0.75 / k, held, held - 0.03, held + 0.03)
         points.append(dict(zip(point, values, strict=True)))
     about = {"model": "logistic", "of": "iterations", "metric": "log-loss", "better": "lower"}
-    return {**about, "points": points, "chosen": 6, "constant": 0.66}
+    return {**about, "points": points, "chosen": 6, "baseline": 0.66}
 
 
 def tuned():
@@ -118,15 +118,14 @@ def tuned():
         {
             "number": k,
             "parameters": {"l2": 10.0**-k},
-            "mean": 0.56 + 0.01 * k,
-            "low": 0.5,
-            "high": 0.6,
+            "value": 0.56 + 0.01 * k,
+            "interval": [0.5, 0.6],
         }
         for k in range(12)
     ]
-    nested = {"value": 0.571, "low": 0.53, "high": 0.61}
+    nested = {"value": 0.571, "interval": [0.53, 0.61]}
     asked = {"model": "logistic", "metric": "log-loss", "better": "lower", "search": "random"}
-    return {**asked, "trials": trials, "constant": 0.66, "nested": nested}
+    return {**asked, "trials": trials, "baseline": 0.66, "nested": nested}
 
 
 def whole_run(folder):

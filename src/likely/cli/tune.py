@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
+UNSCORED = {"value": None, "interval": [None, None], "baseline": None}
 
 
 class SearchOptions(NamedTuple):
@@ -269,8 +270,7 @@ def _study_text(study: "Study") -> list[str]:
 
 def study_facts(study: "Study") -> dict[str, Any]:
     """The content of ``study.json`` in a RUN, which the report reads."""
-    low, high = study.nested_interval_
-    nested = {"value": study.nested_score_, "low": low, "high": high} if study.outer else None
+    nested = {"value": study.nested_score_, "interval": study.nested_interval_}
     return {
         "model": study.question.model,
         "metric": study.metric.name,
@@ -282,18 +282,24 @@ def study_facts(study: "Study") -> dict[str, Any]:
                 "number": trial.number,
                 "parameters": trial.parameters,
                 "share": trial.share,
-                "mean": trial.mean,
-                "low": None if trial.score is None else trial.score.low,
-                "high": None if trial.score is None else trial.score.high,
+                **(trial.score.estimate.to_json() if trial.score else UNSCORED),
                 "seconds": None if trial.score is None else trial.score.seconds,
                 "problem": trial.problem,
             }
             for trial in study.trials
         ],
-        "best": {"parameters": study.best_parameters_, "mean": study.best_score_},
+        "best": {"parameters": study.best_parameters_, "value": study.best_score_},
         "baseline": study.baseline,
-        "nested": nested,
-        "outer": [fold.__dict__ for fold in study.outer],
+        "nested": nested if study.outer else None,
+        "outer": [
+            {
+                "fold": each.fold,
+                "parameters": each.parameters,
+                "cv_estimate": each.cv_estimate,
+                **each.score.to_json(),
+            }
+            for each in study.outer
+        ],
     }
 
 

@@ -18,8 +18,8 @@ comparison.json     a list of ``Comparison.facts()``, or one; with those in the 
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
                     newer.  Each may have ``chosen`` (an x), ``baseline`` (its
                     score) and ``run`` (the name of the run whose settings it has)
-study.json          {model, metric, better, search, trials: [{number, parameters, mean, low, high,
-                    seconds}], best, baseline, nested: {value, low, high} or null}
+study.json          {model, metric, better, search, trials: [{number, parameters, value, interval,
+                    seconds}], best, baseline, nested: {value, interval} or null}
 study/              the search itself, with ``command.txt``, the command that goes on with it
 final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:

@@ -39,7 +39,7 @@ def test_a_nested_score_is_said_to_be_one(runs, tmp_path):
     rewritten(
         tmp_path / "tuned",
         "study.json",
-        lambda f: f.update(nested={"value": 0.611, "low": 0.58, "high": 0.64}),
+        lambda f: f.update(nested={"value": 0.611, "interval": [0.58, 0.64]}),
     )
     (row,) = overview([read_run(tmp_path / "tuned")]).rows
     assert row[5] == "0.611 (95 % interval 0.580 to 0.640); nested"

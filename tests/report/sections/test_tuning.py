@@ -4,11 +4,11 @@ from likely.runs import RunFacts
 
 def study(*settings):
     trials = [
-        {"number": k, "parameters": given, "mean": 0.5 + k / 100, "low": 0.4, "high": 0.6}
+        {"number": k, "parameters": given, "value": 0.5 + k / 100, "interval": [0.4, 0.6]}
         for k, given in enumerate(settings)
     ]
     asked = {"model": "logistic", "metric": "log-loss", "better": "lower", "search": "random"}
-    return {**asked, "trials": trials, "constant": 0.66, "nested": None}
+    return {**asked, "trials": trials, "baseline": 0.66, "nested": None}
 
 
 def test_settings_have_one_order_in_all_rows():

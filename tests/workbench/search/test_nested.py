@@ -126,7 +126,7 @@ def test_a_target_encoding_of_all_rows_leaks_and_one_inside_the_fold_does_not() 
 def test_a_nested_study_shows_what_each_fold_chose(iris: Any) -> None:
     study = tune(iris, "target", "discriminant", trials=3, folds=2, nested=2)
     assert len(study.outer) == 2
-    mean = np.mean([each.score for each in study.outer])
+    mean = np.mean([each.score.value for each in study.outer])
     assert study.nested_score_ == pytest.approx(mean, rel=1e-14)  # the order of the sum differs
     low, high = study.nested_interval_
     assert low < study.nested_score_ < high

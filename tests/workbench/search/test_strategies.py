@@ -9,6 +9,7 @@ import pytest
 
 from likely.compute.executor import Threads
 from likely.errors import InvalidInput, UnknownName
+from likely.intervals import Estimate
 from likely.spaces import Choice, Conditional, Integer, Real, Space
 from likely.workbench.search.exploration import FINISHED, INTERRUPTED, OUT_OF_TIME, best_of, explore
 from likely.workbench.search.strategies import (
@@ -47,7 +48,7 @@ class Function:
     def evaluate(self, parameters: Any, *, share: float = 1.0) -> TrialScore:
         self.asked.append(dict(parameters))
         value = float(self.function(parameters, share))
-        return TrialScore(value, (value,), 0.0, value, value)
+        return TrialScore(Estimate(value, value, value, np.nan), (value,), 0.0)
 
 
 def bowl(p: Any, share: float) -> float:
@@ -59,7 +60,7 @@ def mixed(p: Any, share: float) -> float:
 
 
 def settings(trials: tuple[Trial, ...]) -> list[tuple[int, dict[str, Any], float, float]]:
-    return [(t.number, t.parameters, t.share, t.mean) for t in trials]
+    return [(t.number, t.parameters, t.share, t.value) for t in trials]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -75,7 +76,7 @@ def test_one_declaration_drives_every_search(name: str) -> None:
         assert ("depth" in trial.parameters) == (trial.parameters["kind"] == "b")
     best = best_of(explored.trials, "lower")
     assert best is not None
-    assert best.mean == min(trial.mean for trial in explored.trials if trial.share == 1.0)
+    assert best.value == min(trial.value for trial in explored.trials if trial.share == 1.0)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -142,7 +143,7 @@ def test_a_grid_has_the_product_of_its_points() -> None:
     assert Grid().generation(SQUARE, explored.trials, Plan()) == []
     best = best_of(explored.trials, "lower")
     assert best is not None
-    assert best.number == int(np.argmin([trial.mean for trial in explored.trials]))
+    assert best.number == int(np.argmin([trial.value for trial in explored.trials]))
 
 
 def test_a_grid_takes_as_many_points_as_the_trials_allow() -> None:
@@ -164,7 +165,7 @@ def test_settings_by_hand_come_first_and_count_as_trials() -> None:
     best = best_of(explored.trials, "lower")
     assert best is not None
     assert best.number == 0
-    assert best.mean == 0.0
+    assert best.value == 0.0
 
 
 def test_random_finds_a_narrow_optimum_more_often_than_a_grid_of_as_many_trials() -> None:
@@ -180,7 +181,7 @@ def test_random_finds_a_narrow_optimum_more_often_than_a_grid_of_as_many_trials(
                 search=search_named(name),
                 plan=plan,
             )
-            hits[name] += min(trial.mean for trial in found.trials) < 0.02
+            hits[name] += min(trial.value for trial in found.trials) < 0.02
     # P(hit): 1 − 0.98³⁶ = 0.52 at random; a grid covers 6 · 0.04 of a length of 2, about 0.11
     assert hits["random"] >= 20
     assert hits["grid"] <= 15
@@ -252,7 +253,7 @@ def test_higher_is_better_where_the_plan_says_so() -> None:
     )
     best = best_of(explored.trials, "higher")
     assert best is not None
-    assert best.mean == max(trial.mean for trial in explored.trials)
+    assert best.value == max(trial.value for trial in explored.trials)
 
 
 def test_time_ends_a_search_that_has_no_last_trial() -> None:
@@ -288,7 +289,7 @@ def test_an_interrupt_keeps_the_trials_that_are_done(executor: Any) -> None:
             self.count += 1
             if self.count == 6:
                 raise KeyboardInterrupt
-            return TrialScore(0.0, (0.0,), 0.0)
+            return TrialScore(Estimate(0.0, 0.0, 0.0, np.nan), (0.0,), 0.0)
 
     plan = Plan(trials=30)
     explored = explore(Interrupted(), SQUARE, search=Random(), plan=plan, executor=executor)
@@ -298,7 +299,7 @@ def test_an_interrupt_keeps_the_trials_that_are_done(executor: Any) -> None:
 
 def test_ranks_put_what_is_not_a_number_last_and_equals_in_order() -> None:
     trials = [
-        Trial(k, {}, 1.0, None if m is None else TrialScore(m, (), 0.0))
+        Trial(k, {}, 1.0, None if m is None else TrialScore(Estimate(m, m, m, np.nan), (), 0.0))
         for k, m in enumerate([2.0, None, 1.0, nan, 1.0])
     ]
     assert [trial.number for trial in ranked(trials, "lower")] == [2, 4, 0, 1, 3]

@@ -74,7 +74,7 @@ def test_trials_by_hand_join_the_table_and_the_search_goes_on_without_them(
     assert frame["shrinkage"].tolist()[-2] == 0.02
     assert more.best_score_ == frame["log-loss"].min()
     alone = tune(iris, "target", "discriminant", trials=1, folds=2, by_hand=[{"shrinkage": 0.02}])
-    assert more.trials[3].mean == alone.best_score_
+    assert more.trials[3].value == alone.best_score_
     assert answers(more.add({"shrinkage": 0.02})) == answers(more)  # known already
     long = more.resume(trials=6)
     assert [trial.number for trial in long.trials] == [0, 1, 2, 3, 4, 5, -1, -2]
@@ -232,6 +232,6 @@ def test_numbers_are_tuned_by_likelihood_where_higher_is_better() -> None:
     table = pa.table({f"x{j}": X[:, j] for j in range(25)} | {"y": X[:, 0] - rng.normal(size=60)})
     study = tune(table, "y", "linear", trials=12, folds=3)
     assert study.metric.better == "higher"
-    assert study.best_score_ == max(trial.mean for trial in study.trials)
+    assert study.best_score_ == max(trial.value for trial in study.trials)
     assert study.best_trial_ is ranked(study.trials, "higher")[0]
-    assert study.best_score_ > study.trials[0].mean  # 25 columns on 40 rows: a penalty pays
+    assert study.best_score_ > study.trials[0].value  # 25 columns on 40 rows: a penalty pays

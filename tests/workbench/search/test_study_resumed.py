@@ -11,11 +11,14 @@ import pytest
 
 from likely.errors import CannotWrite, InvalidFile, InvalidInput
 from likely.files import watching
+from likely.intervals import Estimate
 from likely.workbench.search.exploration import INTERRUPTED, OUT_OF_TIME
 from likely.workbench.search.question import CrossValidated
 from likely.workbench.search.study import tune
 from likely.workbench.search.trials import QUESTION, TRIALS, Trial, TrialLog, TrialScore
 from tests.workbench.search.studies import SMALL, answers
+
+INFINITE = Estimate(np.inf, 0.5, np.inf, 0.7)
 
 
 def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path) -> None:
@@ -43,7 +46,7 @@ def test_a_kill_at_any_write_resumes_to_the_same_study(iris: Any, tmp_path: Path
 def test_a_line_cut_anywhere_is_no_trial(tmp_path: Path) -> None:
     path = tmp_path / TRIALS
     log = TrialLog(path)
-    log.append(Trial(0, {"a": 1.5, "b": None}, 1.0, TrialScore(np.inf, (np.inf, 2.0), 0.1)))
+    log.append(Trial(0, {"a": 1.5, "b": None}, 1.0, TrialScore(INFINITE, (np.inf, 2.0), 0.1)))
     kept = path.read_bytes()
     log.append(Trial(1, {"a": "line\u2028separator"}, 1.0, None, "no fit"))
     whole = path.read_bytes()
@@ -53,7 +56,7 @@ def test_a_line_cut_anywhere_is_no_trial(tmp_path: Path) -> None:
         assert path.read_bytes() == kept
     path.write_bytes(whole)
     read = TrialLog(path).trials
-    assert read[0].score == TrialScore(np.inf, (np.inf, 2.0), 0.1, *read[0].score[3:])  # type: ignore[index]  # it has one
+    assert read[0].score == TrialScore(INFINITE, (np.inf, 2.0), 0.1)
     assert read[1].problem == "no fit"
     path.write_bytes(b"not json\n" + whole)
     with pytest.raises(InvalidFile, match="line 1: this is not a trial"):

@@ -64,8 +64,8 @@ def _estimate(facts: RunFacts, title: str) -> Estimate | None:
         return None
     found, study = estimates[name], facts.study or {}
     if study.get("nested") and name == study.get("metric"):
-        nested = {key: study["nested"][key] for key in ("value", "low", "high")}
-        found = found._replace(**nested)
+        low, high = study["nested"]["interval"]
+        found = found._replace(value=study["nested"]["value"], low=low, high=high)
     return found if loss is None else loss.of(found)
 
 

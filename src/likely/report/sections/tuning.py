@@ -21,9 +21,9 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
             return LeftOut(TITLE, "no settings were searched")
         return LeftOut(TITLE, f"no settings were searched; run {facts.command('tune', model)}")
     metric = title_of(study["metric"])
-    scored = [trial for trial in study["trials"] if trial.get("mean") is not None]
+    scored = [trial for trial in study["trials"] if trial.get("value") is not None]
     sign = 1 if study["better"] == "lower" else -1
-    scored.sort(key=lambda trial: sign * trial["mean"])
+    scored.sort(key=lambda trial: sign * trial["value"])
     opening = (
         f"{count(len(study['trials']), 'trial')} of {study['model']} by {study['search']} search; "
         f"{metric}, {study['better']} is better. Baseline (constant): "
@@ -40,7 +40,7 @@ def tuning(facts: RunFacts) -> Section | LeftOut:
 
 
 def _row(trial: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
-    cells = estimate_cells(*(trial.get(key) for key in ("mean", "low", "high")))
+    cells = estimate_cells(trial["value"], *trial["interval"])
     return _settings(trial["parameters"], names), *cells
 
 
@@ -49,7 +49,8 @@ def _nested(study: Mapping[str, Any]) -> Remark:
     if not nested:
         text = "The best of several scores is optimistic: expect a slightly worse one on new rows."
         return Remark(text, tone="note")
-    score = estimate(nested["value"], nested["low"], nested["high"], level=0.95)
+    low, high = nested["interval"]
+    score = estimate(nested["value"], low, high, level=0.95)
     return Remark(
         f"Nested cross-validation, on rows not used to choose the settings: {score}.", tone="good"
     )

@@ -96,7 +96,7 @@ def _flattery(facts: RunFacts) -> str:
     nested = facts.study.get("nested")
     if not nested:
         return f"Its settings are the best of {trials} on these rows, so this score is optimistic."
-    score = estimate(nested["value"], nested["low"], nested["high"])
+    score = estimate(nested["value"], *nested["interval"])
     return f"Its settings are the best of {trials} on these rows; the nested score is {score}."
 
 

@@ -68,14 +68,14 @@ def _study_of(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Pla
     study = optuna.create_study(direction=direction, storage=None)
     for trial in past:
         point = space.to_unit(trial.parameters)
-        if point is None or not isfinite(trial.mean):
+        if point is None or not isfinite(trial.value):
             continue
         placed = _coordinates(optuna, space, trial.parameters, point)
         study.add_trial(
             optuna.trial.create_trial(
                 params={name: value for name, (value, _) in placed.items()},
                 distributions={name: distribution for name, (_, distribution) in placed.items()},
-                value=trial.mean,
+                value=trial.value,
             )
         )
     return study

@@ -181,7 +181,7 @@ def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> It
 
 def _best_so_far(log: TrialLog, plan: Plan) -> str:
     best = best_of(list(log.trials.values()), plan.better)
-    return "no score yet" if best is None else f"best {number(best.mean)}"
+    return "no score yet" if best is None else f"best {number(best.value)}"
 
 
 def _another_study(log: TrialLog, known: Trial, proposal: Proposal) -> InvalidFile:

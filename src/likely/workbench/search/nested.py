@@ -14,12 +14,13 @@ BMC Bioinformatics 7.  Cawley & Talbot (2010), JMLR 11.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
 from likely.errors import InvalidInput
 from likely.files import append_line
+from likely.intervals import Estimate
 from likely.spaces import Parameters
 from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
@@ -38,23 +39,22 @@ class OuterFold:
     fold: int
     parameters: Parameters
     cv_estimate: float  # the best cross-validated score of the inner search
-    score: float
-    low: float
-    high: float
-    baseline: float  # the score of the best constant on the fold
+    score: Estimate  # of the rows of the fold
 
     def to_line(self) -> str:
-        numbers = {
-            name: number_text(value) if isinstance(value, float) else value
-            for name, value in asdict(self).items()
+        record = {
+            "fold": self.fold,
+            "parameters": self.parameters,
+            "cv_estimate": number_text(self.cv_estimate),
+            "score": [number_text(x) for x in self.score],
         }
-        return json.dumps(numbers, sort_keys=True, ensure_ascii=False)
+        return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
     @classmethod
     def from_line(cls, line: str) -> "OuterFold":
         record: dict[str, Any] = json.loads(line)
-        numbers = ("cv_estimate", "score", "low", "high", "baseline")
-        return cls(**record | {name: float(record[name]) for name in numbers})
+        score = Estimate(*map(float, record["score"]))
+        return cls(record["fold"], record["parameters"], float(record["cv_estimate"]), score)
 
 
 class OuterLog:
@@ -84,8 +84,7 @@ def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
 
 def scored(whole: CrossValidated, held: HeldOut, number: int, best: Trial) -> OuterFold:
     """The fold under the settings that the inner search chose."""
-    estimate = held.score([whole.metric]).main
-    return OuterFold(number, best.parameters, best.mean, *estimate)
+    return OuterFold(number, best.parameters, best.value, held.score([whole.metric]).main)
 
 
 def chosen(explored: Explored, better: str, number: int) -> Trial:

@@ -161,15 +161,10 @@ class CrossValidated:
         start = monotonic()
         model = with_settings(self.model, parameters)
         found = cross_validate(model, self._loop(self.folds, share))
-        held = found.held
-        main = held.score([self.metric]).main
         return TrialScore(
-            main.value,
-            tuple(held.by_fold(self.metric).tolist()),
+            found.held.score([self.metric]).main,
+            tuple(found.held.by_fold(self.metric).tolist()),
             monotonic() - start,
-            main.low,
-            main.high,
-            main.baseline,
             tuple(found.warnings),
         )
 

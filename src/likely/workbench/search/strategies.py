@@ -245,7 +245,7 @@ def drawn(space: Space, number: int, plan: Plan) -> Parameters:
 def ranked(trials: Iterable[Trial], better: str) -> list[Trial]:
     """Best first; without a score last; equals in the order they were tried."""
     sign = 1.0 if better == "lower" else -1.0
-    return sorted(trials, key=lambda trial: (isnan(trial.mean), sign * trial.mean, trial.number))
+    return sorted(trials, key=lambda trial: (isnan(trial.value), sign * trial.value, trial.number))
 
 
 def _numbered(

@@ -91,19 +91,19 @@ class Study:
     @property
     def best_score_(self) -> float:
         """The cross-validated score of the best trial: the luckiest of many."""
-        return self.best_trial_.mean
+        return self.best_trial_.value
 
     @property
     def best_interval_(self) -> tuple[float, float]:
         """The interval of the best score at level 0.95, as if it had been the only one."""
         score = self.best_trial_.score
-        return (nan, nan) if score is None else (score.low, score.high)
+        return (nan, nan) if score is None else score.estimate[1:3]
 
     @property
     def baseline(self) -> float:
         """The score of the best constant on the rows of the best trial; nan before there is one."""
         best = best_of(self.trials, self.metric.better)
-        return nan if best is None or best.score is None else best.score.baseline
+        return nan if best is None or best.score is None else best.score.estimate.baseline
 
     @property
     def nested_score_(self) -> float:
@@ -172,10 +172,11 @@ class Study:
         for name in self.settings:
             columns[name] = column_of([t.parameters.get(name) for t in self.trials])
         columns["share"] = np.array([t.share for t in self.trials])
-        columns[self.metric.name] = np.array([t.mean for t in self.trials])
-        for name in ("low", "high", "seconds"):
-            values = [nan if t.score is None else getattr(t.score, name) for t in self.trials]
-            columns[name] = np.array(values, dtype=np.float64)
+        columns[self.metric.name] = np.array([t.value for t in self.trials])
+        scores = [trial.score for trial in self.trials]
+        columns["low"] = np.array([nan if s is None else s.estimate.low for s in scores])
+        columns["high"] = np.array([nan if s is None else s.estimate.high for s in scores])
+        columns["seconds"] = np.array([nan if s is None else s.seconds for s in scores])
         columns["problem"] = np.array([t.problem for t in self.trials], dtype=object)
         return frame_of(columns, library)
 

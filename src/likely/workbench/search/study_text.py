@@ -99,7 +99,7 @@ def outer_rows(study: "Study") -> list[list[str]]:
     head = ["fold", study.metric.title, ENDS, "baseline", "inner estimate", *names]
     rows = [head]
     for each in study.outer:
-        numbers = estimate_cells(each.score, each.low, each.high, each.baseline, each.cv_estimate)
+        numbers = estimate_cells(*each.score, each.cv_estimate)
         chosen = [setting(each.parameters.get(name, "")) for name in names]
         rows.append([str(each.fold), *numbers, *chosen])
     return rows
@@ -115,7 +115,7 @@ def _rounds(study: "Study") -> list[str]:
     for share in shares:
         trials = [trial for trial in searched if trial.share == share]
         best = best_of(trials, study.metric.better)
-        reached = "none has a score" if best is None else f"best {number(best.mean)}"
+        reached = "none has a score" if best is None else f"best {number(best.value)}"
         rows = "all" if share == 1.0 else percent(share)
         parts.append(f"{len(trials)} on {rows} ({reached})")
     return [f"Rounds, by share of the training rows: {', '.join(parts)}."]
@@ -156,5 +156,5 @@ def _trial_row(trial: "Trial", names: list[str], *, partial: bool) -> list[str]:
     if trial.score is None:
         return [str(trial.number), "failed", "", *chosen, *share, ""]
     score = trial.score
-    numbers = estimate_cells(score.mean, score.low, score.high)
+    numbers = estimate_cells(*score.estimate[:3])
     return [str(trial.number), *numbers, *chosen, *share, f"{score.seconds:.2f}"]

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar, final
 
 from likely.errors import InvalidFile, InvalidInput
 from likely.files import alone_in, append_line, make_folder, write_atomically
+from likely.intervals import Estimate
 from likely.spaces import Parameters
 
 E = TypeVar("E")
@@ -45,14 +46,11 @@ class Proposal(NamedTuple):
 
 
 class TrialScore(NamedTuple):
-    """The score of some settings, with the ends of its interval and the baseline of its rows."""
+    """The score of some settings."""
 
-    mean: float  # the score of all held-out rows together
+    estimate: Estimate  # of all held-out rows together
     per_fold: tuple[float, ...]
     seconds: float
-    low: float = nan
-    high: float = nan
-    baseline: float = nan
     warnings: tuple[str, ...] = ()
 
 
@@ -75,9 +73,9 @@ class Trial:
     elapsed: float = field(default=0.0, compare=False)  # seconds of search until it had ended
 
     @property
-    def mean(self) -> float:
+    def value(self) -> float:
         """The score, nan where there is none."""
-        return self.score.mean if self.score is not None else nan
+        return self.score.estimate.value if self.score is not None else nan
 
     @property
     def proposal(self) -> Proposal:
@@ -98,11 +96,8 @@ class Trial:
             record["problem"] = self.problem
         else:
             record |= {
-                "mean": number_text(self.score.mean),
+                **{key: number_text(x) for key, x in self.score.estimate._asdict().items()},
                 "folds": [number_text(x) for x in self.score.per_fold],
-                "low": number_text(self.score.low),
-                "high": number_text(self.score.high),
-                "baseline": number_text(self.score.baseline),
                 "seconds": round(self.score.seconds, 6),
                 "warnings": list(self.score.warnings),
             }
@@ -114,12 +109,9 @@ class Trial:
         score = None
         if "problem" not in record:
             score = TrialScore(
-                mean=float(record["mean"]),
+                Estimate(*(float(record[key]) for key in Estimate._fields)),
                 per_fold=tuple(float(x) for x in record["folds"]),
                 seconds=record["seconds"],
-                low=float(record["low"]),
-                high=float(record["high"]),
-                baseline=float(record["baseline"]),
                 warnings=tuple(record["warnings"]),
             )
         return cls(
