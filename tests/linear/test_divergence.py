@@ -1,11 +1,16 @@
 """Whether a maximum of the likelihood exists, from the next Newton step."""
 
+import warnings
+
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
+from likely import GLM, LogisticRegression
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
+from likely.errors import LikelyWarning
 from likely.likelihoods import likelihood_of
 from likely.linear.divergence import diverging
 from likely.objectives.linear import LinearObjective
@@ -67,3 +72,15 @@ def test_counts_that_are_0_wherever_a_column_is_set_have_no_rate_there():
     assert found is not None
     assert found.columns[0] == 2
     assert found.direction[2] < 0
+
+
+@pytest.mark.parametrize("penalty", [{"l1": 1.0, "l2": 0.0}, {"l2": 1.0}], ids=["l1", "l2"])
+def test_an_intercept_alone_without_a_penalty_can_still_diverge(penalty):
+    """All responses at one end; with both classes, a column that decides them is penalised."""
+    X, _ = some()
+    y = (X[:, 0] > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not LogisticRegression(**penalty).fit(X, y).separated_
+    with pytest.warns(LikelyWarning, match="not finite|infinite|no finite"):
+        GLM("poisson", **penalty).fit(X, np.zeros(len(X)))

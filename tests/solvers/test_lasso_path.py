@@ -179,3 +179,31 @@ def test_penalties_may_be_given_in_any_order():
     found = path(X, y, penalties=np.array([10.0, 40.0, 20.0]))
     assert_allclose(found.penalties, [40.0, 20.0, 10.0])
     assert_allclose(found.coefficients[1], alone(X, y, 20.0).theta[:-1], atol=2e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_penalty_of_a_wide_correlated_table_reaches_its_gap(seed):
+    """Fewer rows than columns, correlation 0.9, down to a perfect fit: sweeps alone crawl."""
+    rng = np.random.default_rng(seed)
+    X = np.sqrt(0.1) * rng.normal(size=(60, 300)) + np.sqrt(0.9) * rng.normal(size=(60, 1))
+    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=60)
+    found = path(X, y, n_penalties=60, ratio=1e-3, tol=1e-6)
+    assert (found.gaps <= 1e-6).all()
+    unit = 0.5 * np.sum((y - y.mean()) ** 2)
+    for i in range(0, 60, 7):  # the gap once more, from the data alone
+        beta, penalty = found.coefficients[i], found.penalties[i]
+        r = y - X @ beta - found.intercepts[i]
+        dual = r * min(1.0, penalty / np.abs(X.T @ r).max())
+        gap = value(X, y, beta, found.intercepts[i], penalty) - y @ dual + 0.5 * dual @ dual
+        assert -1e-9 * unit <= gap <= 1.01e-6 * unit
+
+
+def test_repeated_columns_do_not_stop_the_path():
+    """The coefficients that are not 0 then have a singular Gram matrix."""
+    X, y = some_data(3, n=30, p=20)
+    found = path(np.hstack([X, X, X[:, ::-1]]), y, ratio=1e-4)
+    assert (found.gaps <= 1e-10).all()
+    single = path(X, y, penalties=found.penalties)
+    fitted = found.coefficients.reshape(20, 3, 20)
+    fitted[:, 2] = fitted[:, 2, ::-1]
+    assert_allclose(fitted.sum(axis=1), single.coefficients, atol=1e-3)

@@ -156,9 +156,12 @@ def recession(
     term = partial(block_sides, likelihood, free, -(-cells // MOST_CELLS))
     seen = executor.sum(term, blocks)
     direction = np.zeros(free.size)
-    if seen.ends[0] == seen.ends[1] != 0 and np.ptp(seen.some.rows[:, -1]) == 0:
+    constant = np.ptp(seen.some.rows[:, -1]) == 0 if seen.some.rows.size else False
+    if constant and seen.ends[0] == seen.ends[1] != 0:
         direction[np.flatnonzero(free)[-1]] = seen.ends[0]  # all y at one end: the intercept alone
         return direction
+    if constant and free.sum() == 1:
+        return None
     scale = np.where(seen.largest > 0, seen.largest, 1.0)
     basis = _null_space(seen.bound / scale[:, None] / scale)
     if not basis.shape[1] or not seen.wish.any():

@@ -264,6 +264,9 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
         return None
     if found.theta.size > MOST_TO_FACTORISE:
         return _divergence_of_many(problem, found)
+    if free.sum() == 1 and isinstance(problem.loss, Likelihood):  # mostly the intercept
+        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
+        return None if direction is None else Divergence(direction, (int(np.argmax(free)),))
     found = with_direction(problem, found)
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
     if not (np.diag(at_start) > 0).all():  # a column that none of the rows to start from have
