@@ -158,3 +158,20 @@ def test_the_gap_that_was_reached_is_a_share_of_the_null_deviance():
     fall = (best.log_likelihood(X, y) - model.log_likelihood(X, y)) / best.inference_.null_deviance
     assert 0 <= fall < 3e-3
     assert model.solution_.gap <= 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_errors_of_many_rows_are_those_at_the_estimates(seed):
+    """There the last step is taken without a pass; one column is 1 in three rows only."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4000, 60))
+    X[:, 0] = np.arange(4000) < 3
+    y = (X[:, 1:] @ rng.normal(size=59) * 0.3 + rng.logistic(size=4000) > 0).astype(int)
+    y[:3] = [0, 1, 1]
+    model = likely.LogisticRegression(l2=0.0).fit(X, y)
+    Z = np.column_stack([X, np.ones(4000)])
+    p = 1 / (1 + np.exp(-Z @ np.append(model.coef_.ravel(), model.intercept_)))
+    H, gradient = Z.T @ (Z * (p * (1 - p))[:, None]), Z.T @ (p - y)
+    assert gradient @ np.linalg.solve(H, gradient) / 2 <= 1e-12
+    errors = np.sqrt(np.diag(np.linalg.inv(H)))
+    assert_allclose(model.inference_.standard_errors, errors, rtol=1e-6)

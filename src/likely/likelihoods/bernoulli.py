@@ -70,7 +70,7 @@ class Bernoulli(Response):
     ) -> Array:
         """The probability of wy successes in w trials; of a y of 0 or 1 that of w equal rows."""
         if weight is None:
-            return self.log_prob(y, mean)
+            return self.log_prob(y, mean) if np.any(self.within(y)) else -self.nll(y, mean)
         there = np.greater(weight, 0)
         return np.where(there, self.log_prob(y, mean, 1 / np.where(there, weight, 1.0)), 0.0)
 

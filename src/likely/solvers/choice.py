@@ -42,7 +42,10 @@ MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a fe
 CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up to here
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
 DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
-SAME_ERRORS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
+CHEAP_PASS = 1e7  # multiplications for a Hessian: below, all digits cost next to nothing
+ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
+LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
+LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
 MOST_LAST_STEPS = 25  # scoring with a link that is not canonical gains a digit in a step or two
 START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
 START_STEPS = 20
@@ -95,8 +98,11 @@ class LastDigits(NamedTuple):
     @classmethod
     def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
         enough = min(tol, DECREMENT * problem.nat)
-        same_errors = SAME_ERRORS * problem.nat * problem.n_rows / problem.shape.n_parameters
-        return cls(min(enough, same_errors), enough, tol)
+        n, p = problem.n_rows, problem.shape.n_parameters
+        last = ALL_DIGITS * n / p
+        if n * p**2 > CHEAP_PASS:
+            last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
+        return cls(min(enough, last * problem.nat), enough, tol)
 
     def settled(self, solution: Solution) -> Solution:
         """Converged, too, where the search could go no further than it must."""
@@ -109,7 +115,8 @@ class LastDigits(NamedTuple):
 def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -> Found:
     """To a Newton decrement of 1e-10 nats or less, weights having mean 1, and the Hessian there.
 
-    From where a search has converged that is one step of Newton's method, or two.
+    From where a search has converged that is one step of Newton's method, or two.  The last step
+    is so short that the Hessian at its start is that at its end.
     """
     shape, wanted = problem.shape, LastDigits.of(problem, tol)
     if not found.solution.converged or (
@@ -117,8 +124,10 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
     ):
         return found
     left = min(max_iter - found.solution.n_iter, MOST_LAST_STEPS)
-    if found.hessian is not None and (left < 1 or found.solution.gap <= wanted.aim):
-        return found._replace(theta=found.solution.theta)  # where the Hessian is
+    near = found.solution.gap <= wanted.aim
+    if found.hessian is not None and (left < 1 or near):
+        theta = found.theta if near else found.solution.theta  # where the Hessian is
+        return found._replace(theta=theta, solution=replace(found.solution, theta=theta))
     run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton
     with np.errstate(over="ignore", invalid="ignore"):
         there = run(problem, found.theta, wanted.aim, max(left - 1, 0))
@@ -132,9 +141,12 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
     elif reason.startswith("max_iter="):
         reason = f"max_iter={max_iter} was reached with a gap of {end.gap:.1e}"
     trace = found.solution.trace + end.trace
-    solution = replace(end, reason=reason, trace=trace, solver=found.solution.solver)
+    theta = there.theta
+    if not shape.rough and there.direction is not None and end.gap <= wanted.aim:
+        theta = theta + there.direction
+    solution = replace(end, theta=theta, reason=reason, trace=trace, solver=found.solution.solver)
     return found._replace(
-        theta=there.theta, solution=solution, hessian=there.hessian, direction=there.direction
+        theta=theta, solution=solution, hessian=there.hessian, direction=there.direction
     )
 
 
