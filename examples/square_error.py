@@ -15,7 +15,7 @@ for row in zip(a, *slopes, strict=True):
 
 # One example of class 1, predicted as class 0 with certainty; a hundred steps of equal size.
 start = np.array([0.0, -10.0])
-for name in ("cross_entropy", "square_error"):
+for name in ("cross-entropy", "square-error"):
     states = []  # every state of the search: value, parameters, gradient
     objective = loss_objective([[0.0]], [1], loss=name)
     minimise(FixedStep(0.5), objective, start, tol=0.0, max_iter=100, watch=states.append)
@@ -28,8 +28,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 2))
 y = (X @ [1.5, -1.0] + rng.logistic(scale=0.5, size=300) > 0.3).astype(int)
 for name, loss in MARGIN_LOSSES.items():
-    if name != "zero_one":  # its derivative is 0 almost everywhere
+    if name != "zero-one":  # its derivative is 0 almost everywhere
         theta = minimise(LBFGS(), loss_objective(X, y, loss=name, l2=0.1), np.zeros(3)).theta
-        errors = loss_objective(X, y, loss="zero_one").value(theta) / 300
+        errors = loss_objective(X, y, loss="zero-one").value(theta) / 300
         bound = loss_objective(X, y, loss=name).value(theta) / 300 / loss.scale
         print(f"{name:>15}: error rate {errors:.3f}, bounded by {bound:.3f}")

@@ -9,7 +9,7 @@ from likely.errors import InvalidInput
 from likely.links import LINKS, Power
 
 
-@pytest.mark.parametrize(("p", "name"), [(-1, "inverse"), (0.5, "sqrt"), (-2, "inverse_squared")])
+@pytest.mark.parametrize(("p", "name"), [(-1, "inverse"), (0.5, "sqrt"), (-2, "inverse-squared")])
 def test_named_powers_equal_power(p, name):
     eta, mean = np.array([0.3, 1.0, 7.0]), np.array([0.2, 1.0, 9.0])
     assert_allclose(Power(p).link(mean), LINKS[name].link(mean), rtol=1e-14)

@@ -1,10 +1,16 @@
 """Parts by name."""
 
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
+from likely import GLM, LinearRegression
 from likely.distributions import DISTRIBUTIONS, Bernoulli
 from likely.errors import InvalidInput, UnknownName
+from likely.likelihoods import likelihood_of
+from likely.metrics.registry import metric_named
 from likely.names import lookup
+from likely.workbench.models import entry_for
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -28,3 +34,18 @@ def test_a_misspelt_name_is_refused_with_the_choices_and_the_nearest():
 def test_a_name_like_none_of_them_gets_no_suggestion():
     with pytest.raises(UnknownName, match=r"choose one of a, b\.$"):
         lookup("thing", "zzz", {"b": 2, "a": 1})
+
+
+def test_underscores_may_be_written_for_the_hyphens_of_a_name():
+    X = np.random.default_rng(0).gamma(2.0, size=(60, 2))
+    y = X[:, 0] + 0.1
+    one = GLM("inverse_gaussian", "log", solver="proximal_newton").fit(X, y)
+    other = GLM("inverse-gaussian", "log", solver="proximal-newton").fit(X, y)
+    assert_array_equal(one.coef_, other.coef_)
+    short = LinearRegression(solver="minimum_norm").fit(X, y)
+    assert_array_equal(short.coef_, LinearRegression(solver="minimum-norm").fit(X, y).coef_)
+    assert entry_for("naive_bayes") is entry_for("naive-bayes")
+    assert metric_named("log_loss") is metric_named("log-loss")
+    assert likelihood_of("negative_binomial(2)") == likelihood_of("negative-binomial(2)")
+    with pytest.raises(UnknownName, match="choose one of"):
+        GLM("inverse gaussian").fit(X, y)

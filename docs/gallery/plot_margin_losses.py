@@ -16,21 +16,21 @@ from likely.teaching import MARGIN_LOSSES
 
 m = np.linspace(-4, 4, 1601)
 labels = {
-    "zero_one": "zero-one",
+    "zero-one": "zero-one",
     "logistic": "logistic / ln 2",
     "hinge": "hinge",
     "squared": "squared",
-    "sigmoid_squared": "sigmoid squared",
+    "sigmoid-squared": "sigmoid squared",
 }
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 for k, (name, label) in enumerate(labels.items()):
     loss = MARGIN_LOSSES[name]
     scale = loss.scale if name == "logistic" else 1.0
-    color, width = ("black", 2.0) if name == "zero_one" else (f"C{k - 1}", 1.5)
+    color, width = ("black", 2.0) if name == "zero-one" else (f"C{k - 1}", 1.5)
     value, slope = loss.value(m) / scale, loss.slope(m) / scale
     left.plot(m, value, color=color, linewidth=width, label=label)
-    if name != "zero_one":
+    if name != "zero-one":
         slope[np.append(np.abs(np.diff(slope)) > 0.5, False)] = np.nan  # no line across a jump
         right.plot(m, slope, color=color)
 logistic = MARGIN_LOSSES["logistic"].value(m)

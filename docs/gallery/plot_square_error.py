@@ -17,8 +17,8 @@ from likely.likelihoods import likelihood_of
 from likely.solvers import FixedStep, minimise
 from likely.teaching import SquareErrorLogistic, loss_objective
 
-losses = {"cross_entropy": likelihood_of("bernoulli"), "square_error": SquareErrorLogistic()}
-names = {"cross_entropy": "cross-entropy", "square_error": "square error"}
+losses = {"cross-entropy": likelihood_of("bernoulli"), "square-error": SquareErrorLogistic()}
+names = {"cross-entropy": "cross-entropy", "square-error": "square error"}
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(40, 1))

@@ -190,7 +190,7 @@ class Inverse(Link):
 class InverseSquared(Link):
     """η = 1/μ² for μ > 0.  Canonical, but for a factor −½, for the inverse Gaussian."""
 
-    name = "inverse_squared"
+    name = "inverse-squared"
     means = Interval(0, inf)
     etas = Interval(0, inf)
 

@@ -1,12 +1,26 @@
 """Parts and methods looked up by name, with a suggestion when a name is misspelt."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from likely.errors import UnknownName
 
 T = TypeVar("T")
+
+
+def known_name(kind: str, name: str, names: Collection[str]) -> str:
+    """The name as it is listed, with hyphens; underscores may be written instead.
+
+    >>> known_name("solver", "proximal_newton", ["newton", "proximal-newton"])
+    'proximal-newton'
+    """
+    if name in names:
+        return name
+    listed = name.replace("_", "-")
+    if listed not in names:
+        raise UnknownName(kind, name, names)
+    return listed
 
 
 def lookup(
@@ -21,12 +35,10 @@ def lookup(
     """
     if not isinstance(name, str):
         return name
-    written = re.fullmatch(r"\s*(\w+)\s*\(\s*([-+.\deE]+)\s*\)\s*", name)
-    if of_number and written and written[1] in of_number:
-        return of_number[written[1]](float(written[2]))
-    if name not in registry:
-        raise UnknownName(kind, name, registry)
-    return registry[name]
+    written = re.fullmatch(r"\s*([\w-]+)\s*\(\s*([-+.\deE]+)\s*\)\s*", name)
+    if of_number and written and written[1].replace("_", "-") in of_number:
+        return of_number[written[1].replace("_", "-")](float(written[2]))
+    return registry[known_name(kind, name, registry)]
 
 
 def has_method(model: Any, name: str) -> bool:

@@ -289,7 +289,7 @@ PENALTIES: dict[str, type[Penalty]] = {
     "none": NoPenalty,
     "l2": L2,
     "l1": L1,
-    "elastic_net": ElasticNet,
+    "elastic-net": ElasticNet,
     "group": Group,
 }
 

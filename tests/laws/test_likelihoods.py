@@ -23,8 +23,8 @@ from likely.links import LINKS, Power
 
 FAMILIES = {
     **RESPONSES,
-    "negative_binomial": NegativeBinomial(1.0),
-    "negative_binomial(0.3)": NegativeBinomial(0.3),
+    "negative-binomial": NegativeBinomial(1.0),
+    "negative-binomial(0.3)": NegativeBinomial(0.3),
     "tweedie(1.2)": Tweedie(1.2),
     "tweedie(3)": Tweedie(3),
 }
@@ -37,11 +37,11 @@ PAIRS = {
 CANONICAL = {
     **{
         name: likelihood_of(name)
-        for name in ("gaussian", "bernoulli", "poisson", "exponential", "gamma", "inverse_gaussian")
+        for name in ("gaussian", "bernoulli", "poisson", "exponential", "gamma", "inverse-gaussian")
     },
     "tweedie-power(-0.5)": likelihood_of(Tweedie(1.5), Power(-0.5)),
 }
-COUNTS = ("poisson", "negative_binomial")
+COUNTS = ("poisson", "negative-binomial")
 every_response = pytest.mark.parametrize("response", FAMILIES.values(), ids=FAMILIES)
 every_pair = pytest.mark.parametrize("likelihood", PAIRS.values(), ids=PAIRS)
 FUSED = {name: pair for name, pair in PAIRS.items() if not isinstance(pair, Composition)}

@@ -15,7 +15,7 @@ MEMBERS = {
     "none": NoPenalty(),
     "l2": L2(STRENGTHS),
     "l1": L1(STRENGTHS),
-    "elastic_net": ElasticNet(STRENGTHS, STRENGTHS[::-1].copy()),
+    "elastic-net": ElasticNet(STRENGTHS, STRENGTHS[::-1].copy()),
     "group": Group(np.array([-1, 0, 1, 0]), np.array([0.8, 1.7])),
 }
 every_penalty = pytest.mark.parametrize("name", PENALTIES)
@@ -112,7 +112,7 @@ def test_the_value_is_minus_the_log_prior_up_to_a_constant(name, a, b):
 @given(theta=thetas, step=steps)
 def test_strength_0_leaves_a_coefficient_free(name, theta, step):
     """The first coefficient of every member has strength 0, but for the l2 of the elastic net."""
-    penalty = ElasticNet(STRENGTHS, STRENGTHS) if name == "elastic_net" else MEMBERS[name]
+    penalty = ElasticNet(STRENGTHS, STRENGTHS) if name == "elastic-net" else MEMBERS[name]
     assert penalty.prox(theta, step)[0] == theta[0]
     assert penalty.value(theta) == penalty.value(np.append(99.0, theta[1:]))
 
@@ -128,5 +128,5 @@ def test_a_scaled_penalty_is_the_penalty_times_the_scale(name, theta, share):
 @given(theta=thetas)
 def test_corners_are_the_strengths_of_absolute_values(name, theta):
     corners = MEMBERS[name].corners(theta.size)
-    expected = {"l1": STRENGTHS, "elastic_net": STRENGTHS}.get(name, np.zeros(4))
+    expected = {"l1": STRENGTHS, "elastic-net": STRENGTHS}.get(name, np.zeros(4))
     assert_allclose(corners, expected)

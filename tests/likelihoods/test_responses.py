@@ -28,8 +28,8 @@ POSITIVE, COUNTS = np.array([0.2, 1.5, 4.0]), np.array([0.0, 2.0, 7.0])
         ("poisson", "log"),
         ("exponential", "inverse"),
         ("gamma", "inverse"),
-        ("inverse_gaussian", "inverse_squared"),
-        ("negative_binomial", "log"),
+        ("inverse-gaussian", "inverse-squared"),
+        ("negative-binomial", "log"),
         ("tweedie", "log"),
     ],
 )
@@ -75,7 +75,7 @@ def test_the_links_onto_the_unit_interval_fit_the_bernoulli():
     [
         ("gaussian", POSITIVE, stats.norm(MEAN, np.sqrt(PSI)).logpdf),
         ("gamma", POSITIVE, stats.gamma(1 / PSI, scale=PSI * MEAN).logpdf),
-        ("inverse_gaussian", POSITIVE, stats.invgauss(MEAN * PSI, scale=1 / PSI).logpdf),
+        ("inverse-gaussian", POSITIVE, stats.invgauss(MEAN * PSI, scale=1 / PSI).logpdf),
     ],
 )
 def test_log_prob_with_a_dispersion_agrees_with_scipy(name, y, theirs):
@@ -89,7 +89,7 @@ def test_log_prob_with_a_dispersion_agrees_with_scipy(name, y, theirs):
         (RESPONSES["exponential"], POSITIVE, stats.expon(scale=MEAN).logpdf),
         (NegativeBinomial(0.4), COUNTS, stats.nbinom(2.5, 1 / (1 + 0.4 * MEAN)).logpmf),
     ],
-    ids=["poisson", "exponential", "negative_binomial"],
+    ids=["poisson", "exponential", "negative-binomial"],
 )
 def test_log_prob_at_dispersion_one_agrees_with_scipy(response, y, theirs):
     assert_allclose(response.log_prob(y, MEAN), theirs(y), rtol=1e-12)

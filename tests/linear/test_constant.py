@@ -190,7 +190,7 @@ def test_the_null_model_without_an_intercept_has_a_dispersion_of_its_own():
     found = likely.GLM("gamma", "log", fit_intercept=False).fit(X, amounts).inference_
     expected = Gamma().log_prob(amounts, one, np.square(amounts - 1).sum() / 300).sum()
     assert_allclose(found.null_log_likelihood, expected, rtol=1e-12)
-    found = likely.GLM("negative_binomial", fit_intercept=False).fit(X, counts).inference_
+    found = likely.GLM("negative-binomial", fit_intercept=False).fit(X, counts).inference_
     best = minimize_scalar(
         lambda log_alpha: -NegativeBinomial(np.exp(log_alpha)).log_prob(counts, one).sum()
     )

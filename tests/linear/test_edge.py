@@ -23,10 +23,10 @@ PAIRS = [
     ("bernoulli", "log"),
     ("poisson", "identity"),
     ("poisson", "sqrt"),
-    ("negative_binomial(1)", "identity"),
+    ("negative-binomial(1)", "identity"),
     ("gamma", "identity"),
-    ("inverse_gaussian", "identity"),
-    ("inverse_gaussian", "inverse"),
+    ("inverse-gaussian", "identity"),
+    ("inverse-gaussian", "inverse"),
     ("tweedie", "identity"),
 ]
 
@@ -42,9 +42,9 @@ def table(response, link, seed):
     mean = np.clip(1 + 0.8 * X[:, 0], 0.03, None)
     draw = {
         "poisson": lambda: rng.poisson(mean),
-        "negative_binomial(1)": lambda: rng.poisson(rng.gamma(1, mean)),
+        "negative-binomial(1)": lambda: rng.poisson(rng.gamma(1, mean)),
         "gamma": lambda: rng.gamma(2, mean / 2),
-        "inverse_gaussian": lambda: rng.wald(mean, 2),
+        "inverse-gaussian": lambda: rng.wald(mean, 2),
         "tweedie": lambda: rng.gamma(2 * rng.poisson(mean), 0.5),
     }[response]
     return X, np.asarray(draw(), dtype=float)
@@ -140,7 +140,7 @@ def test_a_risk_of_one_is_reported():
         ("gamma", "inverse"),
         ("poisson", "sqrt"),
         ("gamma", Power(0.5)),
-        ("inverse_gaussian", "inverse_squared"),
+        ("inverse-gaussian", "inverse-squared"),
         ("poisson", "identity"),
         ("bernoulli", "log"),
         ("bernoulli", "identity"),
@@ -190,7 +190,7 @@ def test_an_inverse_gaussian_with_the_inverse_link_never_ends_at_an_infinite_dev
     x = np.array([[0.0], [1], [2], [3], [4], [5]])
     y = np.array([0.1, 0.2, 0.5, 40.0, 900.0, 5000.0])
     with pytest.warns(BoundaryEstimate):
-        model = likely.GLM("inverse_gaussian", "inverse").fit(x, y)
+        model = likely.GLM("inverse-gaussian", "inverse").fit(x, y)
     assert np.isfinite(model.inference_.deviance)
     assert np.isfinite(model.inference_.log_likelihood)
     assert certificate(model, x, y)[0] < 1e-5

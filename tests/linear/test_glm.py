@@ -105,7 +105,7 @@ def test_the_dispersion_is_pearsons_or_one(name):
 
 def test_a_quasi_likelihood_keeps_the_density_of_its_family():
     """Its dispersion widens errors; p(y | x) of counts is the Poisson's all the same."""
-    X, y = data("negative_binomial", "log")
+    X, y = data("negative-binomial", "log")
     plain = likely.GLM("poisson").fit(X, y)
     quasi = likely.GLM("poisson", standard_errors="quasi").fit(X, y)
     assert quasi.dispersion_ > 1.5
@@ -115,7 +115,7 @@ def test_a_quasi_likelihood_keeps_the_density_of_its_family():
     assert_allclose(quasi.sample(X, random_state=0), plain.sample(X, random_state=0))
 
 
-@pytest.mark.parametrize("name", ["gamma", "inverse_gaussian", "tweedie"])
+@pytest.mark.parametrize("name", ["gamma", "inverse-gaussian", "tweedie"])
 def test_one_dispersion_is_used_everywhere(name):
     """Pearson's, in errors, log-likelihood, AIC, density and samples."""
     X, y = data(name, "log")

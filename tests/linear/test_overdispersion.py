@@ -20,7 +20,7 @@ def counts(alpha, n=300, seed=0, level=1.0):
     return X, rng.poisson(rng.gamma(1 / alpha, alpha * mean)).astype(float)
 
 
-def fit(X, y, response="negative_binomial", **options):
+def fit(X, y, response="negative-binomial", **options):
     beside = {k: options.pop(k) for k in ("sample_weight", "offset", "exposure") if k in options}
     return likely.GLM(response, tol=TIGHT, **options).fit(X, y, **beside)
 
@@ -174,7 +174,7 @@ def test_alpha_is_counted_by_aic_and_shown_by_the_summary():
 
 def test_alpha_is_given_by_a_part_or_by_its_name():
     X, y = counts(0.7)
-    assert fit(X, y, "negative_binomial(0.5)").likelihood_.response == NegativeBinomial(0.5)
+    assert fit(X, y, "negative-binomial(0.5)").likelihood_.response == NegativeBinomial(0.5)
     with pytest.raises(InvalidInput, match=r"GLM.fit estimates it.*NegativeBinomial\(1.0\)"):
         NegativeBinomial().variance(np.ones(2))
 
@@ -195,7 +195,7 @@ def test_intervals_of_alpha_and_of_coefficients_cover(alpha, n):
     covered = np.zeros(2)
     for seed in range(400):
         X, y = counts(alpha, n, seed)
-        inference = likely.GLM("negative_binomial").fit(X, y).inference_
+        inference = likely.GLM("negative-binomial").fit(X, y).inference_
         low, high = inference.alpha.interval()
         ends = inference.interval()[0]
         covered += [low <= alpha <= high, ends[0] <= 0.5 <= ends[1]]

@@ -256,7 +256,7 @@ def test_frames_with_categories_and_their_own_target_go_straight_in(library):
     assert path.model_.terms_ == ("a", "b", "town[Bonn]", "town[Kiel]", "town[Ulm]")
     assert path.coefs_.shape == (5, 5)
     assert path.feature_names_in_.tolist() == ["a", "b", "town"]
-    told = path.path_frame()
+    told = path.to_frame()
     assert type(told) is type(frame)
     by_hand = [path.penalties_, path.mean_deviance_, path.standard_error_, path.n_nonzero_]
     for name, column in zip(
@@ -268,7 +268,7 @@ def test_frames_with_categories_and_their_own_target_go_straight_in(library):
 def test_without_a_frame_the_table_is_arrow_and_without_folds_it_has_no_deviance():
     X, y = responses("linear")
     path = PenaltyPath(LinearRegression(), n_penalties=3, cv=None).fit(X, y)
-    assert path.path_frame().column_names == ["penalty", "nonzero"]
+    assert path.to_frame().column_names == ["penalty", "nonzero"]
     with pytest.raises(InvalidInput, match="cv=None computes the path alone"):
         path.predict(X)
 

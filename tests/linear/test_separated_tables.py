@@ -109,7 +109,7 @@ def test_one_class_alone_is_separated_along_the_intercept(link, value):
         likely.GLM("bernoulli", link).fit(X, np.full(50, value))
 
 
-@pytest.mark.parametrize("response", ["poisson", "negative_binomial"])
+@pytest.mark.parametrize("response", ["poisson", "negative-binomial"])
 @pytest.mark.parametrize("l2", [0.0, 1.0])
 def test_counts_of_0_alone_are_separated_along_the_intercept(response, l2):
     X = np.random.default_rng(0).normal(size=(50, 2))

@@ -37,7 +37,7 @@ MODELS = {
     "poisson-sqrt": (lambda **o: likely.GLM("poisson", "sqrt", **o), "square"),
     "negative-binomial": (lambda **o: likely.GLM(NegativeBinomial(0.5), **o), "over"),
     "gamma-log": (lambda **o: likely.GLM("gamma", "log", **o), "positive"),
-    "inverse-gaussian-log": (lambda **o: likely.GLM("inverse_gaussian", "log", **o), "positive"),
+    "inverse-gaussian-log": (lambda **o: likely.GLM("inverse-gaussian", "log", **o), "positive"),
     "tweedie": (lambda **o: likely.GLM(Tweedie(1.5), **o), "over"),
     "gaussian-log": (lambda **o: likely.GLM("gaussian", "log", **o), "positive"),
     "gaussian": (lambda **o: likely.GLM("gaussian", **o), "real"),

@@ -31,9 +31,9 @@ def test_a_row_of_weight_0_is_absent():
 
 DRAWS = {
     "gamma": ("positive", lambda rng: rng.gamma(2.0, 1.5, 400)),
-    "inverse_gaussian": ("positive", lambda rng: rng.wald(2.0, 3.0, 400)),
+    "inverse-gaussian": ("positive", lambda rng: rng.wald(2.0, 3.0, 400)),
     "tweedie": ("real", lambda rng: rng.gamma(2.0 * rng.poisson(1.0, 400), 0.7)),
-    "negative_binomial": ("count", lambda rng: rng.negative_binomial(2, 0.3, 400).astype(float)),
+    "negative-binomial": ("count", lambda rng: rng.negative_binomial(2, 0.3, 400).astype(float)),
     "gaussian": ("real", lambda rng: rng.normal(3.0, 2.0, 400)),
 }
 

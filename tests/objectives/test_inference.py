@@ -125,9 +125,9 @@ def test_the_null_model_of_counts_with_exposure_is_total_over_total(seed):
 
 @pytest.mark.parametrize("name", RESPONSES)
 def test_the_null_model_without_an_offset_is_the_mean(name):
-    likelihood = likelihood_of("negative_binomial(1)" if name == "negative_binomial" else name)
+    likelihood = likelihood_of("negative-binomial(1)" if name == "negative-binomial" else name)
     rng = np.random.default_rng(0)
-    y = likelihood.response.sample(np.full(N, 0.4), rng) + (name == "inverse_gaussian") * 1e-3
+    y = likelihood.response.sample(np.full(N, 0.4), rng) + (name == "inverse-gaussian") * 1e-3
     weight = rng.integers(1, 3, N) + 0.0
     blocks = ArrayBlocks(Dense(np.ones((N, 1))), y, weight, rows_per_block=7)
     fit = fit_statistics(likelihood, np.ones(1), blocks, Serial())

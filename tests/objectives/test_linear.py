@@ -27,8 +27,8 @@ PAIRS = [
     ("poisson", "log"),
     ("poisson", "sqrt"),
     ("gamma", "log"),
-    ("inverse_gaussian", "log"),
-    ("negative_binomial(1)", "log"),
+    ("inverse-gaussian", "log"),
+    ("negative-binomial(1)", "log"),
     ("tweedie", "log"),
 ]
 CANONICAL = [("gaussian", "identity"), ("bernoulli", "logit"), ("poisson", "log")]

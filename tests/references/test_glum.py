@@ -24,7 +24,7 @@ FAMILIES = {
     "gamma": ("gamma", "gamma", "log"),
     "tweedie": (glum.TweedieDistribution(1.5), Tweedie(1.5), None),
     "negative binomial": (glum.NegativeBinomialDistribution(1.0), NegativeBinomial(1.0), None),
-    "inverse gaussian": ("inverse.gaussian", "inverse_gaussian", "log"),
+    "inverse gaussian": ("inverse.gaussian", "inverse-gaussian", "log"),
 }
 every = pytest.mark.parametrize("name", FAMILIES)
 

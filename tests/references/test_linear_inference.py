@@ -43,8 +43,8 @@ FAMILIES = {
     "poisson-sqrt": (F.Poisson(L.Sqrt()), likelihood_of("poisson", "sqrt")),
     "gamma-inverse": (F.Gamma(), likelihood_of("gamma")),
     "gamma-log": (F.Gamma(L.Log()), likelihood_of("gamma", "log")),
-    "inverse_gaussian-log": (F.InverseGaussian(L.Log()), likelihood_of("inverse_gaussian", "log")),
-    "inverse_gaussian-inverse_squared": (F.InverseGaussian(), likelihood_of("inverse_gaussian")),
+    "inverse_gaussian-log": (F.InverseGaussian(L.Log()), likelihood_of("inverse-gaussian", "log")),
+    "inverse_gaussian-inverse_squared": (F.InverseGaussian(), likelihood_of("inverse-gaussian")),
     "negative_binomial-log": (
         F.NegativeBinomial(alpha=0.7),
         likelihood_of(NegativeBinomial(0.7), "log"),
@@ -279,11 +279,11 @@ DEFAULTS = {  # the estimators as a user has them: none of their settings for th
     "poisson-sqrt": (lambda **o: likely.GLM("poisson", "sqrt", **o), "poisson-sqrt"),
     "gamma": (lambda **o: likely.GLM("gamma", "inverse", **o), "gamma-inverse"),
     "gamma-log": (lambda **o: likely.GLM("gamma", "log", **o), "gamma-log"),
-    "inverse_gaussian": (
-        lambda **o: likely.GLM("inverse_gaussian", "log", **o),
+    "inverse-gaussian": (
+        lambda **o: likely.GLM("inverse-gaussian", "log", **o),
         "inverse_gaussian-log",
     ),
-    "negative_binomial": (
+    "negative-binomial": (
         lambda **o: likely.GLM(NegativeBinomial(0.7), "log", **o),
         "negative_binomial-log",
     ),

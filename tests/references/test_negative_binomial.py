@@ -21,7 +21,7 @@ def test_doctor_visits_are_those_of_r_and_stata():
     data = randhie.load()
     X, y = np.asarray(data.exog, dtype=float), np.asarray(data.endog, dtype=float)
     theirs = RandHIE.negativebinomial_nb2_bfgs
-    ours = likely.GLM("negative_binomial", tol=1e-13).fit(X, y)
+    ours = likely.GLM("negative-binomial", tol=1e-13).fit(X, y)
     inference = ours.inference_
     off = (inference.theta - theirs.params[:-1]) / theirs.bse[:-1]
     assert np.abs(off).max() < 2e-6  # R stops there

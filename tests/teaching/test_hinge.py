@@ -46,7 +46,7 @@ def test_the_gap_of_a_smooth_solver_is_never_less_than_the_truth(solver, seed):
 
 def test_the_zero_one_loss_and_a_hinge_without_a_ridge_are_never_certified():
     X, y = some_data(0)
-    for options in ({"loss": "zero_one"}, {"loss": "hinge", "l2": 0.0}):
+    for options in ({"loss": "zero-one"}, {"loss": "hinge", "l2": 0.0}):
         found = minimise(LBFGS(), loss_objective(X, y, **options), np.ones(4), max_iter=50)
         assert not found.converged
         assert found.gap == np.inf

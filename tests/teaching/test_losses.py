@@ -22,7 +22,7 @@ def some_data(seed=0, n=80):
     return X, (X @ [2.0, -1.0] + rng.normal(size=n) > 0.3).astype(int)
 
 
-@pytest.mark.parametrize("loss", [name for name in LOSSES if name != "zero_one"])
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name != "zero-one"])
 def test_the_gradient_is_that_of_the_total(loss):
     objective = loss_objective(*some_data(), loss=loss, l2=0.3)
     theta = np.array([0.7, -0.4, 0.2])
@@ -34,7 +34,7 @@ def test_the_gradient_is_that_of_the_total(loss):
 def test_the_zero_one_loss_counts_errors():
     X, y = some_data()
     theta = np.array([1.0, 0.0, 0.0])
-    errors = loss_objective(X, y, loss="zero_one").value(theta)
+    errors = loss_objective(X, y, loss="zero-one").value(theta)
     assert errors == np.sum((X[:, 0] >= 0) != y)
     assert 0 < errors < len(y) / 2
 
@@ -42,7 +42,7 @@ def test_the_zero_one_loss_counts_errors():
 def test_cross_entropy_and_the_logistic_loss_are_one():
     fits = [
         minimise(LBFGS(), loss_objective(*some_data(), loss=loss, l2=1.0), np.zeros(3)).theta
-        for loss in ("cross_entropy", "logistic")
+        for loss in ("cross-entropy", "logistic")
     ]
     assert_allclose(*fits, atol=1e-6)
 

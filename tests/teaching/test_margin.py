@@ -20,7 +20,7 @@ from likely.teaching import MARGIN_LOSSES, SquareErrorLogistic
 
 GRID = np.linspace(-50, 50, 10_001)
 every_loss = pytest.mark.parametrize("loss", MARGIN_LOSSES.values(), ids=MARGIN_LOSSES)
-KINKS = {"zero_one": [0.0], "hinge": [1.0]}
+KINKS = {"zero-one": [0.0], "hinge": [1.0]}
 
 
 @every_loss
@@ -46,7 +46,7 @@ def test_the_scaled_loss_bounds_zero_one_on_ten_thousand_margins(loss):
     """For either sign: at m = 0 an example of class 0 is an error."""
     for y in (0.0, 1.0):
         eta = (2 * y - 1) * GRID
-        errors = MARGIN_LOSSES["zero_one"].nll(np.full(GRID.size, y), eta)
+        errors = MARGIN_LOSSES["zero-one"].nll(np.full(GRID.size, y), eta)
         scaled = loss.nll(np.full(GRID.size, y), eta) / loss.scale
         assert (scaled >= errors).all()
     assert (loss.upper_bound(GRID) >= 0).all()
@@ -55,7 +55,7 @@ def test_the_scaled_loss_bounds_zero_one_on_ten_thousand_margins(loss):
 @every_loss
 def test_no_smaller_scale_would_do_less_harm(loss):
     """Multiplied by any part of 1/scale, the loss is below 1 at m = 0."""
-    if loss.name != "zero_one":
+    if loss.name != "zero-one":
         assert_allclose(loss.value(0.0), loss.scale)
 
 
@@ -78,7 +78,7 @@ def test_convexity_is_as_claimed(name):
 
 
 def test_a_tie_is_an_error_for_class_0_alone():
-    zero_one = MARGIN_LOSSES["zero_one"]
+    zero_one = MARGIN_LOSSES["zero-one"]
     loss, slope, curvature = zero_one.derivatives(np.array([0.0, 1.0]), np.zeros(2))
     assert_array_equal(loss, [1.0, 0.0])
     assert_array_equal([slope, curvature], np.zeros((2, 2)))
@@ -95,12 +95,12 @@ def test_the_logistic_loss_is_the_cross_entropy(seed):
 
 def test_the_square_of_the_sigmoid_is_twice_the_square_error():
     y, eta = np.array([0.0, 1.0, 1.0, 0.0]), np.array([-3.0, -1.0, 0.5, 9.0])
-    ours = MARGIN_LOSSES["sigmoid_squared"].derivatives(y, eta)
+    ours = MARGIN_LOSSES["sigmoid-squared"].derivatives(y, eta)
     for mine, half in zip(ours, SquareErrorLogistic().derivatives(y, eta), strict=True):
         assert_allclose(mine, 2 * half, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["logistic", "hinge", "squared", "sigmoid_squared"])
+@pytest.mark.parametrize("name", ["logistic", "hinge", "squared", "sigmoid-squared"])
 def test_a_linear_classifier_can_be_trained_with_any_surrogate(name):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(200, 2)), np.ones(200)])
@@ -109,7 +109,7 @@ def test_a_linear_classifier_can_be_trained_with_any_surrogate(name):
         MARGIN_LOSSES[name], L2(np.array([0.1, 0.1, 0.0])), ArrayBlocks(Dense(X), y), Serial()
     )
     solution = minimise(LBFGS(), objective, np.zeros(3), max_iter=200)
-    errors = MARGIN_LOSSES["zero_one"].nll(y, X @ solution.theta).mean()
+    errors = MARGIN_LOSSES["zero-one"].nll(y, X @ solution.theta).mean()
     assert errors < 0.06
     bound = MARGIN_LOSSES[name].nll(y, X @ solution.theta).mean() / MARGIN_LOSSES[name].scale
     assert errors <= bound

@@ -35,7 +35,7 @@ def test_counts_more_spread_than_the_poisson_get_a_negative_binomial():
     rng = np.random.default_rng(0)
     wide, narrow = rng.negative_binomial(2, 0.2, 4000), rng.binomial(10, 0.8, 4000)
     level = best_level("count", wide.astype(float), np.ones(4000))
-    assert level.response.name == "negative_binomial"
+    assert level.response.name == "negative-binomial"
     assert_allclose(level.response.alpha, 0.5, rtol=0.1)  # 1/2 by construction; 4,000 draws
     assert best_level("count", narrow.astype(float), np.ones(4000)).response.name == "poisson"
     poisson = stats.poisson(wide.mean()).logpmf(wide).mean()

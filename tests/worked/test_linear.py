@@ -145,11 +145,11 @@ def test_square_error_vs_cross_entropy_gradient_in_the_limits(target):
 def test_margin_loss_upper_bound():
     margins = np.array(MARGINS)
     expected = {
-        "zero_one": [1, 1, 1, 0, 0, 0],
+        "zero-one": [1, 1, 1, 0, 0, 0],
         "logistic": NATS,
         "hinge": [4.0, 2.0, 1.25, 1.0, 0.0, 0.0],
         "squared": [16.0, 4.0, 1.5625, 1.0, 0.0, 4.0],
-        "sigmoid_squared": SIGMOID,
+        "sigmoid-squared": SIGMOID,
     }
     assert list(expected) == list(MARGIN_LOSSES)
     for name, values in expected.items():

@@ -16,6 +16,7 @@ from likely.cli.answer import Answer, Exit, Refusal
 from likely.cli.terminal import Settings, global_options, heading, table, width, wrapped
 from likely.errors import InvalidInput, UnknownName
 from likely.kinds import kinds_in_order, kinds_in_words
+from likely.names import known_name
 from likely.workbench.model_entry import InnerModel, ModelEntry
 from likely.workbench.models import BASELINE, MODELS, entry_for
 
@@ -98,9 +99,9 @@ def trainable() -> list[ModelEntry]:
 def model_named(name: str) -> ModelEntry:
     """The model of a name or an import path; a usage error suggests the nearest name."""
     try:
-        if name == BASELINE or (name not in MODELS and "." not in name):
-            raise UnknownName("model", name, [entry.name for entry in trainable()])
-        return entry_for(name)
+        if "." in name:
+            return entry_for(name)
+        return MODELS[known_name("model", name, [entry.name for entry in trainable()])]
     except InvalidInput as error:
         raise Refusal(str(error), Exit.USAGE, "likely models") from None
 

@@ -21,10 +21,10 @@ from likely.special import exp, log
 class InverseGaussian(Response):
     """Positive, heavily skewed y, as of first passage times."""
 
-    name = "inverse_gaussian"
+    name = "inverse-gaussian"
     target_kind = "positive"
     means = Interval(0, inf)
-    canonical = "inverse_squared"
+    canonical = "inverse-squared"
     dispersion_is_known = False
 
     def check(self, y: Array) -> None:

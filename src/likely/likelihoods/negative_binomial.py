@@ -49,7 +49,7 @@ class NegativeBinomial(Response):
 
     alpha: float | Literal["estimate"] = "estimate"
 
-    name = "negative_binomial"
+    name = "negative-binomial"
     target_kind = "count"
     means = Interval(0, inf)
     canonical = "log"

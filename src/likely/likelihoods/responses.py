@@ -31,7 +31,7 @@ RESPONSES: dict[str, Response] = {
     )
 }
 
-OF_NUMBER = {"negative_binomial": NegativeBinomial, "tweedie": Tweedie}  # as tweedie(1.7)
+OF_NUMBER = {"negative-binomial": NegativeBinomial, "tweedie": Tweedie}  # as tweedie(1.7)
 LINKS_OF_NUMBER = {"power": Power}
 ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call them
 

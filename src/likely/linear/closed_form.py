@@ -41,7 +41,7 @@ from likely.objectives.least_squares import (
     block_residuals,
     without_intercept,
 )
-from likely.solvers.choice import CONDITION_FOR_QR
+from likely.solvers.choice import CONDITION_FOR_QR, solver_name
 from likely.solvers.least_squares import (
     MACHINE,
     GramTotals,
@@ -149,7 +149,8 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
 
 def _solved(setting: _Setting) -> LeastSquares:
     """The solution by the solver of that name; ``auto`` goes from the fastest to the most exact."""
-    solver, centred, noise = setting.estimator.solver, setting.centred, setting.noise
+    solver = solver_name(setting.estimator.solver)
+    centred, noise = setting.centred, setting.noise
     l2 = setting.l2[: len(centred.totals.gram)]
     if solver in ("auto", "normal-equations"):
         solved = solve_normal_equations(centred.totals, l2, noise=noise)
@@ -166,7 +167,7 @@ def _solved(setting: _Setting) -> LeastSquares:
 
 
 def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> None:
-    if estimator.solver == "minimum-norm":
+    if solver_name(estimator.solver) == "minimum-norm":
         return
     names = coding.names()
     redundant = [names[j] for j in solved.redundant if j < len(names)]

@@ -37,8 +37,8 @@ from likely.inputs.tables import is_file, n_rows_of, own_columns, rows_at
 from likely.likelihoods.predictive import PredictiveFamily
 from likely.linear.path_fitting import PenaltyGrid, Walked, fitted_at, walk, warn_of_unfinished
 from likely.linear.path_models import PathRows, check_path_model, given
-from likely.linear.path_penalties import Moved, check_rule, choose, moved_along, path_folds
-from likely.names import has_method
+from likely.linear.path_penalties import RULES, Moved, choose, moved_along, path_folds
+from likely.names import has_method, known_name
 
 SMALLEST = 1e-3  # of the first penalty: there most columns have entered
 SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows with the rows
@@ -150,7 +150,7 @@ class PenaltyPath(BaseEstimator):
         with cv=None also a file.  offset and exposure are for the models that take them.
         """
         check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
-        check_rule(self.rule)
+        known_name("rule", self.rule, RULES)
         if self.cv is not None:
             check_folds(self.cv, otherwise="None for the path alone")
         _refuse_firth(self.model)
@@ -231,7 +231,7 @@ class PenaltyPath(BaseEstimator):
         }
         return PathRows(X, y, check_weight(rows.weight, n_rows=n_rows), **moved)
 
-    def path_frame(self) -> Any:
+    def to_frame(self) -> Any:
         """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
         check_is_fitted(self)
         columns: dict[str, Array] = {"penalty": self.penalties_}

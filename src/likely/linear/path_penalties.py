@@ -34,7 +34,7 @@ from likely._typing import Array
 from likely.additive import FieldwiseAdditive
 from likely.data.block import Block
 from likely.data.split import FOLD_SEED
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
 from likely.inputs.estimators import FoldRows, folds_of, generator, refuse_single_rows
 from likely.inputs.labels import classes_of, label_array
 from likely.linear.coding import LinearRows
@@ -222,11 +222,6 @@ def choose(deviance: Array, fold_weight: Array, rule: str) -> PenaltyChoice:
     best = int(np.argmin(mean))
     within = int(np.argmax(mean <= mean[best] + error[best]))
     return PenaltyChoice(mean, error, best, best if rule == "best" else within)
-
-
-def check_rule(rule: str) -> None:
-    if rule not in RULES:
-        raise UnknownName("rule", rule, RULES)
 
 
 def path_folds(

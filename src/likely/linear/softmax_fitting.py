@@ -30,7 +30,7 @@ from likely.linear.problem import Problem
 from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
 from likely.penalties import ElasticNet
-from likely.solvers.choice import choose, finish, solve
+from likely.solvers.choice import choose, finish, solve, solver_name
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
 from likely.solvers.preconditioners import PerClass
@@ -114,7 +114,7 @@ def fit_softmax(
 def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     """Known before the rows are framed: L-BFGS wants them as they are."""
     if estimator.solver != "auto":
-        return str(estimator.solver)
+        return solver_name(estimator.solver)
     rough = is_penalised(estimator.l1)
     n_parameters = weighted * (rows.blocks.n_features + int(estimator.fit_intercept))
     n_rows = rows.blocks.n_rows or np.inf

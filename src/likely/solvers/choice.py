@@ -24,7 +24,7 @@ import numpy as np
 from likely._typing import Array
 from likely.cholesky import factorise
 from likely.errors import InvalidInput
-from likely.names import lookup
+from likely.names import known_name
 from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
@@ -69,8 +69,8 @@ def solve(
     ``last``, where another search ended, is near the optimum, so that no rows need be tried first.
     """
     check_search(tol, max_iter)
-    name = choose(problem.shape) if solver == "auto" else solver
-    entry = lookup("solver", name, SOLVERS)
+    name = choose(problem.shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
+    entry = SOLVERS[name]
     if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
             f"solver={name!r} needs a smooth objective; l1 > 0 has a corner at 0. "
@@ -163,8 +163,14 @@ def choose(shape: Shape) -> str:
     return "dual-coordinate-descent" if shape.has_dual else "lbfgs"
 
 
+def solver_name(solver: str) -> str:
+    """The name as it is listed, of a search or of a closed form."""
+    return known_name("solver", solver, ("auto", *SOLVERS, *CLOSED_FORMS))
+
+
 def choose_closed_form(solver: str, *, l1: bool, n_columns: int) -> bool:
     """Whether least squares has a closed form, and it is asked for or pays."""
+    solver = solver_name(solver)
     if solver in CLOSED_FORMS and l1:
         raise InvalidInput(
             f"solver={solver!r} was given with l1 > 0, which has no closed form. "

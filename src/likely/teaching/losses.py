@@ -2,7 +2,7 @@
 
     f(θ) = Σ_i loss(y_i, x_iᵀw + b) + ½ κ ‖w‖²        θ = (w, b),  y ∈ {0, 1}
 
-Only "cross_entropy" (the same as "logistic") is a likelihood.  The others are here to be compared
+Only "cross-entropy" (the same as "logistic") is a likelihood.  The others are here to be compared
 with it from the same start, by the same solver.  The hinge has a kink, where descent may stall: its
 objective certifies the gap itself, and ``Smoothing`` closes it.  The zero-one loss has no slope to
 follow.
@@ -69,21 +69,21 @@ class SquareErrorLogistic:
 
 
 LOSSES: dict[str, Loss] = {
-    "cross_entropy": likelihood_of("bernoulli"),
-    "square_error": SquareErrorLogistic(),
+    "cross-entropy": likelihood_of("bernoulli"),
+    "square-error": SquareErrorLogistic(),
     **MARGIN_LOSSES,
 }
 
 
 def loss_objective(
-    X: Any, y: Any, *, loss: str | Loss = "cross_entropy", l2: float = 0.0
+    X: Any, y: Any, *, loss: str | Loss = "cross-entropy", l2: float = 0.0
 ) -> LinearObjective | KinkedObjective:
     """The penalised sum of a loss over examples; the intercept, last in θ, is free.
 
     >>> import numpy as np
     >>> from likely.solvers import LBFGS, minimise
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    >>> for loss in ("cross_entropy", "square_error"):
+    >>> for loss in ("cross-entropy", "square-error"):
     ...     found = minimise(LBFGS(), loss_objective(X, y, loss=loss, l2=0.1), np.zeros(2))
     ...     print(loss, found.theta.round(2))
     cross_entropy [ 0.82 -1.22]

@@ -76,7 +76,7 @@ class MarginLoss(ABC):
 class ZeroOne(MarginLoss):
     """Errors, counted.  Flat wherever it has a slope, so no gradient leads to its minimum."""
 
-    name = "zero_one"
+    name = "zero-one"
     scale = 1.0
     convex = False
 
@@ -157,7 +157,7 @@ class Squared(MarginLoss):
 class SigmoidSquared(MarginLoss):
     """(1 − σ(m))², twice ``SquareErrorLogistic``: bounded, so flat where it is most wrong."""
 
-    name = "sigmoid_squared"
+    name = "sigmoid-squared"
     scale = 0.25
     convex = False
 

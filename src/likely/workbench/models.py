@@ -17,9 +17,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
 from likely.kinds import CLASS_KINDS, NUMBER_KINDS, TargetKind
-from likely.names import has_method
+from likely.names import has_method, known_name
 from likely.spaces import Choice, Conditional, Dimension, Real, Space
 from likely.workbench.model_entry import (
     InnerModel,
@@ -62,7 +62,7 @@ def penalties_and_link_space(scale: Scale) -> dict[str, Dimension]:
 def counts_space(scale: Scale) -> dict[str, Dimension]:
     """The overdispersion of counts, estimated or given, a ridge and a lasso."""
     given = [f"negative_binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
-    return {"response": Choice(("negative_binomial", *given)), **penalties_space(scale)}
+    return {"response": Choice(("negative-binomial", *given)), **penalties_space(scale)}
 
 
 def frank_hall_space(scale: Scale) -> dict[str, Dimension]:
@@ -234,7 +234,7 @@ MODELS: dict[str, ModelEntry] = {
             "GLM",
             frozenset({"count"}),
             "Overdispersed counts, with a linear log mean; alpha by maximum likelihood.",
-            settings={"response": "negative_binomial"},
+            settings={"response": "negative-binomial"},
             space=counts_space,
         ),
         ModelEntry(
@@ -250,7 +250,7 @@ MODELS: dict[str, ModelEntry] = {
             "GLM",
             frozenset({"positive"}),
             "Amounts with a heavier tail than the gamma's, with a linear log mean.",
-            settings={"response": "inverse_gaussian", "link": "log"},
+            settings={"response": "inverse-gaussian", "link": "log"},
             space=penalties_space,
         ),
         ModelEntry(
@@ -295,11 +295,9 @@ def entry_for(model: Any) -> ModelEntry:
     if isinstance(model, ModelEntry):
         return model
     if isinstance(model, str):
-        if model in MODELS:
-            return MODELS[model]
         if is_import_path(model):
             return entry_of_path(model)
-        raise UnknownName("model", model, MODELS)
+        return MODELS[known_name("model", model, MODELS)]
     if model is None:
         raise InvalidInput(
             "No model was given; a name, an import path or an estimator was expected. Use "

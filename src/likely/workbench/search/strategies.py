@@ -27,7 +27,8 @@ from importlib import import_module
 from math import isnan
 from typing import Any, ClassVar, final
 
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
+from likely.names import known_name
 from likely.spaces import Parameters, Space
 from likely.workbench.search.trials import Proposal, Trial
 
@@ -226,9 +227,7 @@ def search_named(search: "str | Search") -> Search:
     """The search of that name, with its usual settings."""
     if isinstance(search, Search):
         return search
-    if search not in SEARCHES:
-        raise UnknownName("search", search, SEARCHES)
-    module, _, name = SEARCHES[search].partition(":")
+    module, _, name = SEARCHES[known_name("search", search, SEARCHES)].partition(":")
     made: Search = getattr(import_module(module), name)()
     return made
 
