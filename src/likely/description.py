@@ -246,9 +246,9 @@ def remark_on_many_values(
     if not many:
         return ()
     return (
-        f"Text with very many values: {listed(many, MOST_NAMED)}. An identifier tells nothing "
-        "about new rows, and one stray word makes a category of every number: drop the column, or "
-        "fix it.",
+        f"Text with very many values: {listed(many, MOST_NAMED)}. An identifier is useless "
+        "for new rows, and a single word among numbers turns every number into a category: drop "
+        "the column, or fix it.",
     )
 
 

@@ -20,7 +20,7 @@ LikelyWarning
 ├── SingularCovariance a covariance has no inverse, so its pseudo-inverse is used
 ├── Separation         responses are separated: the estimate is infinite
 ├── OutsideLink        a predictor that the link has no mean for
-├── RedundantColumns   columns that others explain; their coefficients are held at 0
+├── RedundantColumns   columns that others explain; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
 └── NothingToCalibrate held-out scores do not determine a temperature
 """
@@ -204,7 +204,7 @@ class OutsideLink(LikelyWarning):
 
 
 class RedundantColumns(LikelyWarning):
-    """Columns that earlier ones explain, or that never vary; their coefficients are held at 0."""
+    """Columns that earlier ones explain, or that never vary; their coefficients are fixed at 0."""
 
 
 class CollapsedComponent(LikelyWarning):

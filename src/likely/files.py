@@ -356,8 +356,8 @@ def _flock(descriptor: int, *, wait: bool) -> None:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:
         raise LikelyError(
-            "This system has no file locks of the POSIX kind, which keep two processes apart. "
-            "Use Linux, macOS or the Windows Subsystem for Linux."
+            "This system has no POSIX file locks, which prevent two processes from writing at "
+            "once. Use Linux, macOS or the Windows Subsystem for Linux."
         ) from None
     flock(descriptor, LOCK_EX if wait else LOCK_EX | LOCK_NB)
 

@@ -315,7 +315,8 @@ def _log_normaliser(l1: Strength, l2: Strength, theta: Array) -> float:
 def _above_zero(name: str, value: Strength) -> Strength:
     if not np.all(np.asarray(value) > 0):
         raise InvalidInput(
-            f"{name}={value!r} was given; a prior needs one above 0. Use a large one if it is weak."
+            f"{name}={value!r} was given; a prior needs a value above 0. Use a large value for a "
+            "weak prior."
         )
     return value if isinstance(value, float) else np.asarray(value, dtype=np.float64)
 

@@ -214,7 +214,7 @@ class FunctionObjective:
 def _check_search(search: Search, earlier: Sequence[Trial]) -> None:
     if search.in_rounds:
         raise InvalidInput(
-            f"{search.name} begins with a share of the rows; a plain function has none to share. "
+            f"{search.name} starts with a part of the rows; a plain function has no rows. "
             "Choose one of random, grid, bayes, refine."
         )
     if earlier and not search.endless:

@@ -340,7 +340,7 @@ def _check_range(given: Dimension, low: float, high: float, *, log_scale: bool) 
         rule = "0 < low ≤ high" if log_scale else "low ≤ high"
         raise InvalidInput(
             f"{given!r} is not a range; expected finite numbers with {rule}. "
-            "Swap the ends, or drop log=True for a range that holds 0."
+            "Swap the ends, or drop log=True for a range that contains 0."
         )
 
 

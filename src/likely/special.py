@@ -327,8 +327,8 @@ def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Arra
     classes = np.asarray(classes)
     if len(classes) != np.shape(T)[-1]:
         raise InvalidInput(
-            f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected as many "
-            "of either. Give the classes that the columns stand for, in their order."
+            f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected "
+            "equal numbers. Give the classes that the columns stand for, in their order."
         )
     return classes[code]
 

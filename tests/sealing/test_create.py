@@ -52,7 +52,7 @@ def test_a_file_becomes_a_folder_that_says_what_is_in_it(churn, tmp_path):
     for name, digest in manifest["files"].items():
         assert sha256((folder / name).read_bytes()).hexdigest() == digest
     assert sealed.notes == (
-        "churn.csv still holds the 40 sealed rows; use churn.seal from here on.",
+        "churn.csv still holds the 40 sealed rows; use churn.seal from now on.",
     )
     assert likely.open_seal("churn.seal").manifest == Manifest.read(folder / "manifest.json")
 

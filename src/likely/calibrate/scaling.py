@@ -196,7 +196,7 @@ def _check_scores(values: Array, estimator: Any, name: str) -> None:
     if values.shape[1] != n_classes:
         raise InvalidInput(
             f"{name} of {type(estimator).__name__} has {values.shape[1]} columns; expected "
-            f"{n_classes}, one a class. Ask it for scores of one class against the rest."
+            f"{n_classes}, one per class. Use a classifier that scores each class against the rest."
         )
     bad = np.isnan(values) | (values == np.inf)
     if name == "decision_function":
@@ -231,7 +231,7 @@ def out_of_fold(
         if len(model.classes_) != n_classes:
             raise InvalidInput(
                 f"A fold leaves {len(model.classes_)} classes to learn from; expected all "
-                f"{n_classes}. Use fewer or stratified folds: cv=5, say."
+                f"{n_classes}. Use fewer or stratified folds, such as cv=5."
             )
         parts.append(scores_of(model, rows_at(X, fold)))
     scores = Scores(np.concatenate([part.values for part in parts]), parts[0].kind)

@@ -38,7 +38,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "compare": "Cross-validate all suitable models, with a baseline.",
     "tune": "Search for the best settings of one model.",
     "train": "Train one model, and score it on held-out rows.",
-    "curve": "Score a model by training rows, iterations or a setting.",
+    "curve": "Show scores by training rows, iterations or a parameter.",
     "final": "Evaluate a run on the sealed test rows.",
     "report": "Write everything about a run to one HTML file.",
     "predict": "Write predictions for every row of a table.",
@@ -48,8 +48,8 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "models": "List the models, or the parameters of one.",
 }
 NO_MEMORY = (
-    "The memory ran out; the rows and the columns made from them must fit into it. Use fewer rows "
-    "or columns, or train one model, which reads a file in chunks: likely train."
+    "There is not enough memory; the rows and the columns computed from them must fit into it. Use "
+    "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
 )
 
 

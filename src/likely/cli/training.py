@@ -252,13 +252,13 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
-    """A note that rows sealed by group or time were held out one by one here."""
+    """A note that rows sealed by group or time were held out individually here."""
     column = data.group or data.by_time
     if column is None:
         return ()
     return (
-        f"The held-out rows were chosen one by one, but the sealed rows by {column}, so this score "
-        f"may be too optimistic. Without --clusters, rows are held out by {column} too.",
+        f"The held-out rows were chosen individually, but the sealed rows by {column}, so this "
+        f"score may be too optimistic. Without --clusters, rows are held out by {column} too.",
     )
 
 

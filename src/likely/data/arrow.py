@@ -49,8 +49,8 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
     name = str(getattr(target, "name", None) or NAME)
     if name in table.column_names:
         raise InvalidInput(
-            f"The target is called {name!r} and so is a column of the table; a model would read it "
-            "off. Drop that column, or give its name as the target."
+            f"The target is called {name!r} and so is a column of the table; a model would "
+            "copy it. Drop that column, or give its name as the target."
         )
     return table.append_column(name, y), name
 
@@ -258,8 +258,8 @@ def _refuse_too_large(first: "pa.RecordBatch", n_rows: int) -> None:
     if COPIES * needed > free:
         raise InvalidInput(
             f"The table has {n_rows:,} rows, about {needed / GIGABYTE:.2g} GB in memory, and this "
-            f"work takes {COPIES} times as much; {free / GIGABYTE:.2g} GB are free. Take fewer "
-            "rows or columns, or train one model, which reads a file in chunks: likely train."
+            f"operation needs {COPIES} times as much; {free / GIGABYTE:.2g} GB are free. Take "
+            "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
         )
 
 

@@ -67,8 +67,8 @@ def distinct_by_column(X: Array) -> tuple[Array, ...]:
     low, high = _ranges(X)
     if X.dtype.kind == "u" and int(high.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(
-            f"Column {int(high.argmax())} holds whole numbers beyond 2⁶³, as {high.max()}; smaller "
-            "ones are expected. Read the column as text."
+            f"Column {int(high.argmax())} holds whole numbers beyond 2⁶³, such as {high.max()}; "
+            "smaller ones were expected. Read the column as text."
         )
     return tuple(_distinct_within(X[:, j], int(low[j]), int(high[j])) for j in range(X.shape[1]))
 

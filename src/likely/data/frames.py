@@ -149,9 +149,9 @@ class SparseTable(InMemoryTable):
 
     def factor(self, j: int) -> Factor:
         raise InvalidInput(
-            f"{column_label(None, j)} of a sparse table was to be read as categories, which are "
-            "dense: a zero would be a category like any other. Pass X.toarray(), or choose a "
-            "count model such as 'multinomial'."
+            f"{column_label(None, j)} of a sparse table was declared categorical, which needs "
+            "dense columns: a zero would be a category like any other. Pass X.toarray(), or choose "
+            "a count model such as 'multinomial'."
         )
 
     def matrix(self, columns: Sequence[int]) -> Matrix:

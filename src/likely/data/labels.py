@@ -72,7 +72,7 @@ def _seems(values: Sequence[str]) -> tuple[str, str]:
         (
             are_written_numbers(values),
             "holds numbers as text",
-            "Write them plainly, as 1234.5: nothing but a point",
+            "Write them as plain numbers such as 1234.5, with a decimal point only",
         ),
     )
     for matching, what, advice in kinds:

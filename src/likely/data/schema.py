@@ -103,7 +103,7 @@ class Schema(Additive):
     def __add__(self, other: "Schema") -> "Schema":
         if (self.names, self.as_codes) != (other.names, other.as_codes):
             raise InvalidInput(
-                f"Tables with the columns {_listed(self)} and {_listed(other)} were to be joined. "
+                f"Tables with the columns {_listed(self)} and {_listed(other)} cannot be joined. "
                 "Rows of one data set have the same columns in the same order; select them first."
             )
         pairs = zip(self.categories, other.categories, strict=True)
@@ -178,7 +178,7 @@ class Schema(Additive):
         if len(read.kinds) != len(self.kinds):
             raise InvalidInput(
                 f"The table has {len(read.kinds)} columns; {len(self.kinds)} were expected. "
-                "Pass the columns that the model was fitted on, in their order."
+                "Pass the columns that the model was fitted on, in the same order."
             )
         return list(range(len(self.kinds)))
 
@@ -262,7 +262,7 @@ def _described(
 def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) -> None:
     if np.isinf(values).any():
         raise InvalidInput(
-            f"{column_label(names, position)} holds inf (an infinity); values must be finite or "
+            f"{column_label(names, position)} holds inf (infinity); values must be finite or "
             "missing. Remove the row, or replace the value by NaN."
         )
 
@@ -272,8 +272,8 @@ def _check_columns(read: InMemoryTable, as_codes: Sequence[bool]) -> tuple[bool,
     flags = tuple(map(bool, as_codes))
     if len(flags) != len(kinds.kinds):
         raise InvalidInput(
-            f"The table has {len(kinds.kinds)} columns; {len(flags)} were described. "
-            "Say of each column whether it is read as codes."
+            f"The table has {len(kinds.kinds)} columns; {len(flags)} flags were given. "
+            "Give one flag per column: whether it is read as codes."
         )
     return flags
 

@@ -193,8 +193,8 @@ def find_schema(
     flags = tuple(bool(flag) for flag in as_codes)
     if len(flags) != len(source.names):
         raise InvalidInput(
-            f"The source has {len(source.names)} columns; {len(flags)} were described. "
-            "Say of each column whether it is read as codes."
+            f"The source has {len(source.names)} columns; {len(flags)} flags were given. "
+            "Give one flag per column: whether it is read as codes."
         )
     categories: dict[str, Array | None] = dict.fromkeys(source.names)
     coded = [name for name, flag in zip(source.names, flags, strict=True) if flag]

@@ -188,7 +188,7 @@ class Distribution(ABC):
         """Each feature's share of ``log_score``, shape (n_examples, n_features, n_components)."""
         raise InvalidInput(
             f"{type(self).__name__} does not split into one term per feature; "
-            "ask for log_prob, or use an event model that is a product over features."
+            "use log_prob, or use an event model that is a product over features."
         )
 
     def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
@@ -243,8 +243,8 @@ class Distribution(ABC):
     def joint_shape(self) -> tuple[int, int]:
         """The cells of a table of all discrete features, and the number of Gaussian features."""
         raise InvalidInput(
-            f"There is no full joint model of {type(self).__name__} features to count. "
-            "Count Bernoulli, categorical and Gaussian features."
+            f"The full joint model of {type(self).__name__} features has no parameter count. "
+            "Use Bernoulli, categorical and Gaussian features."
         )
 
     def hardly_varying(self, log_mixing: Array) -> Array:

@@ -115,6 +115,6 @@ class Complement(Distribution):
 
 
 _NO_DENSITY = (
-    "The complement event model scores classes and is no density of the features. "
+    "The complement event model scores classes and is not a density of the features. "
     "Use the multinomial event model for likelihoods and samples."
 )

@@ -98,7 +98,7 @@ class ExponentialFamily:
             k, j = np.argwhere(~np.isfinite(natural))[0, :2]
             raise InvalidInput(
                 f"The {self.name} feature {j} has mean statistic {mean[k, j]} in component {k}, at "
-                "the edge of the possible; no finite natural parameter gives it. "
+                "the boundary of its range; no finite natural parameter gives it. "
                 "Add pseudo_statistics, or use the event model of that name."
             )
         return ExponentialMember.trusted(self, natural)

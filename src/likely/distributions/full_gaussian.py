@@ -269,8 +269,8 @@ class FullGaussian(Distribution):
         coef, intercept = self._linear_about(centre)
         if np.isnan(X).any():
             raise InvalidInput(
-                "Features of a tied Gaussian share their evidence, so a row with a missing cell "
-                "cannot be split among them. Explain complete rows."
+                "Features of a tied Gaussian are correlated, so the evidence of a row with a "
+                "missing cell cannot be split among them. Use complete rows."
             )
         return (X - centre)[:, :, None] * coef.T, intercept
 

@@ -35,7 +35,7 @@ class JointTableFamily:
         if cells > MOST_CELLS:
             raise InvalidInput(
                 f"A full table of {len(self.sizes)} features has {cells:.3g} cells; "
-                f"at most {MOST_CELLS} are kept. Choose fewer features, or the naive model."
+                f"at most {MOST_CELLS} are allowed. Choose fewer features, or the naive model."
             )
 
     def check(self, X: Codes) -> None:
@@ -78,7 +78,7 @@ class JointTable(Distribution):
         if self.combination.sizes != (cells,):
             raise InvalidInput(
                 f"The combination of JointTable has features of {self.combination.sizes} values; "
-                f"expected one of {cells}, for sizes {self.sizes}. Give a cell per combination."
+                f"expected one of {cells}, for sizes {self.sizes}. Give one cell per combination."
             )
 
     @property

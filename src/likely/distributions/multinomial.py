@@ -83,7 +83,7 @@ class Multinomial(Distribution):
         values = stored_values(X)
         if np.isnan(values).any():
             raise InvalidInput(
-                "Multinomial counts must be there; found NaN, a missing cell, which a multinomial "
+                "Multinomial counts must not be missing; found NaN, which a multinomial "
                 "cannot sum out. Fill it, or use the Poisson event model."
             )
         refuse_infinity(X)

@@ -85,7 +85,7 @@ class Poisson(Distribution):
         with np.errstate(invalid="ignore"):
             bad = (values < 0) | ((values != np.floor(values)) & (values == values))
         advice = "Use the Gaussian or exponential event model for measurements."
-        expected = "Negative or broken values in data: Poisson counts are 0, 1, 2, …"
+        expected = "Negative or fractional values in data: Poisson counts are 0, 1, 2, …"
         refuse_values(X, bad, expected, advice)
 
     @classmethod

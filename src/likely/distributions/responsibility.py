@@ -92,7 +92,7 @@ def refuse_infinity(X: Matrix) -> None:
     if infinite.any():
         row, column, _ = first_cell(X, infinite)
         raise BadCell(
-            "found inf (an infinity); features must be finite or missing. "
+            "found inf (infinity); features must be finite or missing. "
             "Remove the row, or replace the value by NaN.",
             row=row,
             column=column,
@@ -107,7 +107,7 @@ def refuse_sparse_gaps(X: Matrix) -> None:
     if gaps.any():
         row, column, _ = first_cell(X, gaps)
         raise BadCell(
-            "found NaN in a sparse matrix, whose cells must be there. "
+            "found NaN in a sparse matrix, whose cells must not be missing. "
             "Call X.toarray(), where a missing cell is summed out, or fill it.",
             row=row,
             column=column,

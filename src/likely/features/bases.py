@@ -46,7 +46,7 @@ class BasisSettings(NamedTuple):
 
 
 class BasisPlacement(NamedTuple):
-    """Where the functions are: arrays and numbers, or lists of them, one a column."""
+    """Where the functions are: arrays and numbers, or lists of them, one per column."""
 
     centres: Any
     width: Any
@@ -287,8 +287,8 @@ def given_points(centres: Any, n_columns: int) -> Array:
     points = points[:, None] if points.ndim == 1 and n_columns == 1 else points
     if points.ndim != 2 or points.shape[1] != n_columns or not len(points):
         raise InvalidInput(
-            f"centres has shape {np.shape(centres)}; expected (n_centres, {n_columns}), a point a "
-            "row. Give points with as many numbers as X has columns, or a number of centres."
+            f"centres has shape {np.shape(centres)}; expected (n_centres, {n_columns}), one point "
+            "per row. Give points with as many numbers as X has columns, or a number of centres."
         )
     return points
 
@@ -300,7 +300,7 @@ def given_numbers(centres: Any, n_columns: int) -> list[Array]:
     if len(lists) != n_columns or (any(apart) and not all(apart)):
         raise InvalidInput(
             f"There are centres for {len(lists)} columns; expected one list for all, or "
-            f"{n_columns}, one a column. Give as many lists as X has columns."
+            f"{n_columns}, one per column. Give as many lists as X has columns."
         )
     return [np.unique(_finite(each)) for each in lists]
 

@@ -106,7 +106,7 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
         if features.shape[1] != self.n_features_out_:
             raise InvalidInput(
                 f"The basis gave {features.shape[1]} functions; it gave {self.n_features_out_} in "
-                "fit. Let their number depend on the columns alone."
+                "fit. Make their number depend only on the columns."
             )
         return features
 

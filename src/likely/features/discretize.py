@@ -244,7 +244,7 @@ def _class_codes(y: Any, n_rows: int) -> Codes:
     if y.shape != (n_rows,):
         raise InvalidInput(
             f"y has shape {y.shape}; expected ({n_rows},), a class for each row of X. "
-            "Pass one label a row."
+            "Pass one label per row."
         )
     if y.dtype.kind == "f" and not (y == np.floor(y)).all():
         raise InvalidInput(

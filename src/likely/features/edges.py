@@ -136,7 +136,7 @@ def given_edges(edges: EdgesOption, columns: Sequence[str]) -> list[Array | None
         if len(edges) != len(columns):
             raise InvalidInput(
                 f"There are edges for {len(edges)} columns; expected {len(columns)}, one sequence "
-                "a column. Pass a mapping to give some columns only."
+                "per column. Pass a mapping to give some columns only."
             )
         return [_increasing(e, name) for e, name in zip(edges, columns, strict=True)]
     return [_increasing(edges, name) for name in columns]

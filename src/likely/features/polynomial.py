@@ -20,7 +20,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.numbers import check_weight, read_numbers
 
-SPARSE = "monomials are laid out as dense columns. Pass X.toarray(), or choose fewer columns."
+SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
 CHUNK_ROWS = 1024  # monomials are built in pieces that stay in cache
 
@@ -162,7 +162,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         if twice:
             powers = np.bincount(found[twice[0]], minlength=len(names)).tolist()
             raise InvalidInput(
-                f"The monomial {_shown(powers, names)!r} is there twice; each makes one column. "
+                f"The monomial {_shown(powers, names)!r} is given twice; each makes one column. "
                 "Leave one out."
             )
         return found

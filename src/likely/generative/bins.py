@@ -107,8 +107,9 @@ def _by_position(edges: Any, plan: EventPlan, names: tuple[str, ...]) -> Any:
         position = names.index(key) if key in names else key
         if position not in cut:
             raise InvalidInput(
-                f"edges are given for column {key!r}, which is not one of the numbers that are "
-                f"cut: {', '.join(names[j] for j in cut)}. Name one of these, or give it no event."
+                f"edges are given for column {key!r}, which is not one of the columns that are "
+                f"binned: {', '.join(names[j] for j in cut)}. Name one of these, or remove its "
+                "event."
             )
         out[cut.index(position)] = value
     return out

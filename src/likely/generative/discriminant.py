@@ -232,7 +232,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         elif not is_number(self.shrinkage) or not 0 <= self.shrinkage <= 1:
             raise InvalidInput(
                 f"shrinkage must lie between 0 and 1; found {self.shrinkage!r}. "
-                "0 leaves covariances alone, 'auto' estimates it."
+                "0 means no shrinkage, 'auto' estimates it."
             )
         if not is_number(self.ddof) or self.ddof not in (0, 1):
             raise InvalidInput(
@@ -307,8 +307,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             k, j = np.argwhere(narrow)[0]
             warn_user(
                 f"Class {self.classes_.tolist()[k]!r} has no variance in column "
-                f"{feature_names(self)[j]!r} ({np.count_nonzero(narrow)} such in all), so the "
-                f"column decides alone; {VARIANCE_FLOOR:g} of the column's variance is used. "
+                f"{feature_names(self)[j]!r} ({np.count_nonzero(narrow)} such cases), so this "
+                f"column alone would decide; {VARIANCE_FLOOR:g} of the column's variance is used. "
                 "Drop the column, set shrinkage above 0, or use covariance='tied'.",
                 SingularCovariance,
             )

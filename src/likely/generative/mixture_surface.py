@@ -211,7 +211,7 @@ class FittedMixture(FittedComponents):
             blocks = problem.blocks
             if not isinstance(blocks, ArrayBlocks):
                 raise InvalidInput(
-                    "start holds labels or soft rows and X is a file; they go with rows in "
+                    "start holds labels or soft labels and X is a file; these need rows in "
                     "memory. Give a fitted mixture instead, or no start."
                 )
             soft = soft_rows(self.start, k, blocks.n_rows, kept)
@@ -239,11 +239,11 @@ class FittedMixture(FittedComponents):
     def _collapse(self, components: tuple[int, ...]) -> str:
         names = ", ".join(map(str, components))
         text = (
-            f"Components {names} shrank onto repeated rows, or onto a line or plane (a column of "
-            "few distinct values)"
+            f"Components {names} collapsed onto repeated rows, or onto a line or plane (a column "
+            "of few distinct values)"
         )
         if self.start is None:
-            text += " in every start; a stronger prior holds them open"
+            text += " in every start; a stronger prior keeps their variance above 0"
         return (
             f"{text}. Ask for fewer than {self.n_components_} components, raise regularisation, "
             "or drop such a column."

@@ -240,7 +240,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         parts = self.distribution_.parts
         if len(parts) > 1 or not isinstance(parts[0], Bernoulli):
             raise InvalidInput(
-                "The score is for a model whose columns are all Bernoulli; this one has "
+                "The score function needs a model whose columns are all Bernoulli; this one has "
                 f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
             )
         design = self._encode(X)

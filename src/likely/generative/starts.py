@@ -10,7 +10,7 @@ Distances are between standardised numbers, one-hot categories and square roots 
 counts, so the unit of a column does not matter.  Above ``SUBSET`` rows the draw is from a
 subset, chosen by hashed index.
 
-A user gives labels y_i ∈ {0, …, K − 1} with r_ik = [y_i = k], soft rows with r_ik as they are, or
+A user gives labels y_i ∈ {0, …, K − 1} with r_ik = [y_i = k], soft labels with r_ik as they are, or
 fitted parameters.
 
 References
@@ -205,13 +205,13 @@ def kept_rows(sample_weight: Any) -> Array | None:
 
 
 def soft_rows(start: Any, n_components: int, n_rows: int, kept: Array | None) -> Array:
-    """Responsibilities (n_rows, n_components) from labels or soft rows, checked."""
+    """Responsibilities (n_rows, n_components) from labels or soft labels, checked."""
     rows = _array(start)
     if kept is not None and len(rows) == len(kept):
         rows = rows[kept]
     if len(rows) != n_rows:
         raise InvalidInput(
-            f"start has {len(rows)} rows and X has {n_rows}; labels and soft rows are one per "
+            f"start has {len(rows)} rows and X has {n_rows}; labels and soft labels are one per "
             "row of X. Give as many, or parameters instead."
         )
     soft = _indicators(rows, n_components) if rows.ndim == 1 else _shares(rows, n_components)
@@ -277,7 +277,7 @@ def refuse_other_starts(start: Any, expected: str) -> None:
     """Refuse an estimator, or a mapping, that this mixture cannot begin from."""
     if callable(getattr(start, "fit", None)) or isinstance(start, Mapping):
         raise InvalidInput(
-            f"start is a {type(start).__name__}; labels, soft rows or {expected} were expected. "
+            f"start is a {type(start).__name__}; labels, soft labels or {expected} were expected. "
             "Give one of these; any classifier's labels are model.predict(X)."
         )
 
@@ -290,7 +290,7 @@ def _array(start: Any) -> Array:
         rows, found = np.empty(()), "rows of different lengths"
     if rows.ndim not in (1, 2):
         raise InvalidInput(
-            f"start is a {type(start).__name__} with {found}; labels (n,) or soft rows "
+            f"start is a {type(start).__name__} with {found}; labels (n,) or soft labels "
             "(n, n_components) of X were expected, or a fitted mixture. Give one of these."
         )
     return rows
@@ -321,7 +321,7 @@ def _shares(rows: Array, n_components: int) -> Array:
         )
     if rows.dtype.kind not in "biuf":
         raise InvalidInput(
-            f"start holds {rows.ravel().tolist()[0]!r}; soft rows are numbers, 0 or more. "
+            f"start holds {rows.ravel().tolist()[0]!r}; soft labels are numbers, 0 or more. "
             "Give the probability of each component."
         )
     soft = rows.astype(float)
@@ -329,7 +329,7 @@ def _shares(rows: Array, n_components: int) -> Array:
     if bad.any():
         row = int(bad.argmax())
         raise InvalidInput(
-            f"start holds {soft[row].tolist()} at row {row}; soft rows are finite and 0 or more. "
+            f"start holds {soft[row].tolist()} at row {row}; soft labels are finite and 0 or more. "
             "Fix the row."
         )
     return soft

@@ -158,7 +158,7 @@ class FittedComponents(ABC):
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
         check_is_fitted(self)
         if n_samples < 0:
-            raise InvalidInput(f"n_samples is {n_samples}; 0 or more rows can be drawn. Use 1.")
+            raise InvalidInput(f"n_samples is {n_samples}; 0 or more was expected. Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
         share = np.exp(self.components_.log_mixing)
         component = rng.choice(len(share), size=n_samples, p=share / share.sum())

@@ -181,8 +181,8 @@ def refuse_single_rows(codes: Codes, classes: Array, *, otherwise: str) -> None:
     if (count < 2).any():
         raise InvalidInput(
             f"Class {classes.tolist()[int(count.argmin())]!r} has one row; folds need two or more "
-            "of each class, to learn from and to predict. Give more rows, leave the class out, or "
-            f"{otherwise}."
+            "of each class, one to learn from and one to predict. Give more rows, leave the class "
+            f"out, or {otherwise}."
         )
 
 

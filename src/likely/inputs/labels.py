@@ -66,7 +66,7 @@ def all_classes(classes: Any, known: Array | None) -> Array:
     if known is None and classes is None:
         raise InvalidInput(
             "classes must be passed on the first call to partial_fit; found None. "
-            "Give all labels that will ever come."
+            "Give all labels that will occur."
         )
     if known is None:
         return np.unique(np.asarray(classes))
@@ -89,8 +89,8 @@ def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     except KeyError as error:
         raise InvalidInput(
             f"The target label {error.args[0]!r} in y does not exist in the initial classes; "
-            f"known are {', '.join(map(str, classes[:10]))}. Use one of them; a model that learns "
-            "in batches is given all classes in its first call."
+            f"the known classes are {', '.join(map(str, classes[:10]))}. Use one of them; a model "
+            "that learns in batches is given all classes in its first call."
         ) from None
 
 

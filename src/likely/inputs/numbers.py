@@ -207,7 +207,7 @@ def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
 
 
 def _not_numbers(what: str, kind: str, values: Any, category: str) -> InvalidInput:
-    shown = f"{kind}, as {str(values[0])!r}" if len(values) else kind
+    shown = f"{kind}, such as {str(values[0])!r}" if len(values) else kind
     return InvalidInput(
         f"{what} holds {shown}; expected numbers. {category}, or convert it to numbers."
     )

@@ -16,7 +16,9 @@ from likely.likelihoods.power_variance import PowerVarianceLog
 from likely.links import Link, Log
 from likely.special import lgamma, log
 
-POSITIVE_ADVICE = "Leave zeros out or model them apart, or use a tweedie response, which has them."
+POSITIVE_ADVICE = (
+    "Leave zeros out, model them separately, or use a tweedie response, which allows them."
+)
 
 
 @final

@@ -74,7 +74,7 @@ class NegativeBinomial(Response):
         if isinstance(self.alpha, str):
             raise InvalidInput(
                 "This negative binomial has no alpha yet: GLM.fit estimates it. "
-                "Give one to compute with, as NegativeBinomial(1.0)."
+                "Give one, such as NegativeBinomial(1.0)."
             )
         return 1 / self.alpha
 

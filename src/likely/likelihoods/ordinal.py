@@ -177,8 +177,8 @@ def free_of(thresholds: Array) -> Array:
     if not (gaps > 0).all():
         j = int(np.flatnonzero(~(gaps > 0))[0])
         raise InvalidInput(
-            f"Thresholds must fall; found b_{j} = {thresholds[j]:g} and b_{j + 1} = "
-            f"{thresholds[j + 1]:g}. P(Y > j) falls with j, so order them from large to small."
+            f"Thresholds must decrease; found b_{j} = {thresholds[j]:g} and b_{j + 1} = "
+            f"{thresholds[j + 1]:g}. P(Y > j) decreases with j, so order them from large to small."
         )
     return np.concatenate([thresholds[:1], log(gaps)])
 

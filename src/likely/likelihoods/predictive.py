@@ -97,7 +97,7 @@ class PredictiveDistribution:
         if named is None:
             raise InvalidInput(
                 f"A {self.response.name} response has no distribution function here; log_prob and "
-                "sample are there. Take quantiles of many samples."
+                "sample are available. Take quantiles of many samples."
             )
         return named
 

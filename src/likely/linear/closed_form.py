@@ -173,9 +173,9 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
     if redundant:
         warn_user(
             f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, "
-            f"or never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of "
-            "minimum norm was taken. Drop the column, or give a penalty (l2=1.0); "
-            "solver='minimum-norm' asks for this answer without a warning.",
+            f"or never var{'y' if len(redundant) > 1 else 'ies'}; the solution of "
+            "minimum norm was used. Drop the column, or give a penalty (l2=1.0); "
+            "solver='minimum-norm' gives this solution without a warning.",
             RedundantColumns,
         )
     elif solved.condition > CONDITION_TO_WARN_OF:
@@ -184,8 +184,8 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
         digits = count(max(int(-np.log10(solved.condition * MACHINE)), 0), "digit")
         warn_user(
             f"{type(estimator).__name__}: {names[nearest]!r} can nearly be computed from other "
-            f"columns (condition {solved.condition:.1e}), so that rounding of the data leaves "
-            f"about {digits} of the coefficients. Drop a column, centre a column before "
+            f"columns (condition {solved.condition:.1e}), so rounding leaves about "
+            f"{digits} of the coefficients correct. Drop a column, centre a column before "
             "taking its powers, or give a penalty (l2=1.0).",
             RedundantColumns,
         )

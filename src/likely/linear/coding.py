@@ -131,7 +131,7 @@ def refuse_idle_groups(estimator: Any, groups: Any) -> None:
     """Groups are for clustered standard errors alone."""
     if groups is not None and kind_of_errors(estimator) != "clustered":
         raise InvalidInput(
-            "groups were given, which only clustered standard errors use; those asked for are "
+            "groups were given, which only clustered standard errors use; the kind asked for is "
             f"{kind_of_errors(estimator)!r}. Ask for 'clustered', or leave the groups out."
         )
 

@@ -229,8 +229,8 @@ class _Barrier(NamedTuple):
         return EdgeOptimum(replace_found(self.found, theta, solution), near)
 
     def _reason(self, near: float, gap: float) -> str:
-        where = f"{_rows(near)} at the edge" if near else "it is inside the edges"
-        return f"a barrier led to an optimum within {gap:.1e}; {where}"
+        where = f"{_rows(near)} at the edge" if near else "it is inside the valid range"
+        return f"a barrier method found an optimum within {gap:.1e}; {where}"
 
     def _centred(self, theta: Array, tau: float, weight: float) -> Array:
         of = self.problem

@@ -340,7 +340,7 @@ def speak_up(
         warn_user(
             f"{name}: {shown} can be computed from the columns before "
             f"{'it' if len(found.held) == 1 else 'them'} (or never varies); the coefficient is "
-            "held at 0. Drop the column, or give a penalty (l2=1.0).",
+            "fixed at 0. Drop the column, or give a penalty (l2=1.0).",
             RedundantColumns,
         )
     if infinite is None:

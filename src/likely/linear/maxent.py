@@ -278,7 +278,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         if found.held:
             warn_user(
                 f"MaxEntropy: feature {found.held[0]} can be computed from those before it, or is "
-                "the same for every label; its weight is held at 0. Drop it, or give a penalty "
+                "the same for every label; its weight is fixed at 0. Drop it, or give a penalty "
                 "(l2=1.0).",
                 RedundantColumns,
             )

@@ -179,7 +179,8 @@ class _Profile(NamedTuple):
         if not found.converged:
             warn_user(
                 f"{type(self.estimator).__name__}: alpha was not found; the last was "
-                f"{found.alpha:.3g}. Give one, as NegativeBinomial(1.0), or a penalty (l2=1.0).",
+                f"{found.alpha:.3g}. Give one, such as NegativeBinomial(1.0), or a penalty "
+                "(l2=1.0).",
                 ConvergenceWarning,
             )
         return found.alpha, found.totals

@@ -202,7 +202,7 @@ class PenaltyPath(BaseEstimator):
             smallest = SMALLEST_RIDGE if self.along == "l2" else SMALLEST
         if not 0 < smallest < 1:
             raise InvalidInput(
-                f"smallest is {smallest!r}; it is the last penalty relative to the first, between "
+                f"smallest is {smallest!r}; the last penalty divided by the first must be between "
                 "0 and 1. Use 1e-3."
             )
         if not isinstance(self.n_penalties, int | np.integer) or self.n_penalties < 1:
@@ -216,7 +216,7 @@ class PenaltyPath(BaseEstimator):
         if is_file(rows.X):
             if self.cv is not None:
                 raise InvalidInput(
-                    f"X is a file, and cv={self.cv!r} needs rows in memory to cut into folds. "
+                    f"X is a file, and cv={self.cv!r} needs rows in memory to split into folds. "
                     "Read it into a frame, or use cv=None for the path alone."
                 )
             return rows

@@ -86,7 +86,7 @@ def times(strength: Any, number: float) -> Any:
 
 def moved_along(along: str, model: Any) -> Moved:
     """A number is replaced by λ; one strength per column, or by name, is multiplied by it."""
-    return lookup("penalty to move along", along, MOVED)(model)
+    return lookup("penalty to vary", along, MOVED)(model)
 
 
 def _along_l1(model: Any) -> Moved:
@@ -101,7 +101,7 @@ def _along_both(model: Any) -> Moved:
     if not (is_penalised(model.l1) and is_penalised(model.l2)):
         raise InvalidInput(
             f"along='both' multiplies the model's own strengths, which are l1={model.l1!r} and "
-            f"l2={model.l2!r}; both must be above 0. Give them, as l1=0.5, l2=0.5 for a balance, "
+            f"l2={model.l2!r}; both must be above 0. Give them, for example l1=0.5, l2=0.5, "
             "or use along='l1' or 'l2'."
         )
     return Moved(l1=model.l1, l2=model.l2)
@@ -114,7 +114,7 @@ def _factors(strength: Any) -> Any:
     if isinstance(strength, Mapping) or np.ndim(strength) > 0:
         if not is_penalised(strength):
             raise InvalidInput(
-                f"Every strength of the model is 0 ({strength!r}), so there is nothing to move. "
+                f"Every strength of the model is 0 ({strength!r}), so there is nothing to vary. "
                 "Give at least one column a factor above 0, or one number for all."
             )
         return strength

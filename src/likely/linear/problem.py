@@ -113,9 +113,9 @@ class Problem(SearchProblem):
     def columns(self) -> ColumnsInMemory:
         if not self.has_columns or self.loss is None:
             raise UnsupportedAccess(
-                "Coordinate descent reads columns of numbers in memory, and leaves the intercept "
-                "free; categories, a file, several predictors or a penalised intercept cannot give "
-                "that. Use solver='proximal-newton', which needs only sums."
+                "Coordinate descent reads columns of numbers in memory, and does not penalise the "
+                "intercept; it does not work with categories, a file, several predictors or a "
+                "penalised intercept. Use solver='proximal-newton', which needs only sums."
             )
         if not isinstance(self.penalty, ElasticNet):
             raise InvalidInput("Coordinate descent needs an elastic net; use solver='fista'.")
@@ -133,7 +133,7 @@ class Problem(SearchProblem):
         if not self._is_ridge_logit():
             raise UnsupportedAccess(
                 "Dual coordinate descent needs rows in memory, the logit link, one l2 > 0 for all "
-                "coefficients and a free intercept. Use solver='newton' or 'lbfgs'."
+                "coefficients and an unpenalised intercept. Use solver='newton' or 'lbfgs'."
             )
         ridge = self._ridge()
         assert ridge is not None, "a ridge logit has one"

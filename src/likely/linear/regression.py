@@ -158,8 +158,8 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             fit = fit_closed_form(self, rows)
         elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
             raise InvalidInput(
-                "y has several columns, which need a closed form; l1 > 0 and the searches fit one. "
-                f"Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
+                "y has several columns, which need a closed form; l1 > 0 and iterative solvers fit "
+                f"one. Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
             )
         else:
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")

@@ -48,7 +48,7 @@ TERMS_SHOWN = 6  # of a class, in a printed certificate
 
 _HEADLINES = {
     "complete": "The classes are linearly separable.",
-    "quasi-complete": "The classes touch: a plane has them on either side, some examples on it.",
+    "quasi-complete": "The classes touch: a plane separates them, with some examples on the plane.",
     "overlapping": "The classes overlap: no plane separates them.",
 }
 
@@ -122,7 +122,7 @@ class Separability:
             lines.append(f"The nearest example is {short_number(self.margin)} away from it.")
         if self.weight is not None and self.meeting_point is not None:
             place = ", ".join(map(short_number, self.meeting_point.tolist()))
-            lines.append(f"Weighted means of both classes meet at ({place}):")
+            lines.append(f"Weighted means of the two classes coincide at ({place}):")
             lines += [self._combination(k) for k in (0, 1)]
         return "\n".join(lines)
 
@@ -150,7 +150,7 @@ def separability(X: Any, y: Any) -> Separability:
     --------
     >>> print(separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
     The classes overlap: no plane separates them.
-    Weighted means of both classes meet at (0.5, 0.5):
+    Weighted means of the two classes coincide at (0.5, 0.5):
       class 0: 0.5·row 0 + 0.5·row 3
       class 1: 0.5·row 1 + 0.5·row 2
     """

@@ -41,7 +41,7 @@ from likely.linear.surface import ClassProbabilities, StandardErrors
 from likely.special import log_softmax
 
 CENTRED = (
-    "the coefficients of a term total 0 over the classes: each is a log-odds of its class against "
+    "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
     "the geometric mean of all. reference= compares with one class."
 )
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
@@ -67,7 +67,7 @@ class SoftmaxRegression(
     penalise_intercept : bool, default=False
         Whether the penalties apply to the intercepts too.
     reference : label or None, default=None
-        A class whose weights are held at 0, so that those of the others are log-odds against it.
+        A class whose weights are fixed at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
     start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None

@@ -96,7 +96,7 @@ class Summary:
         if fit.firth_ratios is not None:
             yield (
                 "Firth's penalty: log-likelihood, AIC and BIC are of the likelihood without it, at "
-                "estimates that do not maximise it; z and its p are Wald's. "
+                "estimates that do not maximise it; z and its p-value are from Wald tests. "
                 "likelihood_ratio_test uses the penalised likelihood."
             )
         if fit.n_grouped:
@@ -119,13 +119,13 @@ class Summary:
             )
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
-            yield f"held at 0, because they can be computed from other columns: {held}."
+            yield f"fixed at 0, because they can be computed from other columns: {held}."
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if fit.alpha is not None and fit.alpha.alpha == 0:
             yield (
-                "alpha = 0: the counts are not more spread than a Poisson's about these means, so "
-                "the negative binomial ends as the Poisson."
+                "alpha = 0: the counts are not overdispersed, so the negative binomial equals the "
+                "Poisson."
             )
         if isnan(fit.dispersion):
             yield "as many parameters as observations: no data are left to estimate the dispersion."

@@ -1,4 +1,4 @@
-"""Any function of what happened and what was predicted, as a metric.
+"""Any function of the observed and the predicted values, as a metric.
 
     f(y, ŷ) → a number        y labels or numbers; ŷ the most probable label, or the mean
 
@@ -165,7 +165,7 @@ def function_at(path: str) -> Callable[..., float]:
         ) from None
     if not callable(found):
         raise InvalidInput(
-            f"The metric {path} is {found!r}; a function of what happened and what was predicted "
+            f"The metric {path} is {found!r}; a function of the observed and the predicted values "
             "was expected. Name a function."
         )
     return cast(Callable[..., float], found)

@@ -147,7 +147,7 @@ class Encoder:
     def _refuse(self, where: str, given: str, advice: str) -> NoReturn:
         raise InvalidInput(
             f"{self.owner} cannot be saved: {where} {given}; a model file holds numbers, text, "
-            f"arrays of them, registered parts and our own estimators. {advice}"
+            f"arrays of them, registered parts and estimators of likely. {advice}"
         )
 
 

@@ -78,8 +78,8 @@ def model_bytes(model: Any) -> bytes:
         coded = encoder.model(model)
     except RecursionError:
         raise InvalidInput(
-            f"{encoder.owner} holds a value that contains itself; a model file holds values that "
-            "end. Give an argument without loops."
+            f"{encoder.owner} holds a value that contains itself; a model file cannot hold "
+            "circular references. Give an argument without them."
         ) from None
     return _file_bytes(coded, encoder.tensors, _feature_names(model))
 
@@ -163,7 +163,9 @@ def _check_feature_names(model: Any, names: Json) -> None:
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(path).resolve()
     if target.is_dir():
-        raise InvalidInput(f"{path} is a folder; expected the name of a file. Add one to it.")
+        raise InvalidInput(
+            f"{path} is a folder; expected the name of a file. Add a file name to it."
+        )
     if not target.parent.is_dir():
         raise InvalidInput(
             f"{path} would be in {target.parent}, which is not a folder; expected one that exists. "
@@ -191,7 +193,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _not_safetensors(path: object) -> InvalidFile:
     return InvalidFile(
         path,
-        "it is cut short or no safetensors file; expected a model from likely.save. "
+        "it is incomplete, or not a safetensors file; expected a model from likely.save. "
         "Check the name, copy the file again, or save the model again.",
     )
 

@@ -153,7 +153,7 @@ class RunFolder:
             return Validation.from_json(read_json(facts), columns)
         except (OSError, ValueError, KeyError, ArrowException) as error:
             raise InvalidFile(
-                path, f"it is not as it was written ({error}). Remove it, or train again."
+                path, f"it was changed after it was written ({error}). Remove it, or train again."
             ) from None
 
 

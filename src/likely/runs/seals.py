@@ -65,12 +65,12 @@ def seal_of(run: "Run") -> "SealFolder | None":
     if path is not None and is_seal(path):
         raise BrokenLedger(
             path,
-            f"its manifest is not the one that was there when {run.path} was trained on it. "
-            "Put it back as it was, or seal the data again and train on that.",
+            f"its manifest was changed after {run.path} was trained on it. "
+            "Restore it, or seal the data again and train on that.",
         )
     raise UnusableRun(
-        f"{run.path} was trained on {known['name']}, which is not here. Go to the folder where it "
-        "is, or put it back.",
+        f"{run.path} was trained on {known['name']}, which was not found. Go to the folder where "
+        "it is, or put it back.",
         next=f"likely ledger verify {known['name']}",
     )
 
@@ -129,8 +129,10 @@ def _cut(known: Record, entries: Sequence[Record], head: str) -> tuple[str, ...]
     if count is None or known.get("head") is None:
         return ()
     if count > len(entries):
-        return (f"The run has seen {count} lines, and the ledger has {len(entries)}.",)
+        return (
+            f"The ledger had {count} lines when the run was trained, and now has {len(entries)}.",
+        )
     then = head if count == len(entries) else entries[count]["previous"]
     if then != known["head"]:
-        return (f"Line {count - 1} of the ledger is not the one that the run has seen.",)
+        return (f"Line {count - 1} of the ledger was changed after the run was trained.",)
     return ()

@@ -148,8 +148,8 @@ def _check_place(path: Path, escrow: Path | None) -> None:
     if escrow is not None and escrow.exists():
         raise InvalidInput(
             f"The escrow file {escrow} exists already; it may hold the labels of another seal. "
-            "Name another file; delete this one only if it is left from a sealing that was "
-            "interrupted."
+            "Name another file; delete this one only if it was left by an interrupted "
+            "sealing."
         )
 
 
@@ -170,7 +170,7 @@ def _still_holds(origin: Origin, split: Split, path: Path) -> tuple[str, ...]:
     if origin.path is None:
         return ()
     count = int(split.sealed.sum())
-    return (f"{origin.label} still holds the {count:,} sealed rows; use {path.name} from here on.",)
+    return (f"{origin.label} still holds the {count:,} sealed rows; use {path.name} from now on.",)
 
 
 def _write_seal(

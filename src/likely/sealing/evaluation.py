@@ -145,11 +145,11 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     kept = request.seal.kept_predictions()
     found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
     if not found:
-        gone = "its predictions are gone" if kept is None else "this metric cannot score it"
+        gone = "its predictions are missing" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
             f"Evaluation {commit['evaluation']} was committed ({commit['model']}, "
             f"{commit['metric']}) and not scored, and {gone}. Call final with that model and "
-            "metric once more: it costs no other evaluation."
+            "metric once more: this does not use another evaluation."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()

@@ -183,7 +183,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> "pa.Table":
         with ParquetFile(path) as file:
             return file.read(columns)
     except (OSError, pa.ArrowException):
-        raise BrokenLedger(path, f"it cannot be read as it was written. {ADVICE}") from None
+        raise BrokenLedger(path, f"it was changed after it was written. {ADVICE}") from None
 
 
 def predictions_digest(predictions: Predictions) -> str:

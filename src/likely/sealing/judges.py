@@ -136,7 +136,7 @@ class Thresholdout(Judge):
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
         scale = short_number(noise, 3)
-        note = f"With noise of scale {scale}; the estimate of the training part was different."
+        note = f"The test score, with noise of scale {scale}; it differs from the training score."
         slack = noise * log(1 / alpha)
         return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 

@@ -116,7 +116,7 @@ class Ledger:
         except OSError as error:
             return [], [f"{Path(error.filename).name} cannot be read ({error.strerror})."]
         except ValueError:
-            return [], [f"{HEAD} is not as it was written."]
+            return [], [f"{HEAD} was changed after it was written."]
         *lines, rest = content.split(b"\n")
         if head.adding is not None:
             lines, rest = _with_addition(lines, rest, head)
@@ -189,9 +189,9 @@ def _chained(lines: list[bytes]) -> tuple[int, str]:
         except (ValueError, TypeError):
             return n, f"Line {n} of {LEDGER} is not valid JSON; it was changed or added."
         if not same or not isinstance(entry, dict) or entry.get("event") not in EVENTS:
-            return n, f"Line {n} of {LEDGER} is not as it was written."
+            return n, f"Line {n} of {LEDGER} was changed after it was written."
         if entry.get("n") != n or entry.get("previous") != previous:
-            return n, f"Line {n} of {LEDGER} does not follow the line before it."
+            return n, f"Line {n} of {LEDGER} does not contain the hash of the line before it."
         if (n == 0) != (entry["event"] == "sealed"):
             return n, f"Line {n} of {LEDGER} is out of place."
         previous = _hash(line)
@@ -205,7 +205,7 @@ def _problem_of_head(lines: list[bytes], head: _Head) -> str:
     before = _hash(lines[head.n_lines - 1]) if 0 < head.n_lines <= len(lines) else ZEROS
     added_is_last = head.adding is None or lines[-1] == head.adding.encode()
     if len(lines) > count or before != head.head or not added_is_last:
-        return f"The last line of {LEDGER} is not the one that {HEAD} names."
+        return f"The last line of {LEDGER} does not match {HEAD}."
     return ""
 
 
@@ -213,10 +213,10 @@ def _problems_of_files(folder: Path, sealed: Entry, files: Mapping[str, str] | N
     """The files that differ from the manifest, or a manifest that differs from line 0."""
     try:
         if digest_of_file(folder / MANIFEST) != sealed.get("manifest"):
-            return [f"{MANIFEST} is not the one that was sealed."]
+            return [f"{MANIFEST} was changed after sealing."]
         files = Manifest.read(folder / MANIFEST).files if files is None else files
         return [
-            f"{name} is not the one that was sealed."
+            f"{name} was changed after sealing."
             for name, digest in files.items()
             if digest_of_file(folder / name) != digest
         ]

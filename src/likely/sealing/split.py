@@ -142,8 +142,8 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
     share = float(sealed.mean())
     if n_units < 2:
         raise InvalidInput(
-            f"All rows belong to one group of {group!r}, or are tied to it by equal rows; at least "
-            "two groups are needed to split. Choose another column, or leave it out."
+            f"All rows belong to one group of {group!r}, or are linked to it by equal rows; at "
+            "least two groups are needed to split. Choose another column, or leave it out."
         )
     if not test / LOOSE <= share <= test * LOOSE:
         raise InvalidInput(

@@ -37,7 +37,7 @@ MOST_TRIALS = 40  # each is a pass over the data
 EDGE = 0.1  # an interpolated step keeps this part of the bracket from either end
 
 NO_LOWER_VALUE = "the line search found no lower value"
-NO_FURTHER_DIGITS = "rounding leaves no further digits"
+NO_FURTHER_DIGITS = "double precision allows no further progress"
 
 
 class HasValue(Protocol):

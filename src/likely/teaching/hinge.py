@@ -139,7 +139,7 @@ class Smoothing(Solver[KinkedObjective, SmoothingState]):
     def step(self, objective: KinkedObjective, state: SmoothingState) -> SmoothingState:
         width = state.width * NARROWER
         if width < LEAST_WIDTH:
-            return replace(state, stuck="the hinge is as sharp as double precision has it")
+            return replace(state, stuck="the hinge is as sharp as double precision allows")
         soft = objective.smoothed(width)
         theta = damped_newton(soft, state.theta, decrement=ENOUGH * width, steps=STEPS)
         return self._at(objective, theta, width)

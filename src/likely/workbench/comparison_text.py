@@ -159,7 +159,7 @@ def _about_links(found: "Comparison") -> list[str]:
         parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
     columns = " and ".join(found.rows.roles.at_prediction())
     return [
-        f"Means, and with them the baselines, are moved by {columns} under the link of each model: "
+        f"The means and the baselines depend on {columns}, through the link of each model:  "
         f"{'; '.join(parts)}."
     ]
 

@@ -316,7 +316,7 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
         last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(
-            f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs a fit "
-            "that takes steps. Use of='size'."
+            f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs an "
+            "iterative fit. Use of='size'."
         )
     return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))

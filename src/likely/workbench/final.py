@@ -136,8 +136,8 @@ def _refuse_other_study(study: Study, data: Dataset) -> None:
     )
     if theirs != ours:
         raise InvalidInput(
-            f"The study has {theirs}, and the seal has {ours}; a final score is of models that "
-            "were tuned as the sealed rows are scored. Tune a model on the seal without options."
+            f"The study has {theirs}, and the seal has {ours}; a final score needs a model "
+            "that was tuned with the same columns. Tune a model on the seal without options."
         )
 
 

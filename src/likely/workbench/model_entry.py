@@ -300,7 +300,7 @@ def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -
     if task.has_classes and not has_method(model, "predict_proba"):
         name = type(model).__name__
         raise InvalidInput(
-            f"{entry.name} has no predict_proba; scores are of probabilities. In Python, calibrate "
+            f"{entry.name} has no predict_proba; scores need probabilities. In Python, calibrate "
             f"it: PlattScaling({name}()); elsewhere name a model that has it."
         )
 

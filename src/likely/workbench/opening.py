@@ -373,7 +373,9 @@ BUILTIN = {
     "wine": Builtin("load_wine", "cultivar", "178 wines of three cultivars, analysed"),
     "breast-cancer": Builtin("load_breast_cancer", "diagnosis", "569 tumours, measured by image"),
     "digits": Builtin("load_digits", "digit", "1,797 handwritten digits of 8 × 8 pixels"),
-    "diabetes": Builtin("load_diabetes", "progression", "442 patients and a number a year later"),
+    "diabetes": Builtin(
+        "load_diabetes", "progression", "442 patients and their disease progression after a year"
+    ),
 }
 
 

@@ -3,7 +3,7 @@
 classes    log p(k | x) in the order of the task; a class that the fit had not seen has p = 0
 numbers    E[y | x] and log p(y | x), which for counts is of the count itself
 
-Only the density of numbers needs to know what happened: ``predict_features`` has all that can be
+Only the density of numbers needs the observed values: ``predict_features`` has all that can be
 written down before a label is opened, and ``with_density`` adds the rest.
 """
 
@@ -52,7 +52,7 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
         row = int((~known).argmax())
         raise InvalidInput(
             f"Column {task.target!r} has no value, or an unknown class, in row {row + 1}; a score "
-            "needs to know what happened. Leave such rows out."
+            "needs the observed value. Leave such rows out."
         )
     y = task.codes(table) if task.has_classes else task.numbers(table)
     return Truth(y, weight, task.classes, task.kind)
@@ -165,7 +165,7 @@ def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
 
         name = type(unprepared(model)).__name__
         raise InvalidInput(
-            f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
+            f"{name} has no predict_proba; scores need probabilities. Calibrate it: "
             f"PlattScaling({name}())."
         )
     with np.errstate(divide="ignore"):  # log 0, also inside of scikit-learn

@@ -286,7 +286,9 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 def alphabetical(classes: Sequence[str]) -> str:
     """The sentence about an order that nobody gave."""
     shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
-    return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
+    return (
+        f"The classes are taken in alphabetical order: {shown}; give the order if it is different."
+    )
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:

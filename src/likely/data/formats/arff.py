@@ -141,7 +141,7 @@ def _header(file: TextFile) -> tuple[Attribute, ...]:
                 _refuse(file, line, problem, "Rename one of them")
             attributes[attribute.name] = attribute
         elif word != "@relation":
-            problem = f"{text[:40]!r} stands before @data; @relation or @attribute was expected"
+            problem = f"{text[:40]!r} comes before @data; @relation or @attribute was expected"
             _refuse(file, line, problem, "Fix the header, or pass the format that the file has")
     raise InvalidFile(file.label, "there is no @data line; rows were expected. Download it again.")
 
@@ -215,7 +215,7 @@ def _cells(file: TextFile, line: int, text: str) -> list[str | None]:
     while more:
         token = TOKEN.match(text, place)
         if token is None:
-            problem = f"value {len(cells) + 1} has a quote that does not end as it should"
+            problem = f"value {len(cells) + 1} is not quoted correctly"
             _refuse(file, line, problem, "Close it, and write \\' for a quote within")
         single, double, bare, end = token.groups()
         quoted = double if single is None else single
@@ -279,7 +279,7 @@ def _number_type(
         if cell is not None and type_of_strings(pa.array([cell]), "integer") == "text":
             problem = f"column {attribute.name!r} has the value {cell!r}; a number was expected"
             _refuse(file, row.line, problem, "Fix it, or write ? for a missing value")
-    raise AssertionError("one of the values is no number")
+    raise AssertionError("one of the values is not a number")
 
 
 def _refuse_empty(file: TextFile, line: int, place: int) -> NoReturn:

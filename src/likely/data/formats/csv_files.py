@@ -201,11 +201,11 @@ def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[
 def _mistake(error: csv.Error) -> str:
     if "new-line" in str(error):
         return (
-            "the line has a carriage return in it, as all lines of old Mac files end; line feeds "
+            "the line contains a carriage return, the line ending of old Mac files; line feeds "
             "were expected. Convert the file, for instance with tr '\\r' '\\n'."
         )
     return (
-        f"a quoted field that begins here does not end as it should ({error}). Close the quote, "
+        f"a quoted field that begins here is not closed correctly ({error}). Close the quote, "
         'and double quotes within a field ("").'
     )
 

@@ -81,8 +81,8 @@ def _pieces(file: TextFile) -> Iterator[Piece]:
             if not cut and len(rest) > LONGEST_LINE:
                 raise InvalidFile(
                     file.label,
-                    "the line has more than 64 MiB; JSON lines has one object, one row, per line. "
-                    "Write it so, without an array around the rows.",
+                    "the line is longer than 64 MiB; JSON lines has one object (one row) per line. "
+                    "Write one object per line, without an array around the rows.",
                     line=line,
                 )
             whole, rest = rest + data[:cut], (data[cut:] if cut else rest + data)
@@ -193,7 +193,7 @@ def _rows(file: TextFile, piece: Piece) -> list[dict[str, Any]]:
         try:
             row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            _refuse(file, number, f"the line is no JSON in UTF-8 ({error})")
+            _refuse(file, number, f"the line is not valid JSON in UTF-8 ({error})")
         if not isinstance(row, dict):
             _refuse(file, number, f"the line holds {type(row).__name__}, not an object")
         rows.append(row)

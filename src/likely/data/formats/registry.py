@@ -115,12 +115,12 @@ def _format_of_name(path: Path) -> str:
     suffix = Path(name).suffix
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
-    known = f"known are {', '.join(SUFFIXES)}"
+    known = f"the known suffixes are {', '.join(SUFFIXES)}"
     if suffix in SHEETS:
         raise InvalidFile(
             path,
-            f"it is a workbook, which may hold many tables and more than tables; {known}. Save the "
-            "sheet as CSV in the program that made it, or read it with pandas.read_excel.",
+            f"it is a workbook, which may contain several tables and other content; {known}. Save "
+            "the sheet as CSV in the program that made it, or read it with pandas.read_excel.",
         )
     if suffix == ".json":
         raise InvalidFile(
@@ -128,7 +128,7 @@ def _format_of_name(path: Path) -> str:
             f"the name ends in '.json'; {known}. Write one object per line and name it .jsonl, for "
             "instance with jq -c '.[]'.",
         )
-    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table"
+    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table format"
     raise InvalidFile(
         path,
         f"{ends}; {known}. Rename the file, or in Python pass format='csv' or another of "
@@ -156,7 +156,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
         raise InvalidFile(
-            label, f"it is not a complete Parquet file, as its name says ({error}). {do}"
+            label, f"it is not a complete Parquet file, although its name says so ({error}). {do}"
         ) from None
     names = tuple(schema.names)
     for name in names:
@@ -181,7 +181,7 @@ def _existing_file(path: Path) -> Path:
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
     if not os.access(path, os.R_OK):
-        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
+        raise InvalidFile(path, "permission to read the file is denied. Change its permissions.")
     if path.is_file() and path.stat().st_size == 0:
         raise InvalidFile(
             path, "the file is empty; a table was expected. Check how it was written."

@@ -21,16 +21,16 @@ GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 TO_UTF_8 = "Convert it to UTF-8, for instance with iconv."
 EXPORT = "Export the sheet as CSV."
-UNPACK = "Unpack it."
+UNPACK = "Decompress it."
 NO_TEXT = (  # how a file begins, what it is, what to do
     (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
-    (b"PK\x03\x04", "a zip archive or a workbook", "Unpack it, or export the sheet as CSV."),
+    (b"PK\x03\x04", "a zip archive or a workbook", "Decompress it, or export the sheet as CSV."),
     (b"\xd0\xcf\x11\xe0", "an old workbook or document", EXPORT),
     (b"\xff\xfe", "text in UTF-16", TO_UTF_8),
     (b"\xfe\xff", "text in UTF-16", TO_UTF_8),
-    (b"BZh", "packed with bzip2", UNPACK),
-    (b"\xfd7zXZ", "packed with xz", UNPACK),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", UNPACK),
+    (b"BZh", "compressed with bzip2", UNPACK),
+    (b"\xfd7zXZ", "compressed with xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", UNPACK),
     (b"%PDF", "a PDF document", "Export the table in it as CSV."),
     (b"\x89PNG", "a picture", "Name the file of the table."),
     (b"<!DOCTYPE", "a web page", "Download the file itself, not the web page about it."),
@@ -97,7 +97,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
     gzipped = magic.startswith(GZIP)
     if gzipped != label.endswith(".gz") and spool is None:
         found, do = (
-            ("is gzipped, although its name does not end in .gz", "Rename it, or unpack it.")
+            ("is gzipped, although its name does not end in .gz", "Rename it, or decompress it.")
             if gzipped
             else ("is not gzipped, although its name ends in .gz", "Rename it.")
         )
@@ -121,7 +121,8 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
     if not callable(getattr(source, "read", None)):
         raise InvalidInput(
             f"A {type(stream).__name__} was given; the path of a file, or an open stream, was "
-            "expected. Pass a table to what works on it: it need not be read."
+            "expected. A table in memory need not be read; pass it directly to the function that "
+            "uses it."
         )
     sample = source.read(0)  # fails here where it cannot be read, before there is a file
     try:
@@ -129,7 +130,9 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
     except OSError as error:
         raise CannotWrite(f"A copy of {label} in the temporary folder", error) from None
     if not keeper.tell():
-        raise InvalidFile(label, "nothing was given; a table was expected. Check what writes it.")
+        raise InvalidFile(
+            label, "the input is empty; a table was expected. Check the program that writes it."
+        )
     return Path(keeper.name), label, keeper
 
 

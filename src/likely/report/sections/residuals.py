@@ -87,7 +87,7 @@ def _left_over(held: Validation) -> Picture:
     return picture(
         draw,
         label,
-        caption="Residuals. A bend, or a spread that grows, means that the model can be improved.",
+        caption="Residuals. A curve, or a spread that grows, means that the model can be improved.",
     )
 
 

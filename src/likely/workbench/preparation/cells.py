@@ -71,7 +71,7 @@ def numbers_of(cells: Cells, *, date: bool) -> Array:
         raise InvalidInput(
             f"Column {cells.name!r} must hold {'dates' if date else 'numbers'}, as in the fit"
             f"{_stranger(cells, date=date)}; found {'text' if cells.factor else f'{cells.kind}s'}. "
-            "Convert it, or correct the values that are none."
+            "Convert it, or correct the other values."
         )
     return days
 

@@ -114,9 +114,7 @@ class _Learner(NamedTuple):
         known, missing = numbers[~gaps], self._share(gaps)
         constant = bool(known.min() == known.max())
         if kind == "number" and is_called_identifier(name, known):
-            return DroppedColumn(
-                name, f"{len(known)} different whole numbers, as an identifier has"
-            )
+            return DroppedColumn(name, f"{len(known)} different whole numbers, like an identifier")
         indicator = None
         if self.needs.impute and missing > WORTH_INDICATING:
             indicator = self._indicator(name, gaps)
@@ -142,7 +140,7 @@ class _Learner(NamedTuple):
             short = is_short(float(np.mean([len(level) for level in levels])))
             what = "an identifier" if short else "free text"
             return DroppedColumn(
-                name, f"{len(levels)} different texts in {n_known} rows, as {what} has"
+                name, f"{len(levels)} different texts in {n_known} rows, like {what}"
             )
         _refuse_many(name, levels, n_known)
         if not self.needs.levels:
@@ -189,10 +187,10 @@ def _refuse_numbers(name: str, levels: Array) -> None:
     if not hold_numbers(numbers):
         return
     others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
-    beside = f"; not so {others[0]!r}" if others else ""
+    beside = f", but not {others[0]!r}" if others else ""
     number = ordered[int(numbers.argmax())]
     raise InvalidInput(
-        f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
+        f"Column {name!r} is text, but most of its values are numbers, such as {number!r}{beside}. "
         "Numbers, or words, were expected. Convert it, and leave cells that are not numbers "
         "missing; declare it a category (category=, or --category) if they are names of "
         "groups; or drop it."
@@ -202,7 +200,7 @@ def _refuse_numbers(name: str, levels: Array) -> None:
 def _refuse_many(name: str, levels: Array, n_known: int) -> None:
     if len(levels) > MOST_LEVELS and n_known < ROWS_PER_LEVEL * len(levels):
         raise InvalidInput(
-            f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, as "
-            f"{min(levels)!r}; categories are at most {MOST_LEVELS}, or have {ROWS_PER_LEVEL} rows "
-            "each. Drop it, or replace it by a column of fewer groups."
+            f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, such "
+            f"as {min(levels)!r}; at most {MOST_LEVELS} categories were expected, or "
+            f"{ROWS_PER_LEVEL} rows for each.  Drop it, or replace it by a column of fewer groups."
         )

@@ -104,8 +104,8 @@ class NumberColumn(Step):
         if self.constant:
             value = short_number(self.fill)
             return (
-                f"{value} in every row that has a value; only where it is missing "
-                f"({percent(self.missing)}) is kept, as {self.indicator!r}"
+                f"{value} in every row that has a value; replaced by the missing "
+                f"indicator {self.indicator!r} ({percent(self.missing)} missing)"
             )
         parts = ["days since 1970-01-01"] if self.date else []
         if self.missing and self.fill is not None:
@@ -206,7 +206,7 @@ class LevelColumns(Step):
         columns = (
             f"{count(len(self.levels), 'category', 'categories')} as "
             f"{count(len(self.names), 'column')} of 0 and 1, "
-            f"{self.levels[0]!r} being 0 in all"
+            f"{self.levels[0]!r} is the reference"
         )
         return "; ".join([columns, *_category_gaps(self.missing, True)])
 

@@ -75,7 +75,7 @@ def sentences(study: "Study") -> list[str]:
     failed = len(study.trials) - len(scored)
     if failed:
         first = next(trial for trial in study.trials if trial.score is None)
-        found.append(f"Trials without a score: {failed}. Reason of the first: {first.problem}")
+        found.append(f"Trials without a score: {failed}. Reason for the first: {first.problem}")
     return found + _remarks(study)
 
 

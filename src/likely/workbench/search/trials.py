@@ -253,8 +253,8 @@ def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, A
             continue
         was, now = (_short(each.get(name)) for each in (earlier, question))
         raise InvalidInput(
-            f"The study in {file.parent} has {name} = {was}; now it is {now}. A study answers one "
-            "question: ask the same question to continue it, or use another folder."
+            f"The study in {file.parent} has {name} = {was}; now it is {now}. The settings of a "
+            "study are fixed: use the same settings to continue it, or use another folder."
         )
 
 
