@@ -1,6 +1,6 @@
 """``likely``: finds the verb, runs it, and turns its outcome into text and an exit code.
 
-Verbs are imported when they are asked for, and import what is heavy when they run, so that
+Commands are imported when they are used, and import large libraries when they run, so that
 ``likely --help`` is quick.
 """
 
@@ -54,7 +54,7 @@ NO_MEMORY = (
 
 
 class Verbs(click.Group):
-    """The verbs, imported one by one as they are asked for."""
+    """The commands, each imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -177,7 +177,7 @@ def _bug(error: Exception) -> str:
 
 @contextmanager
 def _collected() -> Iterator[Notes]:
-    """Our own warnings as notes; those of other libraries go their usual way."""
+    """Warnings of likely as notes; those of other libraries are shown as usual."""
     notes = Notes()
     others: list[warnings.WarningMessage] = []
     with warnings.catch_warnings(record=True) as caught:
