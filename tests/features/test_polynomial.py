@@ -138,5 +138,5 @@ def test_what_cannot_be_made_is_refused(options, error, message):
 def test_sparse_and_text_are_refused_with_advice():
     with pytest.raises(InvalidInput, match=r"sparse matrix.*dense columns.*toarray"):
         PolynomialFeatures().fit(sparse.csr_array(XOR))
-    with pytest.raises(InvalidInput, match="Column 'town' holds strings, as 'Ulm'"):
+    with pytest.raises(InvalidInput, match="Column 'town' holds strings, such as 'Ulm'"):
         PolynomialFeatures().fit(pd.DataFrame({"town": ["Ulm", "Bonn"]}))

@@ -46,7 +46,7 @@ VALUES = {
         np.repeat([[1.0], [2.0]], 3, axis=0),
         r"n_components=3.*only 2 distinct rows",
     ),
-    "complement mixture": (MixtureModel(2, "complement"), np.floor(X), r"no density"),
+    "complement mixture": (MixtureModel(2, "complement"), np.floor(X), r"not a density"),
 }
 
 

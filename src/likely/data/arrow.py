@@ -1,8 +1,8 @@
 """Arrow tables: any frame or array as one of plain types; a whole source as one; their SHA-256.
 
 Folds, seals and searches take rows again and again, so they need them in memory: a source that
-would not fit is refused before the memory is spent.  A fit of one model, and a look, read a file in
-chunks.  By its SHA-256 a run, a seal and a study know their data again.
+would not fit is refused before it is read.  A fit of one model, and a look, read a file in
+chunks.  A run, a seal and a study recognise their data by its SHA-256.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows", "pa.Table", "pa.RecordBatch")
 NAME = "y"  # of a target that has none
-COPIES = 3  # of the table are held at a time: itself, the rows of a fold, and their design
+COPIES = 3  # of the table exist at a time: itself, the rows of a fold, and their design
 KIBIBYTE = 2**10
 GIGABYTE = 1e9
 MEMINFO = Path("/proc/meminfo")
@@ -35,7 +35,7 @@ LONGEST_INT64 = 18  # decimal digits, all of which an int64 holds
 
 
 def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
-    """The data and the name of the target; labels that were given apart become a column."""
+    """The data and the name of the target; labels that were given separately become a column."""
     if target is None or isinstance(target, str):
         return data, target
     if np.ndim(target) == 0:  # a column's name that is no text, as pandas may have
@@ -56,7 +56,7 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
 
 
 def refuse_twins(names: Sequence[str]) -> None:
-    """Refuse a table in which two columns have one name."""
+    """Refuse a table in which two columns have the same name."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InvalidInput(
@@ -160,7 +160,7 @@ def _table(columns: list[Any], names: list[str]) -> "pa.Table":
 
 
 def _array(column: Any) -> Any:
-    """A column as Arrow has it; objects of several types as what they print."""
+    """A column as Arrow has it; objects of several types as their text."""
     import pyarrow as pa
 
     try:
@@ -175,12 +175,12 @@ def _array(column: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, and the missing values of pandas, one of which is no Boolean when compared."""
+    """None, NaN, and the missing values of pandas, one of which does not compare as a Boolean."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def refuse_infinities(batches: "Iterable[pa.RecordBatch]") -> None:
-    """Name the first; a mean, a scale or a sum survives none of them."""
+    """Refuse infinite numbers and name the first: they make every mean, scale and sum infinite."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -248,7 +248,7 @@ def in_one_table(source: Source) -> "pa.Table":
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take; infinite where the system does not show it."""
+    """Bytes of memory that are free for this process; infinite where this is unknown."""
     return min(_of_machine(), _of_group(), _of_process())
 
 
@@ -272,7 +272,7 @@ def _of_machine() -> float:
 
 
 def _of_group() -> float:
-    """Bytes that the container's limit leaves; pages of files are given back when needed."""
+    """Bytes left by the limit of the container; cached pages of files are not counted."""
     try:
         most = float((CGROUP / "memory.max").read_text())
         held = float((CGROUP / "memory.current").read_text())

@@ -38,7 +38,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
     interaction_only : bool
         Only products of different columns: no power above 1.
     include_bias : bool
-        A column of ones in front; linear models here have an intercept of their own.
+        A column of ones in front; linear models here have their own intercept.
     monomials : sequence or None
         The monomials to make, in their order, instead of all up to ``degree``.  Each is a
         sequence of columns to multiply, ``("x0", "x1")``, or a mapping from column to power,

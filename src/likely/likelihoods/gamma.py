@@ -24,7 +24,7 @@ POSITIVE_ADVICE = (
 @final
 @dataclass(frozen=True)
 class Gamma(Response):
-    """Positive y of constant relative spread: shape 1/ψ, scale ψμ."""
+    """Positive y with a constant coefficient of variation: shape 1/ψ, scale ψμ."""
 
     name = "gamma"
     target_kind = "positive"

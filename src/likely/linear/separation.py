@@ -4,16 +4,16 @@
     quasi-complete   s_i (wᵀx_i + b) ≥ 0 for all i, and > 0 for some, but no plane is complete
     overlapping      neither                                                       s_i = ±1
 
-A plane is shown by its w and b.  That there is none is shown by convex weights λ whose weighted
-means of the two classes are one point, where the hulls of the classes cross:
+A plane is shown by its w and b.  That there is none is proved by convex weights λ for which the
+weighted means of the two classes coincide, so that the convex hulls of the classes intersect:
 
     Σ_{s_i=+1} λ_i x_i = Σ_{s_i=−1} λ_i x_i        Σ_{s_i=+1} λ_i = Σ_{s_i=−1} λ_i = 1,  λ ≥ 0
 
-A plane would have that point on both of its sides.  With every λ_i > 0 not even a quasi-complete
-plane exists (Stiemke).  Logistic regression without a penalty has finite coefficients only where
-the classes overlap.
+That point would be on both sides of a separating plane.  With every λ_i > 0 not even a
+quasi-complete plane exists (Stiemke).  Logistic regression without a penalty has finite
+coefficients only where the classes overlap.
 
-Both answers come from linear programs, the planes as solutions and the weights as multipliers:
+Both come from linear programs, the planes as solutions and the weights as multipliers:
 
     maximise Σ_i a_iᵀβ   subject to a_iᵀβ ≥ 0,  |β_j| ≤ 1        a_i = s_i (x_i, 1)
     maximise δ           subject to a_iᵀβ ≥ δ,  |w_j| ≤ 1
@@ -56,7 +56,7 @@ _HEADLINES = {
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Separability:
-    """What was found, and what proves it.  ``print`` shows the proof, ``verify`` repeats it."""
+    """The result, and its proof.  ``print`` shows the proof, ``verify`` repeats it."""
 
     kind: str  # "complete", "quasi-complete" or "overlapping"
     classes: Array  # (2,); the plane has the second one on its positive side
@@ -69,7 +69,7 @@ class Separability:
 
     @property
     def separable(self) -> bool:
-        """Whether some plane has all of one class on one side and all of the other beyond."""
+        """Whether some plane has all of one class on one side and all of the other on the other."""
         return self.kind == "complete"
 
     @property
@@ -135,9 +135,9 @@ class Separability:
 
 
 def separability(X: Any, y: Any) -> Separability:
-    """Ask for a plane between the two classes of ``y``, and get it, or a proof that none exists.
+    """A plane that separates the two classes of ``y``, or a proof that none exists.
 
-    A plane nearer to an example than a millionth of the columns' ranges passes for touching it.
+    A plane within a millionth of the columns' ranges of an example counts as touching it.
     One linear program of n constraints where the classes overlap, two otherwise.
 
     Parameters
@@ -182,7 +182,7 @@ class _Answer(NamedTuple):
 
 
 class _Units(NamedTuple):
-    """Columns moved and scaled to [−1, 1], for the sake of the solver's absolute tolerances."""
+    """Columns moved and scaled to [−1, 1], because the solver has absolute tolerances."""
 
     middle: Array
     half: Array
@@ -196,7 +196,7 @@ class _Units(NamedTuple):
         return (X - self.middle) / self.half
 
     def original(self, beta: Array) -> Array:
-        """The same plane for X as it came, with w of unit length."""
+        """The same plane for the original X, with w of unit length."""
         w = beta[:-1] / self.half
         theta = np.append(w, beta[-1] - np.dot(w, self.middle))
         length = float(np.linalg.norm(w))

@@ -3,8 +3,8 @@
     header    format, class, arguments, feature names, fitted attributes, tensors, versions
     checksum  SHA-256 of the header without it, and of the bytes of all tensors in order of name
 
-``save`` writes through ``files.py``, so that there is never half a model under the name that was
-asked for.  ``load`` executes nothing: no pickle, and no class that is
+``save`` writes through ``files.py``, so that there is never an incomplete file under the given
+name.  ``load`` executes nothing: no pickle, and no class that is
 not in the registry.
 """
 
@@ -51,9 +51,9 @@ BROKEN = (
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, by custom with the suffix ``.likely``.
+    """Write a model to a file, usually with the suffix ``.likely``.
 
-    The file has the constructor arguments and what ``fit`` learned.  If an argument cannot be
+    The file contains the constructor arguments and the fitted attributes.  If an argument cannot be
     saved (a function, a random generator, an object of another library), an error names it and
     nothing is written.
 
@@ -87,7 +87,7 @@ def model_bytes(model: Any) -> bytes:
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that ``save`` wrote, or in a RUN.  Nothing in the file is executed.
 
-    A file that is missing, cut short, changed, of a later format or not a model at all is
+    A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
     """
     content = _read(path)
@@ -175,7 +175,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of what looks like a safetensors file; a large other file is not read through."""
+    """The bytes of a file that looks like safetensors; other large files are not read."""
     file = Path(path)
     if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
         file = file / MODEL_FILE

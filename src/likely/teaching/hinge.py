@@ -4,10 +4,10 @@
     D(α)    = Σ_i α_i − ‖Σ_i α_i s_i x_i‖²/2κ       0 ≤ α_i ≤ 1,  Σ_i α_i s_i = 0
     D(α) ≤ min P ≤ P(w, b)
 
-At the optimum α_i is 1 where m_i < 1 and 0 where m_i > 1, and κw = Σ α_i s_i x_i tells the others,
-by least squares.  Any such α gives a bound, be θ where it may.
+At the optimum α_i is 1 where m_i < 1 and 0 where m_i > 1, and κw = Σ α_i s_i x_i determines the
+others, by least squares.  Any such α gives a bound, for every θ.
 
-``Smoothing`` minimises with h ln(1 + e^((1 − m)/h)) for the hinge and lets h fall to 0.
+``Smoothing`` minimises with h ln(1 + e^((1 − m)/h)) for the hinge and lets h go to 0.
 
 References
 ----------
@@ -103,7 +103,7 @@ class KinkedObjective(FirstOrderObjective, SmoothObjective, Kinked):
 
 
 def _dual(theta: Array, X: Array, sign: Array, strength: float) -> float:
-    """D(α) at the α that θ speaks for."""
+    """D(α) at the α that corresponds to θ."""
     from scipy.optimize import lsq_linear  # here: slow to import
 
     margin = sign * (X @ theta[:-1] + theta[-1])

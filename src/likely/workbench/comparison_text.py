@@ -34,7 +34,7 @@ CLEAR = 0.05  # a difference with a smaller p is called clear
 def text_of(found: "Comparison", width: int = WIDEST, *, in_terminal: bool = False) -> str:
     """The title, the table, and the conclusions in words.
 
-    Advice names commands and options ``in_terminal``, else arguments of Python.
+    Advice uses commands and options if ``in_terminal``, else arguments of Python.
     """
     first, *more = titles(found)
     head, *rows = table_of(found)
@@ -84,7 +84,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
-    """The conclusions, with their reservations."""
+    """The conclusions, with their limits."""
     names = [each.name for each in found.entries]
     near = [  # a model below the baseline is no alternative
         each.name
@@ -145,7 +145,7 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
 
 
 def _about_links(found: "Comparison") -> list[str]:
-    """Where offsets or exposures move means under different links: the baseline of each link."""
+    """With offsets or exposures and different links: the baseline of each link."""
     by_link: dict[str | None, list[Entry]] = {}
     for each in found.entries:
         if each.score is not None:

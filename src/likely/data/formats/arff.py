@@ -109,7 +109,7 @@ def open_arff(file: TextFile) -> ArffSource:
 
 
 def looks_like_arff(path: Path) -> bool:
-    """Whether the first line that is no comment is a declaration."""
+    """Whether the first line that is not a comment is a declaration."""
     with open(path, "rb") as stream:
         lines = stream.read(PEEK_BYTES).decode("utf-8-sig", errors="replace").splitlines()
     stripped = (line.strip() for line in lines)
@@ -235,7 +235,7 @@ def _unescaped(text: str) -> str:
 def _converted(
     file: TextFile, rows: list[Row], j: int, attribute: Attribute, type_: ValueType
 ) -> Any:
-    """A column as Arrow has it."""
+    """A column as an Arrow array."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -264,7 +264,7 @@ def _converted(
 def _number_type(
     file: TextFile, rows: list[Row], j: int, attribute: Attribute, known: ValueType
 ) -> ValueType:
-    """Integer or float: the least type that holds the numbers so far."""
+    """Integer or float: the narrowest type that holds the numbers so far."""
     import pyarrow as pa
 
     for_numbers: ValueType = (

@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class JsonLinesSource(Source):
-    """A file of JSON lines whose types are settled."""
+    """A file of JSON lines whose types are known."""
 
     file: TextFile
     types: dict[str, ValueType]
@@ -61,7 +61,7 @@ class JsonLinesSource(Source):
 
 
 def open_json_lines(file: TextFile) -> JsonLinesSource:
-    """The source of a file, after the pass that settles its types."""
+    """The source of a file, after the pass that determines its types."""
     found = pairwise_total(_types_of(file, piece) for piece in _pieces(file))
     if not found.n_rows or not found.types:
         raise InvalidFile(
@@ -185,7 +185,7 @@ def _converted(value: Any, type_: ValueType) -> Any:
 
 
 def _rows(file: TextFile, piece: Piece) -> list[dict[str, Any]]:
-    """The objects of a piece, line by line; the first line that is none is refused."""
+    """The objects of a piece, line by line; the first line that is not an object is refused."""
     rows = []
     for number, line in enumerate(piece.data.splitlines(), start=piece.line):
         if not line.strip():

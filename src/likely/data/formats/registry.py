@@ -1,4 +1,4 @@
-"""Files as sources: a table that is read in chunks, each time it is asked.
+"""Files as sources: tables that are read in chunks, as often as needed.
 
 ``read`` chooses the reader by the suffix of the name.  To add a format, write one
 file with one source and list it in ``READERS``.
@@ -83,7 +83,7 @@ def read(
 
     ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
     temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
-    None goes by the name, and for a stream by its first bytes.
+    None uses the name, and for a stream its first bytes.
     """
     if format is not None and format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
@@ -171,7 +171,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
 
 
 def _existing_file(path: Path) -> Path:
-    """The path, if a file that is not empty is there."""
+    """The path of an existing file that is not empty."""
     if path.is_dir():
         raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
     if not path.exists():

@@ -1,7 +1,7 @@
-"""A text file, plain or gzipped, and the first look at any file that is to be read.
+"""A text file, plain or gzipped, and the first check of any file that is read.
 
 A file is refused with a sentence when it is not what its name says, before any
-reader meets it.
+reader opens it.
 """
 
 import gzip
@@ -75,7 +75,7 @@ class TextFile:
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
-        """A stream that breaks off is an error of this file."""
+        """An interrupted stream becomes an error about this file."""
         try:
             yield
         except BROKEN_STREAM as error:
@@ -115,7 +115,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
 
 
 def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
-    """A stream copied to a temporary file, as it is read more than once: path, label, keeper."""
+    """The path, the label and the temporary file of a stream, copied to be read repeatedly."""
     label = "standard input" if stream is sys.stdin else str(getattr(stream, "name", "stream"))
     source = getattr(stream, "buffer", stream)
     if not callable(getattr(source, "read", None)):
@@ -137,7 +137,7 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
 
 
 def _copied(source: Any, sample: str | bytes) -> Any:
-    """A temporary file, which is gone with the object."""
+    """A temporary file that is deleted with the object."""
     keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
     try:
         if isinstance(sample, str):

@@ -57,7 +57,7 @@ def events_drawn(held: Validation) -> list[int]:
 
 
 def _curve(held: Validation, k: int) -> list[Bin]:
-    """Bins that hold equal shares of the predictions, so that each interval is fair."""
+    """Bins that hold equal shares of the predictions, so that intervals are comparable."""
     p = np.exp(held.prediction.log_p[:, k])
     edges = quantile_edges(p)
     bins = Bins.of(held.truth, held.prediction, edges)

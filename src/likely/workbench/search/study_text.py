@@ -47,7 +47,7 @@ def html_of(study: "Study") -> str:
 
 
 def sentences(study: "Study") -> list[str]:
-    """The verdict, with the reservation that a best score deserves."""
+    """The result, with a note that the best score is optimistic."""
     question, title = study.question, capitalised(study.metric.title)
     best = best_of(study.trials, study.metric.better)
     if best is None:
