@@ -328,7 +328,7 @@ def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Arra
     if len(classes) != np.shape(T)[-1]:
         raise InvalidInput(
             f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected "
-            "equal numbers. Give the classes that the columns stand for, in their order."
+            "equal numbers. Give the classes of the columns, in their order."
         )
     return classes[code]
 

@@ -138,7 +138,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
             "look predict": FINE,
             "seal": "is inf in row 59",
             "train": "such as 0.5.*Use linear",
-            "rest": "'ill' holds an infinity",
+            "rest": "'ill' holds infinity",
         },
     ),
     "an infinite cell": (
@@ -172,7 +172,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
             "look": FINE,
             "predict": "no column 'age'",
             "seal": "the column 'ill' alone",
-            "rest": "no column but 'ill'",
+            "rest": "no column except 'ill'",
         },
     ),
 }

@@ -38,7 +38,7 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
     """The data and the name of the target; labels that were given separately become a column."""
     if target is None or isinstance(target, str):
         return data, target
-    if np.ndim(target) == 0:  # a column's name that is no text, as pandas may have
+    if np.ndim(target) == 0:  # a column name that is not text, which pandas allows
         return data, str(target)
     table, y = arrow_table_of(data), _labels(target)
     if table.num_rows != len(y):
@@ -105,7 +105,7 @@ def _plain(column: Any) -> Any:
 
 
 def decoded(column: Any) -> Any:
-    """A dictionary column as the values that it stands for; any other as it is."""
+    """A dictionary column as its values; any other as it is."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

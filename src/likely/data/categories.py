@@ -1,4 +1,4 @@
-"""The distinct values of a column, and the codes that stand for them.
+"""The distinct values of a column, and their codes.
 
     categories(A ∪ B) = categories(A) ∪ categories(B)
     code(x) = the position of x among the sorted categories; −1 if it is not among them

@@ -62,7 +62,7 @@ class ExponentialFamily:
     natural: Callable[[Array], Array]  # its inverse, E[T] → ω
     draw: Callable[[Array, np.random.Generator], Array]  # ω (…, n_terms) → x (…,)
     valid: Callable[[Array], Array]  # which x have a probability
-    centre: tuple[float, ...]  # E[T] of an imagined example
+    centre: tuple[float, ...]  # E[T] of a pseudo-observation
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False

@@ -135,7 +135,7 @@ def _refuse_gaps(X: Array) -> None:
     if len(column):
         raise MissingCells(
             f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
-            "Fill it, or ask a fitted member for expected_statistics."
+            "Fill it, or use expected_statistics of a fitted distribution."
         )
 
 

@@ -73,7 +73,7 @@ def count_small_values(X, labels, cap, stride, out):
     """Add the counts of values 0 … cap − 1 to ``out`` (K, d·stride), uint32; False if
     a value is outside.
 
-    ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is no power
+    ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is not a power
     of two keeps the columns' tables from evicting one another.
     """
     n, d = X.shape

@@ -70,7 +70,7 @@ class MixtureProblem:
     blocks: Blocks
     executor: Executor
     pooled: ComponentTotals  # all rows as one component
-    alpha: Any  # imagined counts, for families of counts
+    alpha: Any  # pseudo-counts, for families of counts
     regularisation: float
     tol: float
     max_iter: int

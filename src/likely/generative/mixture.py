@@ -190,7 +190,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         if alpha.ndim > 1 or alpha.size not in (1, self.n_features_in_):
             raise InvalidInput(
                 f"smoothing has shape {alpha.shape}; one number or {self.n_features_in_} were "
-                f"expected, as X has columns. {advice}"
+                f"expected, one per column of X. {advice}"
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]

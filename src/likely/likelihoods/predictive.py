@@ -35,7 +35,7 @@ class PredictiveFamily:
         return cls(response, dispersion) if 0 < dispersion < np.inf else None
 
     def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:
-        """log p(y | μ); −inf where the family has no such mean."""
+        """log p(y | μ); −inf where the mean is not valid for the family."""
         if counts and isinstance(self.response, Gaussian):
             return log_mass(y, mean, np.sqrt(self.dispersion))
         low, high = self.response.means

@@ -131,7 +131,7 @@ class Inference:
 
     @property
     def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response, about 0 where there is no intercept."""
+        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept."""
         return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
 
     def quantile(self, level: float) -> float:

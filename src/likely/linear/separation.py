@@ -236,7 +236,7 @@ def solve_program(c: Array, A: Array, b: Array, bounds: Bounds) -> Any:
 
 
 def _normalised(A: Array, weight: Array) -> Array:
-    """Non-negative, with total 1 in each class."""
+    """Non-negative, with sum 1 in each class."""
     weight, positive = np.maximum(weight, 0.0), A[:, -1] > 0
     totals = np.where(positive, weight[positive].sum(), weight[~positive].sum())
     return np.asarray(weight / totals)

@@ -1,6 +1,6 @@
 """Calibration: predicted probabilities in bins, compared with observed shares.
 
-With n_b rows in bin b, their mean prediction p̄_b and share observed ō_b, and ō of all rows:
+With n_b rows in bin b, their mean prediction p̄_b and observed share ō_b, and ō of all rows:
 
     Brier      = Σ (n_b/n)(p̄_b − ō_b)²     − Σ (n_b/n)(ō_b − ō)²     + ō(1 − ō)  + rest
     log loss   = Σ (n_b/n) KL(ō_b ‖ p̄_b)   − Σ (n_b/n) KL(ō_b ‖ ō)   + H(ō)      + rest

@@ -72,7 +72,7 @@ class Score:
         return clearly_better(self.gain)
 
     def to_json(self) -> dict[str, Any]:
-        """The score as ``run.json``, ``--json`` and the report have it; null is no number."""
+        """The score as ``run.json``, ``--json`` and the report have it; null is NaN."""
         record: dict[str, Any] = {
             "name": title_of(self.metric),
             "metric": self.metric,
@@ -261,7 +261,7 @@ def about_median(score: Score) -> str:
     """
     if "mae" not in score.estimates or score.baseline_link is not None:
         return ""
-    return f"The baseline of the {title_of('mae')} is the median; of the others it is the mean."
+    return f"The baseline of the {title_of('mae')} is the median; that of others is the mean."
 
 
 def why_dashes(names: Sequence[str]) -> str:

@@ -270,8 +270,8 @@ def _no_information(solution: Solution, words: Wording) -> tuple[float, Solution
 def _settled_nothing(why: str, words: Wording) -> Solution:
     """The temperature 1 without a search, with a warning."""
     warn_user(
-        f"There is nothing to calibrate: among the rows scored, {why}. The temperature is 1. "
+        f"There is nothing to calibrate: among the scored rows, {why}. The temperature is 1. "
         f"Give more rows, or {words.advice}.",
         NothingToCalibrate,
     )
-    return Solution(np.zeros(1), True, f"among the rows scored, {why}", (0.0,), 0.0)
+    return Solution(np.zeros(1), True, f"among the scored rows, {why}", (0.0,), 0.0)

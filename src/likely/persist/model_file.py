@@ -113,7 +113,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _file_bytes(coded: Json, tensors: dict[str, Array], feature_names: Json) -> bytes:
     from safetensors.numpy import save as serialise
 
-    plain = {  # in C order and little-endian, as safetensors wants it
+    plain = {  # in C order and little-endian, as safetensors requires
         name: np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
         for name, tensor in tensors.items()
     }

@@ -120,7 +120,7 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     refuse_twins(table.column_names)
     if len(table.column_names) < 2:
         raise InvalidInput(
-            f"The table has the column {terms.target!r} alone; expected features besides the "
+            f"The table has only the column {terms.target!r}; expected features besides the "
             "target. Check the delimiter of the file."
         )
     check_target(table.column(terms.target), terms.target)

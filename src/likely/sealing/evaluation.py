@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
-REASON_LENGTH = 3  # letters; less is no reason
+REASON_LENGTH = 3  # letters; less is not a reason
 ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's own scorer
 
 

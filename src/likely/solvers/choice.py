@@ -70,7 +70,7 @@ def solve(
     entry = lookup("solver", name, SOLVERS)
     if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
-            f"solver={name!r} needs a smooth objective; l1 > 0 has a corner at 0. "
+            f"solver={name!r} needs a smooth objective; l1 > 0 is not differentiable at 0. "
             "Use solver='proximal-newton', or leave it at 'auto'."
         )
     begin = start if last is None else last

@@ -36,7 +36,7 @@ from likely.solvers.proximal import CompositeObjective
 
 SMALLEST_SET = 100  # columns that a working set may always have
 NEARLY_THERE = 1e-4  # a relative fall below which the set grows until it certifies
-AT_REST = 1e-12  # a pull below this part of its terms is rounding
+AT_REST = 1e-12  # a gradient below this part of its terms is rounding
 SWEEPS = 100  # of coordinate descent, before the signs are taken as found
 ROUNDS = 50
 MODEL_TOL = 1e-18  # the last fall of the model in a sweep, in the unit of the objective

@@ -42,7 +42,7 @@ AT_KINK = 1e-4  # of a margin to 1: such rows may have any α
 NARROWER = 0.1  # of the width, from step to step
 FIRST_WIDTH = 1.0
 LEAST_WIDTH = 1e-12  # of a margin: no more digits
-ENOUGH = 1e-3  # of a decrement in units of the width: near enough to go on
+ENOUGH = 1e-3  # of a decrement in units of the width: close enough to continue
 STEPS = 50
 
 

@@ -49,7 +49,7 @@ class MarginLoss(ABC):
 
     @abstractmethod
     def curvature(self, margin: Array) -> Array:
-        """d² value / dm², or a stand-in that is not negative."""
+        """d² value / dm², or a non-negative substitute."""
 
     @property
     def bounds_zero_one(self) -> bool:

@@ -86,7 +86,7 @@ def table_of(found: "Comparison") -> list[list[str]]:
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     """The conclusions, with their limits."""
     names = [each.name for each in found.entries]
-    near = [  # a model below the baseline is no alternative
+    near = [  # a model below the baseline is not an alternative
         each.name
         for each in found.entries[1 : names.index(BASELINE)]
         if each.against_best is not None and each.against_best.p >= CLEAR
@@ -159,7 +159,7 @@ def _about_links(found: "Comparison") -> list[str]:
         parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
     columns = " and ".join(found.rows.roles.at_prediction())
     return [
-        f"The means and the baselines depend on {columns}, through the link of each model:  "
+        f"The means and the baselines depend on {columns}, through the link of each model: "
         f"{'; '.join(parts)}."
     ]
 

@@ -284,7 +284,7 @@ class Dataset:
             return
         also = f" and {listed(beside)}" if beside else ""
         raise InvalidInput(
-            f"The table has no column but {self.target!r}{also}; at least one to learn from was "
+            f"The table has no column except {self.target!r}{also}; at least one to learn from was "
             "expected. Add one."
         )
 

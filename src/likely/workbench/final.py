@@ -126,8 +126,8 @@ def _refuse_other_study(study: Study, data: Dataset) -> None:
     rows = study.question.objective.rows
     if rows.target != data.target:
         raise InvalidInput(
-            f"The study is about {rows.target!r}, and {data.target!r} is sealed; one of the same "
-            "target was expected. Tune a model on the seal."
+            f"The study is about {rows.target!r}, and {data.target!r} is sealed; a study of the "
+            "same target was expected. Tune a model on the seal."
         )
     theirs, ours = (
         " and ".join(f"the {role} {name!r}" for role, name in each.roles.given().items())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 20  # with fewer rows, values may all be different by chance
 NEARLY_ALL = 0.95  # of the values of an identifier are different
 LONGEST_NAME = 40  # letters on average; longer text is prose
-MANY_VALUES = 50  # text with more, and with few rows to each, is no category
+MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
 ROWS_PER_VALUE = 10
 CALLED = re.compile(r"(^|[\W_])(id|ID|Id|key|uuid)$|[a-z](Id|ID)$")
 

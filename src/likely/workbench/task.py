@@ -229,7 +229,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         _refuse(target, f"{found}; at least two different values were", "Choose another target")
     if numeric and not np.isfinite([values[0], values[-1]]).all():
-        _refuse(target, "holds an infinity; finite numbers were", "Fix or drop those rows")
+        _refuse(target, "holds infinity; finite numbers were", "Fix or drop those rows")
     return _Seen(
         target=target,
         values=tuple(values),

@@ -269,7 +269,7 @@ def _number_type(
 
     for_numbers: ValueType = (
         "integer" if known == "null" else known
-    )  # true and false are no numbers
+    )  # true and false are not numbers
     found = type_of_strings(pa.array([row.cells[j] for row in rows], pa.string()), for_numbers)
     if found != "text":
         only_missing = known == "null" and all(row.cells[j] is None for row in rows)

@@ -41,7 +41,7 @@ class Design(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """The number of columns of the matrix this stands for."""
+        """The number of columns of the matrix."""
 
     @property
     @abstractmethod

@@ -42,7 +42,7 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "warnings",
 }
 MOST_DRAWN = 20
-BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
+BEYOND = 1.0  # the axis continues beyond the constant, as a share of its distance from the best
 WIDEST = 2.0  # an interval is shown as far as this many times the range of the scores
 MARGIN = 0.04  # of the axis, on both sides
 ARROW = 0.28  # of the axis, behind it: there an arrow and its number touch no other mark

@@ -99,7 +99,7 @@ def _quantiles(pit: Array) -> Picture:
         ax.fill_between(level, level - half, level + half, color=MUTED, alpha=0.18, lw=0)
         diagonal(ax)
         ax.plot(level, share, color=ACCENT)
-        ax.set(xlabel="Predicted quantile", ylabel="Share observed below", xlim=(0, 1), ylim=(0, 1))
+        ax.set(xlabel="Predicted quantile", ylabel="Observed share below", xlim=(0, 1), ylim=(0, 1))
 
     label = "Calibration of quantiles: the share of rows below each predicted quantile."
     return picture(

@@ -202,5 +202,5 @@ def _refuse_many(name: str, levels: Array, n_known: int) -> None:
         raise InvalidInput(
             f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, such "
             f"as {min(levels)!r}; at most {MOST_LEVELS} categories were expected, or "
-            f"{ROWS_PER_LEVEL} rows for each.  Drop it, or replace it by a column of fewer groups."
+            f"{ROWS_PER_LEVEL} rows for each. Drop it, or replace it by a column of fewer groups."
         )
