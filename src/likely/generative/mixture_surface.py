@@ -139,7 +139,7 @@ class FittedMixture(FittedComponents):
         return float(self.score_samples(X).sum())
 
     def bic(self, X: Any) -> float:
-        """Bayes's information criterion on X, −2ℓ + p log n; lower is better."""
+        """The Bayesian information criterion on X, −2ℓ + p log n; lower is better."""
         scores = self.score_samples(X)
         return bic(float(scores.sum()), self.n_parameters(), len(scores))
 

@@ -106,7 +106,7 @@ class RankHistogram(FieldwiseAdditive):
         return [Levels(*pair) for pair in zip(self.positive, self.negative, strict=True)]
 
     def auc_deviation(self) -> float:
-        """A bound on the standard deviation, as if the AUCs of all events were equal."""
+        """A bound on the standard deviation, as if all events were perfectly correlated."""
         each = [_deviation(levels) for levels in self.levels() if _has_both(levels)]
         return float(np.mean(each)) if each else nan
 

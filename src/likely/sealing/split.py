@@ -153,7 +153,7 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
 
 
 def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
-    """The latest rows; rows of one time stay together, and equal rows have one time."""
+    """The latest rows; rows of the same time stay together, and so do equal rows."""
     import pyarrow.compute as pc
 
     column = times_of(table.column(by_time), by_time)

@@ -68,7 +68,7 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
 class FixedStep(Solver[FirstOrderObjective, DescentState]):
     """The textbook's method: every step has the same length t.
 
-    It converges for t < 2/L, L the largest curvature, and diverges beyond.
+    It decreases f for t < 2/L, L the largest curvature, and diverges beyond.
     """
 
     t: float

@@ -150,7 +150,7 @@ _STRIDE = 1_000_003  # between the seeds of repeats: neighbouring seeds of a use
 
 
 def _by_time(time: Array, n_folds: int) -> Codes:
-    """Pieces of about equal size; rows of one moment stay together."""
+    """Pieces of about equal size; rows of the same time stay together."""
     moments, place, count = np.unique(time, return_inverse=True, return_counts=True)
     middle = np.cumsum(count) - count / 2
     piece = np.floor(middle / len(time) * (n_folds + 1)).astype(np.int64)
