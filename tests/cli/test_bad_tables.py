@@ -171,7 +171,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
         {
             "look": FINE,
             "predict": "no column 'age'",
-            "seal": "the column 'ill' alone",
+            "seal": "only the column 'ill'",
             "rest": "no column except 'ill'",
         },
     ),

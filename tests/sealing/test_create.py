@@ -144,7 +144,7 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"group": "x", "by_time": "x"}, InvalidInput, "Both group='x' and by_time='x'"),
         ({"group": "y"}, InvalidInput, "'y' is the target; another column"),
         ({"target": "one"}, InvalidInput, "one value in all 20 rows"),
-        ({"data": TABLE.select(["y"])}, InvalidInput, "'y' alone.*features"),
+        ({"data": TABLE.select(["y"])}, InvalidInput, "only the column 'y'.*features"),
         ({"data": [[1, 2]]}, InvalidInput, "no column 'y'; choose one of 0, 1"),
         ({"data": "none.csv"}, InvalidInput, r"none\.csv"),
         ({"folder": "none"}, CannotWrite, "Create the folder first"),
