@@ -55,7 +55,7 @@ def test_a_malformed_line_of_json_is_named(table, tmp_path):
     lines[12_345] = '{"size": 3,'
     bad = tmp_path / "bad.jsonl"
     bad.write_text("\n".join(lines))
-    with pytest.raises(InvalidFile, match=r"bad.jsonl, line 12346: the line is no JSON"):
+    with pytest.raises(InvalidFile, match=r"bad.jsonl, line 12346: the line is not valid JSON"):
         NaiveBayes().fit(bad, "label")
 
 
@@ -69,7 +69,7 @@ def test_files_that_are_not_what_their_names_say(table, tmp_path):
     for name, message in {
         "a.parquet": r"not a complete Parquet file.*format='csv'",
         "b.csv": r"is a Parquet file.*format='parquet'",
-        "c.jsonl": r"line 1: the line is no JSON",
+        "c.jsonl": r"line 1: the line is not valid JSON",
         "empty.csv": r"the file is empty",
         "header.csv": r"a header but no row",
         "rows.csb": r"no such file.*Did you mean 'rows.csv'",

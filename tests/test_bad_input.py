@@ -89,7 +89,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         {},
         {
             "linear": r"Row 0, column 'town': .*contains NaN.*no category.*Fill it",
-            "transformer": r"Column 'town' holds strings, as 'a'; expected numbers.*convert",
+            "transformer": r"Column 'town' holds strings, such as 'a'; expected numbers.*convert",
             "MixtureModel": FINE,
             "Prepared": FINE,
             "NaiveBayes": FINE,
@@ -126,7 +126,7 @@ TABLE = {  # kind of input: (X, y, fit options, {group: message}), the first gro
         Y,
         {},
         {
-            "transformer": r"X holds strings, as 'a'; expected numbers.*convert",
+            "transformer": r"X holds strings, such as 'a'; expected numbers.*convert",
             "DiscriminantAnalysis": r"Column 0 must hold numbers; found text",
             "GaussianMixture": r"Column 0 must hold numbers; found text",
             "all": FINE,

@@ -150,7 +150,7 @@ def test_trials_are_a_table_and_failures_are_in_it() -> None:
 def test_what_a_function_cannot_be_searched_by_is_refused() -> None:
     line = {"x": Real(0.0, 1.0)}
     past = search_function(lambda p: p["x"], line, trials=2).trials
-    with pytest.raises(InvalidInput, match="a plain function has none to share"):
+    with pytest.raises(InvalidInput, match="a plain function has no rows"):
         search_function(lambda p: p["x"], line, search="halving")
     with pytest.raises(InvalidInput, match="2 earlier trials were given to grid"):
         search_function(lambda p: p["x"], line, search="grid", earlier=past)

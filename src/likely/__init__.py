@@ -1,7 +1,7 @@
-"""Probability models on tables: fast, scikit-learn shaped, and honest about what they know.
+"""Probability models on tables: fast, with the scikit-learn API, and with honest uncertainty.
 
-The public names are imported when they are first used, so that ``import likely`` costs
-milliseconds and brings neither scikit-learn, SciPy, Numba nor Matplotlib with it.
+The public names are imported when they are first used, so that ``import likely`` takes
+milliseconds and imports neither scikit-learn, SciPy, Numba nor Matplotlib.
 To add a public name, write one line in ``_HOME`` and the same line under ``TYPE_CHECKING``.
 """
 

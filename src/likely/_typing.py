@@ -1,4 +1,4 @@
-"""The names of the kinds of array that signatures speak of."""
+"""Type aliases for arrays and matrices in signatures."""
 
 from typing import Any, NamedTuple
 

@@ -1,11 +1,11 @@
 """Summaries that add: the summary of two blocks is the sum of their summaries.
 
-The one law of the library.  For every summary S and disjoint blocks A, B:
+The central rule of the library.  For every summary S and disjoint blocks A, B:
 
     S(A ∪ B) = S(A) + S(B)        (commutative, associative, up to rounding)
 
 Most summaries add field by field.  Those that cannot (a centred scatter matrix,
-a QR factor, a set of classes) write their own ``__add__`` and keep the law.
+a QR factor, a set of classes) write their own ``__add__`` and obey the rule.
 """
 
 from abc import ABC, abstractmethod
@@ -39,9 +39,9 @@ A = TypeVar("A", bound=Additive)
 
 
 class PairwiseTotal:
-    """A running total that merges equals with equals, in the order of arrival.
+    """A running total that merges summaries of equal size pairwise, in order of arrival.
 
-    Block i meets the same partners whatever computed it, so a layout gives the
+    The order of merging does not depend on the executor, so a layout gives the
     same bits for any number of workers, and rounding grows with log n only.
     """
 

@@ -2,9 +2,9 @@
 
     H = D A D,  D² = diag(H)        A = L Lᵀ        R = D⁻¹ L⁻ᵀ,  R Rᵀ = H⁻¹
 
-The pivots of L are 1 − R² of each column given the ones before it.  There are two answers to a
-pivot that is rounding.  ``factorise``, for a search, holds that column: its entry of every
-solution is 0.  ``inverse_root``, for a covariance, takes the range of A by its eigenvectors.
+The pivots of L are 1 − R² of each column given the ones before it.  A pivot
+that is only rounding is treated in two ways.  ``factorise``, for a search, fixes that column: its
+entry in every solution is 0.  ``inverse_root``, for a covariance, uses the eigenvectors of A.
 
 References
 ----------
@@ -27,7 +27,7 @@ ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a few units in the last place
 @final
 @dataclass(frozen=True, eq=False)
 class ScaledCholesky:
-    """The factor of a positive semidefinite matrix on the columns that are not held."""
+    """The factor of a positive semidefinite matrix on the columns that are not fixed."""
 
     scale: Array  # (k,), of the kept columns
     lower: Array  # (k, k)
@@ -36,7 +36,7 @@ class ScaledCholesky:
 
     @property
     def held(self) -> tuple[int, ...]:
-        """The columns that earlier ones explain."""
+        """The columns that are linear combinations of earlier ones."""
         return tuple(np.setdiff1d(np.arange(self.size), self.kept).tolist())
 
     @property
@@ -45,7 +45,7 @@ class ScaledCholesky:
         return float(np.square(np.diag(self.lower)).min(initial=1.0))
 
     def solve(self, right: Array) -> Array:
-        """H⁺ right: on the kept columns, and 0 on the others."""
+        """H⁺ times the right-hand side: on the kept columns, and 0 on the others."""
         scaled = (self.scale * right[self.kept].T).T
         half = solve_triangular(self.lower, scaled, lower=True, check_finite=False)
         whole = solve_triangular(self.lower, half, lower=True, trans="T", check_finite=False)
@@ -54,14 +54,14 @@ class ScaledCholesky:
         return out
 
     def inverse(self) -> Array:
-        """H⁻¹, nan in the rows and columns that are held."""
+        """H⁻¹, nan in the rows and columns that are fixed."""
         root = triangular_inverse(self.lower) * self.scale
         out = np.full((self.size, self.size), np.nan)
         out[np.ix_(self.kept, self.kept)] = np.dot(root.T, root)
         return out
 
     def inverse_root(self) -> Array:
-        """R with R Rᵀ = H⁻¹, where no column is held."""
+        """R with R Rᵀ = H⁻¹, where no column is fixed."""
         return (triangular_inverse(self.lower) * self.scale).T
 
     def log_determinant(self) -> float:
@@ -72,8 +72,8 @@ class ScaledCholesky:
 def factorise(H: Array, *, first: int = 0, hold: bool = True) -> ScaledCholesky:
     """The factor of H; LinAlgError where H is indefinite or not finite.
 
-    The last ``first`` columns, intercepts, come before the others: they are held last.  With
-    ``hold=False`` no column is held: H has something added to its diagonal, and all pivots count.
+    The last ``first`` columns, intercepts, come before the others: they are fixed last.  With
+    ``hold=False`` no column is fixed: the diagonal of H was increased, and all pivots count.
     """
     diagonal = np.diag(H)
     if not np.isfinite(diagonal).all() or (diagonal < 0).any():
@@ -90,7 +90,7 @@ def factorise(H: Array, *, first: int = 0, hold: bool = True) -> ScaledCholesky:
         except LinAlgError:
             if not hold:
                 raise
-            # dependent columns, or an indefinite matrix: one at a time will tell
+            # dependent columns, or an indefinite matrix: one column at a time shows which
     order = np.roll(everything, first)
     lower, kept = _one_by_one(scaled, order[positive[order]])
     return ScaledCholesky(scale[kept], lower, kept, len(H))
@@ -103,7 +103,7 @@ class InverseRoot:
 
     root: Array  # R, (d, rank)
     log_determinant: float  # ln |H| on its range: the sum of the logs of non-zero eigenvalues
-    null: Array  # (d, d − rank): directions, in the units of A, of which H says nothing
+    null: Array  # (d, d − rank): directions, in the units of A, in which H is 0
     scale: Array  # (d,), those units: θ moves by null / scale
 
     @property

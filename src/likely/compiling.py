@@ -48,7 +48,7 @@ def _statistics() -> None:
 
 
 def _designs() -> None:
-    """The verbs of the layouts."""
+    """The loops of the layouts."""
     from scipy import sparse
 
     from likely.fast.sparse import repeats_cells
@@ -78,7 +78,7 @@ def _every_verb(design: Design, d: Array) -> None:
 
 
 def _descents() -> None:
-    """The loops that walk along rows and columns."""
+    """The loops over rows and columns."""
     from scipy import sparse
 
     X = np.random.default_rng(0).normal(size=(20, 3))

@@ -14,7 +14,7 @@ from likely.kinds import ColumnKind
 
 Form = Literal["word", "number", "signed", "estimate", "error", "low", "high", "statistic", "p"]
 ENDS: tuple[Form, ...] = ("estimate", "error", "low", "high")  # written alike, and drawn
-MANY_VALUES = 50  # of a text column, and at least a tenth of the rows: an identifier, or a slip
+MANY_VALUES = 50  # of a text column, and at least a tenth of the rows: an identifier, or a mistake
 MANY_SHARE = 0.1
 MOST_NAMED = 3  # columns in one remark
 WRITTEN: dict[Form, Callable[[Any], str]] = {
@@ -62,7 +62,7 @@ class NamedTable:
     noun: str = "row"  # what a row is: "… and 3 more terms"
     title: str = ""  # above the table
     weights: tuple[tuple[float, ...], ...] = ()  # of each row, for all or for each group
-    weights_are: str = ""  # shown beside the rows under this head, and in JSON, if it is given
+    weights_are: str = ""  # shown in a column with this heading, and in JSON, if it is given
     ranked: bool = True  # whether the most important rows come first even if all are shown
     last: int = 0  # so many rows at the end are always shown
 
@@ -72,7 +72,7 @@ class NamedTable:
         return tuple(dict.fromkeys(each.group for each in self.columns if each.group is not None))
 
     def importance(self, group: int | None = None) -> list[float]:
-        """How much each row matters: to a group, or to the one that it matters most to."""
+        """The importance of each row: for a group, or its largest importance for any group."""
         if not self.weights:
             return [0.0] * len(self.rows)
         return [float(max(row) if group is None else row[group]) for row in self.weights]
@@ -88,7 +88,7 @@ class NamedTable:
         return order[:most] if cut or group is not None else order
 
     def always(self) -> list[int]:
-        """The rows that are shown whatever is left out."""
+        """The rows that are always shown."""
         return list(range(len(self.rows) - self.last, len(self.rows)))
 
     def written(self, row: int) -> list[str]:
@@ -157,7 +157,7 @@ class Description:
         )
 
     def most_important(self) -> list[str]:
-        """The names in the first column of its first weighed table, the most important first."""
+        """The names in the first table that has weights, the most important first."""
         for table in self.tables:
             if table.weights:
                 weight = table.importance()
@@ -183,7 +183,7 @@ class Description:
 @final
 @dataclass(frozen=True)
 class ColumnsRead:
-    """How a model has read its columns, and which of them deserve a look."""
+    """How a model has read its columns, and which of them to check."""
 
     kinds: Mapping[str, int] = field(default_factory=dict)  # how many columns of each
     remarks: tuple[str, ...] = ()
@@ -192,7 +192,7 @@ class ColumnsRead:
     complete: bool = False  # whether every cell needs a value
 
     def with_columns(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> "ColumnsRead":
-        """A copy with the names of the columns of numbers and of text."""
+        """A copy with the names of the numeric and text columns."""
         pairs = list(zip(names, kinds, strict=True))
         numbers = tuple(name for name, kind in pairs if kind == "number")
         categories = tuple(name for name, kind in pairs if kind == "category")
@@ -205,18 +205,18 @@ class ColumnsRead:
 
 @runtime_checkable
 class Describes(Protocol):
-    """An estimator that can say what it has learned."""
+    """An estimator that describes what it has learned."""
 
     def describe(self) -> Description: ...
 
 
 def describe(model: Any) -> Description:
-    """What a fitted model says about itself; an estimator of another library has its settings."""
+    """The description of a fitted model; for an estimator of another library, its settings."""
     return model.describe() if isinstance(model, Describes) else settings_of(model)
 
 
 def settings_of(model: Any) -> Description:
-    """An estimator that cannot describe itself: the settings it was made with."""
+    """The settings of an estimator that has no ``describe`` method."""
     name = type(model).__name__
     rows = tuple(
         (key, value if isinstance(value, str | int | float | bool) else repr(value))
@@ -246,9 +246,9 @@ def remark_on_many_values(
     if not many:
         return ()
     return (
-        f"Text with very many values: {listed(many, MOST_NAMED)}. An identifier tells nothing "
-        "about new rows, and one stray word makes a category of every number: drop the column, or "
-        "fix it.",
+        f"Text with very many values: {listed(many, MOST_NAMED)}. An identifier is useless "
+        "for new rows, and a single word among numbers turns every number into a category: drop "
+        "the column, or fix it.",
     )
 
 

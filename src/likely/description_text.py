@@ -26,7 +26,7 @@ MOST_ROWS = 60  # shown when printed
 MOST_PER_GROUP = 4  # where there are too many groups for a table
 FACT_COLUMNS = 3
 LONGEST_CELL = 18  # letters of a cell of a group, and of the name of the group
-NARROWEST = 72  # columns of notes, so that they are not broken into scraps
+NARROWEST = 72  # columns of notes, so that they are not broken into very short lines
 SHORTEST_NAME = 8  # letters that stay of the first column of a wide table
 RULE = "─"
 
@@ -36,8 +36,8 @@ def text_of(
 ) -> str:
     """The description as lines of at most ``width`` columns.
 
-    ``top`` is how many rows of each table are shown, the most important; ``more`` tells a reader
-    how to see the others, and may name their number as ``{}``.
+    ``top`` is the number of rows shown of each table, the most important ones; ``more`` says how to
+    see the others, and may contain their number as ``{}``.
     """
     shown = MOST_ROWS if top is None else top
     first, *others = [_lines(table, shown, width, more) for table in description.tables] or [[]]
@@ -114,7 +114,7 @@ def by_group(table: NamedTable, most: int) -> list[tuple[str, str]]:
 
 
 def _between_rules(description: Description, table: list[str]) -> list[str]:
-    """Facts and the first table, as statisticians know them."""
+    """Facts and the first table, in the usual form of a summary."""
     facts = _paired(_in_columns(description.fit))
     rule = RULE * min(max(len(line) for line in [description.title, *facts, *table]), WIDEST)
     return [rule, *facts, rule, *([*table, rule] if table else [])]
@@ -141,7 +141,7 @@ def _lines(table: NamedTable, top: int, width: int, more: str) -> list[str]:
 def _drawn(
     table: NamedTable, head: list[str], rows: list[list[str]], width: int
 ) -> list[str] | None:
-    """The table within the width; None where its groups need a line each."""
+    """The table within the width; None where each group needs its own line."""
     words = words_of(table)
     lines = text_table(head, rows, words=words, indent=0)
     if max(map(len, lines)) <= width:
@@ -160,7 +160,7 @@ def _drawn(
 
 
 def _broken(rows: list[list[str]], width: int) -> list[list[str]]:
-    """Rows whose last cell is whole, in as many lines as it needs."""
+    """Rows whose last cell is not cut, in as many lines as it needs."""
     taken = sum(max(len(row[j]) for row in rows) + 2 for j in range(len(rows[0]) - 1))
     found = []
     for *cells, last in rows:

@@ -3,8 +3,8 @@
     ĝ_i = [f(θ + ε_i e_i) − f(θ − ε_i e_i)] / 2ε_i        ε_i = ε max(1, |θ_i|)
     error = max_i |g_i − ĝ_i| / max(|g_i|, |ĝ_i|, floor)
 
-The floor keeps what no difference can resolve from counting as an error: rounding of f,
-and entries that are tiny beside the largest.
+The floor prevents differences that cannot be resolved from counting as errors: rounding of f,
+and entries that are tiny compared with the largest.
 
 References
 ----------
@@ -38,7 +38,7 @@ def check_gradient(
 ) -> float:
     """The largest relative error of ``gradient`` as the derivative of ``f`` at ``theta``.
 
-    Below 1e-6 the gradient is right; a wrong sign gives about 2.  Costs 2d values of f.
+    Below 1e-6 the gradient is correct; a wrong sign gives about 2.  Costs 2d values of f.
     """
     theta = np.asarray(theta, dtype=np.float64)
     claimed = np.asarray(gradient(theta), dtype=np.float64)

@@ -3,15 +3,15 @@
 LikelyError
 ├── InvalidInput       the data or an argument cannot be used (is a ValueError)
 │   ├── UnknownName    a name that is not among the choices
-│   ├── BadCell        a value that its column cannot have; knows where it is
+│   ├── BadCell        a value that its column cannot have, with its position
 │   ├── MissingCells   complete rows are needed, and a cell is missing
-│   ├── InvalidFile    a file is not what it should be; names the file and, if it can, the line
-│   └── UnusableRun    a RUN is not there, not finished, or not to be written to
+│   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
+│   └── UnusableRun    a RUN does not exist, is not finished, or must not be overwritten
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
-│   └── InUse          another process writes there now
+│   └── InUse          another process is writing to it
 ├── SealedData         a sealed test set was used as data
-├── HonestyRefusal     the result would not be an honest score, so it is refused
-├── BrokenLedger       a seal is not as it was written
+├── HonestyRefusal     the score would be misleading, so it is refused
+├── BrokenLedger       a seal was changed after it was written
 ├── UnsupportedAccess  an algorithm needs more of the data than the executor gives
 └── NotConverged       only under `on_not_converged="raise"`
 
@@ -19,9 +19,9 @@ LikelyWarning
 ├── UnseenCategories   categories not seen in training are ignored
 ├── SingularCovariance a covariance has no inverse, so its pseudo-inverse is used
 ├── Separation         responses are separated: the estimate is infinite
-├── OutsideLink        a predictor that the link has no mean for
-├── RedundantColumns   columns that others explain; their coefficients are held at 0
-├── CollapsedComponent a mixture component shrank onto repeated rows, or onto a line or plane
+├── OutsideLink        a predictor for which the link has no mean
+├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
+├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
 └── NothingToCalibrate held-out scores do not determine a temperature
 """
 
@@ -65,7 +65,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 class LikelyError(Exception):
-    """Base of all deliberate errors."""
+    """Base class of all errors."""
 
 
 class InvalidInput(LikelyError, ValueError):
@@ -85,8 +85,8 @@ class UnknownName(InvalidInput):
 class BadCell(InvalidInput):
     """A value that its column cannot have.
 
-    Each level that knows more adds to the place: a family the column among its own, a product
-    the column of the table, a block the row, an estimator the column's name.
+    Each level adds to the position: a family gives the column among its own, a product
+    the column of the table, a block the row, an estimator the name of the column.
     """
 
     def __init__(self, problem: str, *, row: int, column: int) -> None:
@@ -94,7 +94,7 @@ class BadCell(InvalidInput):
         self.problem, self.row, self.column = problem, row, column
 
     def moved(self, *, row: int | None = None, column: int | None = None) -> "BadCell":
-        """The error with the cell's place in a larger table."""
+        """The error with the position of the cell in a larger table."""
         return type(self)(
             self.problem,
             row=self.row if row is None else row,
@@ -107,7 +107,7 @@ class BadCell(InvalidInput):
 
 
 class MissingCells(InvalidInput):
-    """Complete rows are needed here; a caller that can fill cells by expectation catches this."""
+    """Complete rows are needed; callers that can impute cells by their expectation catch this."""
 
 
 class InvalidFile(InvalidInput):
@@ -121,7 +121,7 @@ class InvalidFile(InvalidInput):
 
 
 class UnusableRun(InvalidInput):
-    """A RUN folder that is not there, not finished, or not to be written to.
+    """A RUN folder that does not exist, is not finished, or must not be overwritten.
 
     ``next`` is the command that helps.
     """
@@ -140,7 +140,7 @@ class CannotWrite(LikelyError, OSError):
 
 
 class InUse(CannotWrite):
-    """A folder that another process, or thread, writes to now."""
+    """A folder that another process or thread is writing to."""
 
     def __init__(self, path: object, who: str) -> None:
         text = f"{who or 'another process'} is writing to it"
@@ -156,7 +156,7 @@ class HonestyRefusal(LikelyError):
 
 
 class SealedRows(HonestyRefusal):
-    """Rows that are sealed were about to be learned from, or scored without counting the look."""
+    """Sealed rows were about to be trained on, or scored without counting the evaluation."""
 
     def __init__(self, message: str, seal: object, *, scoring: bool) -> None:
         super().__init__(message)
@@ -164,7 +164,7 @@ class SealedRows(HonestyRefusal):
 
 
 class BrokenLedger(LikelyError):
-    """A seal is not as it was written, so that its record cannot be relied on."""
+    """A seal was changed after it was written, so its record cannot be trusted."""
 
     def __init__(self, path: object, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -176,15 +176,15 @@ class UnsupportedAccess(LikelyError):
 
 
 class NotConverged(LikelyError):
-    """The search stopped before its tolerance, and the caller asked for an error."""
+    """The search stopped before it reached its tolerance, and the caller asked for an error."""
 
 
 class LikelyWarning(UserWarning):
-    """Base of all deliberate warnings, apart from scikit-learn's ConvergenceWarning."""
+    """Base class of all warnings, apart from scikit-learn's ConvergenceWarning."""
 
 
 class UnseenCategories(LikelyWarning):
-    """Prediction met categories that were not seen in training; they are ignored."""
+    """New rows have categories that were not seen in training; they are ignored."""
 
 
 class SingularCovariance(LikelyWarning):
@@ -200,11 +200,11 @@ class BoundaryEstimate(LikelyWarning):
 
 
 class OutsideLink(LikelyWarning):
-    """A new row's predictor lies where the link has no mean."""
+    """The link has no mean for the predictor of a new row."""
 
 
 class RedundantColumns(LikelyWarning):
-    """Columns that earlier ones explain, or that never vary; their coefficients are held at 0."""
+    """Columns that earlier ones determine, or constants; their coefficients are fixed at 0."""
 
 
 class CollapsedComponent(LikelyWarning):

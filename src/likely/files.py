@@ -1,13 +1,14 @@
-"""Files that are whole or not there: atomic writing, lines that last, locks.
+"""Atomic and durable writing of files, lines and folders; locks.
 
 A file is written under another name, synced and renamed; a line is appended in one write and
-synced, or taken off again; a folder is filled under another name and renamed.  Each step of
+synced, or removed again; a folder is filled under another name and renamed.  Each step of
 each of these is a *point*.  ``watching`` shows the points to a function, which may raise
-(a full disk) or end the process (a power cut), so that tests can have every accident there is.
+(a full disk) or end the process (a power cut), so that tests can simulate every failure.
 Everything that this package writes goes through here.
 
-What is not whole yet is called ``.NAME.0123456789abcdef.part`` and locked by whoever fills it.
-What a killed process left is not locked, and goes when the same name is written again.
+An incomplete file is called ``.NAME.0123456789abcdef.part`` and is locked by the process that
+writes it.  Files left by a killed process are not locked, and are removed when the name is used
+again.
 """
 
 import errno
@@ -49,7 +50,7 @@ def watching(watcher: Callable[[str, Path], None]) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """All of the content under the name, or what was there before."""
+    """Write all of the content under the name, or leave the old content."""
     with file_made_whole(path) as file:
         for piece in [content] if isinstance(content, bytes) else content:
             file.write(piece)
@@ -57,10 +58,10 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
 
 @contextmanager
 def file_made_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to fill under another name; synced and renamed at the end, removed on an error.
+    """A file to write under another name; synced and renamed at the end, removed on an error.
 
-    A link stays, and the file that it leads to is replaced.  A pipe, a device or an open
-    descriptor (``/dev/stdout``) cannot be renamed to, and is written as it comes.
+    A link is kept, and the file that it points to is replaced.  A pipe, a device or an open
+    descriptor (``/dev/stdout``) cannot be replaced, and is written directly.
     """
     with _saying_why(path):
         path = _end_of_links(path)
@@ -81,7 +82,7 @@ def file_made_whole(path: Path) -> Iterator[BinaryIO]:
 def append_line(path: Path, line: str | bytes) -> None:
     """The line and a line feed at the end of the file, on disk when this returns.
 
-    Where not all of it can be written, none of it stays.
+    If the line cannot be written completely, nothing is written.
     """
     content = (line.encode() if isinstance(line, str) else line) + b"\n"
     with _saying_why(path):
@@ -103,7 +104,7 @@ def append_line(path: Path, line: str | bytes) -> None:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """The only process, and thread, in the block: others wait.  A killed process lets go."""
+    """A lock that one process and thread can hold: others wait.  A killed process releases it."""
     descriptor = _open_to_lock(folder)
     try:
         with _saying_why(folder):
@@ -115,9 +116,9 @@ def lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """The only process, and thread, in the block: another is refused, with the name of the first.
+    """A lock that only one process and thread can hold: others are refused, with its name.
 
-    A killed process lets go.  In a folder that nobody can write to, nobody needs to be alone.
+    A killed process releases it.  A read-only folder needs no lock.
     """
     path = folder / HOLDER
     descriptor = None
@@ -140,7 +141,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 def folder_made_whole(path: Path, *, settled: Callable[[], Path] | None = None) -> Iterator[Path]:
     """A folder to fill under another name; renamed at the end, removed on an error.
 
-    ``settled`` gives the name at the end, while no other process can take it.
+    ``settled`` gives the final name, while no other process can use it.
     """
     draft = draft_of(path)
     with ExitStack() as held:
@@ -160,7 +161,7 @@ def folder_made_whole(path: Path, *, settled: Callable[[], Path] | None = None) 
 
 
 def make_folder(path: Path) -> Path:
-    """The folder, which need not be new, and those it is in."""
+    """Create the folder, if it does not exist, and its parents."""
     with _saying_why(path):
         if not path.is_dir():
             _point("make", path)
@@ -169,7 +170,7 @@ def make_folder(path: Path) -> Path:
 
 
 def sweep(folder: Path, name: str | None = None) -> None:
-    """Remove drafts that no living process fills: of one name, or all."""
+    """Remove drafts that no running process is writing: of one name, or all."""
     of_name = ".+" if name is None else re.escape(name)
     pattern = re.compile(rf"\.{of_name}\.[0-9a-f]{{16}}{re.escape(DRAFT)}")
     for draft in folder.iterdir() if folder.is_dir() else ():
@@ -179,19 +180,19 @@ def sweep(folder: Path, name: str | None = None) -> None:
 
 
 def remove(path: Path) -> None:
-    """The file is gone; it need not have been there."""
+    """Remove the file, if it exists."""
     with _saying_why(path):
         _point("remove", path)
         path.unlink(missing_ok=True)
 
 
 def draft_of(path: Path) -> Path:
-    """A name beside ``path``, hidden and not in use."""
+    """A hidden name in the folder of ``path`` that is not in use."""
     return path.with_name(f".{path.name}.{token_hex(8)}{DRAFT}")
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a renaming last through a power cut, where folders can be synced."""
+    """Make a renaming durable in case of a power cut, where folders can be synced."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -213,13 +214,13 @@ class _WatchedFile(FileIO):
 
     @classmethod
     def straight_to(cls, path: Path) -> "_WatchedFile":
-        """An open descriptor goes on where it is; opened by name, its file would be cut to 0."""
+        """Write to an open descriptor at its position; opening by name would truncate it."""
         descriptor = _descriptor(path)
         return cls(path if descriptor is None else os.dup(descriptor), path, "wb")
 
     @classmethod
     def draft_for(cls, path: Path) -> "_WatchedFile":
-        """A draft beside the path, locked; those that were left there are removed."""
+        """A locked draft in the same folder; abandoned drafts are removed."""
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         sweep(path.parent, path.name)
@@ -244,7 +245,7 @@ class _WatchedFile(FileIO):
             raise
 
     def settle(self) -> None:
-        """The draft under its own name, with all that was written."""
+        """Rename the complete draft to its final name."""
         if self.failure is not None:
             raise self.failure
         if self._draft is None:
@@ -291,7 +292,7 @@ def _remove_abandoned(draft: Path) -> None:
 
 
 def _held(path: Path) -> int:
-    """The locked file that says who is here."""
+    """The locked file that names the process."""
     from socket import gethostname
 
     while True:
@@ -324,7 +325,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _end_of_links(path: Path) -> Path:
-    """The file that a link leads to, which need not exist; an open descriptor is an end."""
+    """The file that a link points to, which need not exist; an open descriptor is not followed."""
     for _ in range(MOST_LINKS):
         if _descriptor(path) is not None or not path.is_symlink():
             return path
@@ -333,7 +334,7 @@ def _end_of_links(path: Path) -> Path:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of the open file that a name such as ``/dev/stdout`` stands for."""
+    """The number of the open file that a name such as ``/dev/stdout`` refers to."""
     found = DESCRIPTOR.fullmatch(str(path))
     return None if found is None else STANDARD.get(found[1]) or int(found[2])
 
@@ -356,8 +357,8 @@ def _flock(descriptor: int, *, wait: bool) -> None:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:
         raise LikelyError(
-            "This system has no file locks of the POSIX kind, which keep two processes apart. "
-            "Use Linux, macOS or the Windows Subsystem for Linux."
+            "This system has no POSIX file locks, which prevent two processes from writing at "
+            "once. Use Linux, macOS or the Windows Subsystem for Linux."
         ) from None
     flock(descriptor, LOCK_EX if wait else LOCK_EX | LOCK_NB)
 

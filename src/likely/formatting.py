@@ -1,13 +1,13 @@
-"""Numbers, counts, lists and tables as text and as HTML: the one place where they are written.
+"""Numbers, counts, lists and tables as text and as HTML.
 
 The rule for digits:
 
 estimate    two significant digits of its interval's half-width (a coefficient: of its standard
-            error), for the value, both ends and whatever is compared with them (the baseline)
+            error), for the value, both ends and the values compared with them (the baseline)
 number      four significant digits, where there is no interval
 p, z and t  three decimals
 
-Minus is a hyphen in text and in HTML, so that a number can be copied.  A range is "low to high".
+A minus is a hyphen in text and in HTML, so that a number can be copied.  A range is "low to high".
 """
 
 import re
@@ -43,7 +43,7 @@ PLAIN_NUMBER = re.compile(r"[-+<]?[\d,]*\.?\d+(?:e[-+]\d+)?\Z")
 
 
 def number(value: Any) -> str:
-    """Four significant digits, zeros at the end among them; a dash where there is no number.
+    """Four significant digits, including zeros at the end; a dash where there is no number.
 
     >>> number(0.516), number(12.0), number(12345.6), number(1400), number(float("nan"))
     ('0.5160', '12.00', '12,346', '1,400', '–')
@@ -82,7 +82,7 @@ def signed(value: float, digits: int = DIGITS) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """So many decimals, commas between thousands, and no sign before a zero.
+    """A fixed number of decimals, commas between thousands, and no sign before a zero.
 
     >>> fixed(1234.567, 1), fixed(-0.0004, 3)
     ('1,234.6', '0.000')
@@ -113,7 +113,7 @@ def cell(value: Any) -> str:
 
 
 def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
-    """The value, its interval, and what is compared with them: all with the same last digit.
+    """The value, its interval, and values compared with them: all with the same last digit.
 
     >>> estimate_cells(0.41234, 0.38888, 0.43612, 0.5623)
     ['0.412', '0.389 to 0.436', '0.562']
@@ -131,7 +131,7 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
 
 
 def coefficient_cells(coef: Any, error: Any, low: Any, high: Any) -> list[str]:
-    """A coefficient, its standard error and the ends of its interval, a cell each.
+    """A coefficient, its standard error and the ends of its interval, one cell each.
 
     All have two significant digits of the standard error.
 
@@ -152,7 +152,7 @@ def estimate(value: Any, low: Any, high: Any, level: float | None = None) -> str
 def estimate_beside(
     value: Any, low: Any, high: Any, *beside: Any, level: float | None = None
 ) -> list[str]:
-    """A value with its interval in a sentence, then what is compared with it: with one last digit.
+    """A value with its interval in a sentence, then values compared with it: same last digit.
 
     >>> estimate_beside(0.41234, 0.38888, 0.43612, 0.5623, level=0.95)
     ['0.412 (95 % interval 0.389 to 0.436)', '0.562']
@@ -189,7 +189,7 @@ def statistic(value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """``12.3 %``; only none is written as 0, and only all as 100."""
+    """``12.3 %``; only a share of 0 is written as 0, and only a share of 1 as 100."""
     if 0.9995 <= share < 1:
         return "over 99.9 %"
     return "under 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
@@ -227,7 +227,7 @@ def quoted(names: Sequence[Any], most: int = 5) -> str:
 
 
 def shortened(text: Any, most: int) -> str:
-    """At most so many letters, the last of them an ellipsis where some were cut; one line."""
+    """At most this many characters, with an ellipsis at the end if the text was cut; one line."""
     line = one_line(str(text))
     return line if len(line) <= most else line[: most - 1] + "…"
 
@@ -258,7 +258,7 @@ def paragraph(text: str, width: int = WIDEST) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Text from data with its control characters escaped, so that it cannot steer a terminal.
+    """Text from data with its control characters escaped, so that it cannot control a terminal.
 
     Newlines stay, and so do the codes for bold, dim and colours, which the command line writes.
 
@@ -324,7 +324,7 @@ def html_block(*parts: str) -> str:
 
 
 def _special(value: Any) -> str | None:
-    """What is not written by its digits: nothing, words, whole numbers, zero and infinity."""
+    """Text of values that need no rounding: None, words, whole numbers, zero and infinity."""
     if value is None:
         return DASH
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -340,7 +340,7 @@ def _special(value: Any) -> str | None:
 
 
 def _half_width(value: Any, low: Any, high: Any) -> float | None:
-    """Half of the interval; where one end is open, how far the other is from the value."""
+    """Half of the interval; where one end is infinite, the distance of the other from the value."""
     known = [float(end) for end in (low, high) if end is not None and isfinite(end)]
     if len(known) == 2:
         half = abs(known[1] - known[0]) / 2
@@ -352,7 +352,7 @@ def _half_width(value: Any, low: Any, high: Any) -> float | None:
 
 
 def _to_place(value: Any, half_width: float) -> str:
-    """The value, rounded where the second significant digit of the half-width stands."""
+    """The value, rounded at the second significant digit of the half-width."""
     if value is None or not isfinite(value):
         return number(value)
     place = INTERVAL_DIGITS - 1 - floor(log10(half_width))
@@ -378,7 +378,7 @@ def _column(cells: list[str], *, head: bool, words: bool) -> list[str]:
 
 
 def _aligned(cells: list[str]) -> list[str]:
-    """Numbers with their decimal points below each other; other cells end where they end."""
+    """Numbers with their decimal points below each other; other cells are flush right."""
     parts = {j: text for j, text in enumerate(cells) if PLAIN_NUMBER.match(text)}
     tails = {j: len(text) - len(text.partition(".")[0]) for j, text in parts.items()}
     longest = max(tails.values(), default=0)
@@ -386,7 +386,7 @@ def _aligned(cells: list[str]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Columns of the screen: wide letters take two, combining marks none, and styles none."""
+    """The width on the screen: wide letters take two columns, combining marks and styles none."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
     return sum(

@@ -4,8 +4,8 @@
     H(p, q)   = −Σ_x p(x) ln q(x)                 for one-hot p: −ln q_k
     KL(p ‖ q) = Σ_x p(x) ln p(x)/q(x) = H(p, q) − H(p) ≥ 0
 
-Distributions lie along ``axis``; all other axes are batches.  The functions named ``…_of_logits``
-take q (and, for entropy and divergence, p) as logits, and never leave the logarithms.
+Distributions are along ``axis``; all other axes are batches.  The functions named ``…_of_logits``
+take q (and, for entropy and divergence, p) as logits, and compute in logarithms throughout.
 
 References
 ----------
@@ -49,7 +49,7 @@ def entropy_of_logits(a: Array, axis: int = -1, *, unit: str = "nats") -> Array:
 
 
 def cross_entropy(p: Array, q: Array, axis: int = -1, *, unit: str = "nats") -> Array:
-    """H(p, q); inf where q denies what p allows."""
+    """H(p, q); inf where q is 0 and p is not."""
     return _expectation(p, -log(q), axis, unit)
 
 
@@ -59,7 +59,7 @@ def cross_entropy_of_logits(p: Array, a: Array, axis: int = -1, *, unit: str = "
 
 
 def kl_divergence(p: Array, q: Array, axis: int = -1, *, unit: str = "nats") -> Array:
-    """KL(p ‖ q); inf where q denies what p allows."""
+    """KL(p ‖ q); inf where q is 0 and p is not."""
     return _divergence(p, q, log(p), log(q), axis, unit)
 
 
@@ -88,7 +88,7 @@ def _expectation(p: Any, value: Array, axis: int, unit: str) -> Array:
 
 
 def _divergence(p: Any, q: Any, log_p: Array, log_q: Array, axis: int, unit: str) -> Array:
-    """Σ p ln p/q − p + q: its terms are not negative, so rounding cannot make the sum so."""
+    """Σ p ln p/q − p + q: its terms are not negative, so rounding cannot make the sum negative."""
     xp = namespace(p, q)
     p, q = floating(p, xp), floating(q, xp)
     with np.errstate(invalid="ignore"):

@@ -1,15 +1,16 @@
-"""Estimates and intervals: of a proportion, of a mean, of a sum of estimates, of rows in groups.
+"""Intervals for a proportion, a mean, a sum of estimates, and rows in groups.
 
     Wilson    (p̂ + z²/2n ± z √(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n)
     mean      x̄ ± t_{n−1} s/√n
-    matched   d̄ ± z s/√n of differences −1, 0 or 1, after two imagined rows were added
+    matched   d̄ ± z s/√n of differences −1, 0 or 1, after two pseudo-observations were added
     sum       θ̂ ∓ √Σ a_k²(θ̂_k − end_k)²        from the ends of each θ̂_k
 
-Rows of one group (a patient, a shop) are not independent, and G groups tell less than n rows:
+Rows of one group (a patient, a shop) are not independent, and G groups have less information than n
+rows:
 
     mean      x̄ ± t_{G−1} SE,   SE² = G/(G−1) Σ_g (Σ_{i∈g} w_i (x_i − x̄))² / n²,   n = Σ w
     D         SE² / (s²/n), the design effect, taken as 1 at least
-    worth     n/D · (t_{n−1}/t_{G−1})² independent rows, for an interval that counts rows
+    effective n/D · (t_{n−1}/t_{G−1})² independent rows, for an interval that counts rows
 
 References
 ----------
@@ -53,7 +54,7 @@ class Estimate(NamedTuple):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Estimate":
-        """Read what ``to_json`` wrote: null is no number, and an end that is null is open."""
+        """Read what ``to_json`` wrote: null is NaN, and an end that is null is infinite."""
         low, high = record["interval"]
         value, constant = record["value"], record["baseline"]
         return cls(
@@ -65,9 +66,9 @@ class Estimate(NamedTuple):
 
 
 def clearly_better(gain: Estimate) -> bool:
-    """Whether a gain over the baseline is above 0, beyond what chance would do.
+    """Whether a gain over the baseline is clearly above 0.
 
-    Every verdict about the baseline is this one: of train, compare, final and the report.
+    Used for every statement about the baseline: by train, compare, final and the report.
     """
     return gain.low > 0
 
@@ -129,7 +130,7 @@ def group_totals(values: Array, groups: Codes) -> Array:
 
 
 def clustered_scatter(deviations: Array, groups: Codes, n: float) -> Array:
-    """(G/n)² Σ_g S_g S_gᵀ: to be used as the scatter about a mean of G values, one per group.
+    """(G/n)² Σ_g S_g S_gᵀ: the scatter of a mean of G values, one per group.
 
     ``deviations`` are w (x − x̄), (n, p), and S_g their total in a group.
     """
@@ -138,9 +139,9 @@ def clustered_scatter(deviations: Array, groups: Codes, n: float) -> Array:
 
 
 def about_matched_mean(mean: float, scatter: float, n: float, level: float = 0.95) -> Ends:
-    """The interval of a mean of differences −1, 0 or 1; a few rows that agree are no proof.
+    """The interval of a mean of differences −1, 0 or 1; never of width 0.
 
-    The two imagined rows are half a row each of the differences 1, −1, 0 and 0.
+    The two pseudo-observations are half a row each of the differences 1, −1, 0 and 0.
     """
     if n <= 0:
         return -1.0, 1.0
@@ -153,7 +154,7 @@ def about_matched_mean(mean: float, scatter: float, n: float, level: float = 0.9
 
 
 def rows_at_worst(groups: Codes, weight: Array | None = None) -> float:
-    """n² / Σ n_g²: independent rows that are worth as much, if those of a group are all alike."""
+    """n² / Σ n_g²: the effective number of independent rows, if those of a group are all equal."""
     sizes = group_totals(np.ones(len(groups)) if weight is None else weight, groups)
     return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
@@ -161,7 +162,7 @@ def rows_at_worst(groups: Codes, weight: Array | None = None) -> float:
 def effective_rows(
     values: Array, groups: Codes, level: float = 0.95, weight: Array | None = None
 ) -> float:
-    """How many independent rows are worth as much for the mean of ``values``; 0 of one group."""
+    """The effective number of independent rows for the mean of ``values``; 0 for one group."""
     weight = np.ones(len(values)) if weight is None else weight
     n, n_groups = float(weight.sum()), n_groups_of(groups)
     if n_groups < 2:

@@ -1,4 +1,4 @@
-"""JSON files: strict, written whole, and read with a sentence that names the file."""
+"""JSON files: strict, written atomically; errors name the file."""
 
 import json
 import math
@@ -16,7 +16,7 @@ def as_json(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value in the types that JSON has."""
+    """The value in types of JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

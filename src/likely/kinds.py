@@ -1,4 +1,4 @@
-"""What a target is and what a column is: the two vocabularies; imports nothing heavy."""
+"""The kinds of targets and of columns; imports no large library."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, get_args
@@ -31,7 +31,7 @@ def kinds_in_order(kinds: Iterable[TargetKind]) -> list[TargetKind]:
 
 
 def target_in_words(kind: TargetKind | None, n_classes: int | None) -> str:
-    """What a target is, with the number of its classes; a kind that is not known is None.
+    """The kind of a target in words, with the number of its classes; None is an unknown kind.
 
     >>> target_in_words("ordinal", 5), target_in_words("count", None), target_in_words(None, None)
     ('5 ordered classes', 'counts', 'numbers')
@@ -56,7 +56,7 @@ def kinds_in_words(kinds: Collection[TargetKind]) -> str:
 
 
 def kinds_beside(kinds: Collection[TargetKind], other: TargetKind) -> str:
-    """The targets that a model is for, in as many words as set them apart from another kind.
+    """The targets that a model is for, in words that distinguish them from another kind.
 
     >>> kinds_beside(NUMBER_KINDS, "binary"), kinds_beside({"count", "positive"}, "real")
     ('numbers', 'counts or amounts above 0')
@@ -68,7 +68,7 @@ def kinds_beside(kinds: Collection[TargetKind], other: TargetKind) -> str:
 
 
 def task_in_words(kind: TargetKind) -> str:
-    """``classification, two classes``; ``regression, counts``: the task that a target sets.
+    """``classification, two classes``; ``regression, counts``: the task of a kind of target.
 
     >>> task_in_words("ordinal"), task_in_words("real")
     ('classification, ordered classes', 'regression')

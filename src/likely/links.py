@@ -3,7 +3,7 @@
     η = g(μ)        μ = g⁻¹(η)        slope = dμ/dη
 
 Links onto (0, 1) also know the logarithms of both sides and their derivatives, which stay
-exact where μ or 1 − μ is too small for a difference from 1:
+accurate where μ or 1 − μ is too small for a difference from 1:
 
     ln μ,   ln(1 − μ),   h₁ = d ln μ/dη,   h₀ = −d ln(1 − μ)/dη,   dμ/dη = h₁ μ = h₀ (1 − μ)
 
@@ -94,7 +94,7 @@ class UnitLink(Link):
 
     @abstractmethod
     def log_slope_derivative(self, eta: Array) -> Array:
-        """d ln(dμ/dη)/dη; where it falls everywhere, ordered responses have a convex nll."""
+        """d ln(dμ/dη)/dη; where it decreases everywhere, ordered responses have a convex nll."""
 
 
 @final
@@ -169,7 +169,7 @@ class Power(Link):
 @final
 @dataclass(frozen=True)
 class Inverse(Link):
-    """η = 1/μ for μ > 0.  Canonical, but for its sign, for the exponential and the gamma."""
+    """η = 1/μ for μ > 0.  Canonical, up to its sign, for the exponential and the gamma."""
 
     name = "inverse"
     means = Interval(0, inf)
@@ -188,7 +188,7 @@ class Inverse(Link):
 @final
 @dataclass(frozen=True)
 class InverseSquared(Link):
-    """η = 1/μ² for μ > 0.  Canonical, but for a factor −½, for the inverse Gaussian."""
+    """η = 1/μ² for μ > 0.  Canonical, up to a factor −½, for the inverse Gaussian."""
 
     name = "inverse-squared"
     means = Interval(0, inf)
@@ -324,7 +324,7 @@ class CLogLog(UnitLink):
 
 
 def bounded_exp(eta: Array) -> Array:
-    """e^η, held finite so that 0 · e^η is 0 and never nan."""
+    """e^η, kept finite so that 0 · e^η is 0 and never nan."""
     return exp(np.minimum(eta, LARGEST_EXPONENT, dtype=np.float64))
 
 

@@ -1,12 +1,12 @@
-"""Means and scatters of rows that add, centred where they are.
+"""Additive means and scatters of rows, centred at their own means.
 
     n = n_A + n_B        m = m_A + (n_B/n) δ        S = S_A + S_B + (n_A n_B/n) δδᵀ,   δ = m_B − m_A
 
-An infinite value makes its mean infinite and says nothing of the spread.
+An infinite value makes its mean infinite and leaves the spread unknown.
 
-A mean of n equal numbers is off by rounding, and so are deviations from it: constants that are no
-binary fraction would have a variance.  Means are therefore corrected by the mean of the deviations,
-and a standard deviation of a few units in the last place of the mean is 0:
+A mean of n equal numbers is off by rounding, and so are deviations from it: constants that are not
+binary fractions would have a variance.  Means are therefore corrected by the mean of the
+deviations, and a standard deviation of a few units in the last place of the mean is 0:
 
     m ← m + d̄,   S ← S − n d̄ d̄ᵀ        d_i = x_i − m        Var = 0 where Var ≤ (8 ε m)²
 
@@ -77,7 +77,7 @@ class Moments(Additive):
 
     @property
     def first(self) -> float:
-        """The mean of the only value; NaN of no rows."""
+        """The mean of the only value; NaN without rows."""
         return float(self.mean[0]) if self.n else float("nan")
 
     def ends(self, level: float) -> Ends:
@@ -86,20 +86,21 @@ class Moments(Additive):
 
 
 def spread_beyond_rounding(spread: Array, mean: Array) -> Array:
-    """A deviation, 0 where it is what rounding leaves of equal numbers of that mean."""
+    """A deviation, 0 where it is only the rounding error of equal numbers with that mean."""
     return np.where(spread > ROUNDING * np.abs(mean), spread, 0.0)
 
 
 def variance_beyond_rounding(variance: Array, mean: Array) -> Array:
-    """A variance, 0 where it is what rounding leaves of equal numbers of that mean."""
+    """A variance, 0 where it is only the rounding error of equal numbers with that mean."""
     spread = np.sqrt(np.maximum(variance, 0.0))
     return np.where(spread_beyond_rounding(spread, mean) > 0, variance, 0.0)
 
 
 def covariance_beyond_rounding(covariance: Array, mean: Array) -> Array:
-    """Σ without the directions in which numbers of that mean differ by rounding alone.
+    """Σ without the directions in which numbers with that mean differ by rounding only.
 
-    Constant columns are such directions, and so are exact sums of columns far from 0.
+    Constant columns are such directions, and so are exact linear combinations of columns far from
+    0.
     """
     noise = np.square(ROUNDING * np.abs(mean))
     flat = np.diag(covariance) <= noise

@@ -29,9 +29,9 @@ def lookup(
     registry: Mapping[str, T],
     of_number: Mapping[str, Callable[[float], T]] | None = None,
 ) -> T:
-    """The entry called ``name``; anything that is not a string is the part itself.
+    """The entry called ``name``; anything that is not a string is returned as it is.
 
-    A part of ``of_number`` is also made from its parameter, as ``tweedie(1.7)`` is.
+    Parts in ``of_number`` may have a parameter, such as ``tweedie(1.7)``.
     """
     if not isinstance(name, str):
         return name
@@ -42,8 +42,8 @@ def lookup(
 
 
 def has_method(model: Any, name: str) -> bool:
-    """Whether an estimator of any library has a method with its present settings.
+    """Whether an estimator of any library has a method, with its current settings.
 
-    scikit-learn's estimators have some methods under conditions, so only asking tells.
+    scikit-learn's estimators have some methods under conditions only.
     """
     return callable(getattr(model, name, None))

@@ -1,10 +1,10 @@
-"""Penalties on coefficients, and the priors they stand for.
+"""Penalties on coefficients, and the corresponding priors.
 
     value(θ) = Σ_j λ_j |θ_j| + ½ Σ_j κ_j θ_j²        λ: l1, κ: l2
 
 Minus the log density of the prior is the penalty plus a constant, so a penalised fit is the
 mode of a posterior.  Strengths are on the scale of the *summed* log-likelihood; each is a
-number or one number per coefficient, and 0 leaves a coefficient free (a flat, improper
+number or one number per coefficient, and 0 means no penalty (a flat, improper
 prior, whose log density is taken as 0).
 
     prox(u, t) = argmin_θ ½‖θ − u‖² + t · value(θ)
@@ -59,11 +59,11 @@ class Penalty(ABC):
 
     @abstractmethod
     def rough(self) -> "Penalty":
-        """The part without a gradient at 0, for objectives that take the smooth part in."""
+        """The part without a gradient at 0, for objectives that include the smooth part."""
 
     @abstractmethod
     def scaled(self, factor: float) -> "Penalty":
-        """The penalty times ``factor``: that of a part of the rows."""
+        """The penalty times ``factor``, for a part of the rows."""
 
     def corners(self, size: int) -> Array:
         """λ of the terms λ_j|θ_j|, one per coefficient; 0 where there is none."""
@@ -118,7 +118,7 @@ class L2(Penalty):
     def of_prior(cls, variance: Strength, *, noise: float = 1.0) -> "L2":
         """The prior N(0, τ²) on each coefficient, where τ² is ``variance``.
 
-        ``noise`` is σ² of a Gaussian response, so that l2 = σ²/τ²; other models have none.
+        ``noise`` is σ² of a Gaussian response, so that l2 = σ²/τ²; other models use 1.
 
         >>> L2.of_prior(2.0, noise=1.0)
         L2(l2=0.5)
@@ -194,7 +194,7 @@ class L1(Penalty):
 @final
 @dataclass(frozen=True, eq=False)
 class ElasticNet(Penalty):
-    """Σ λ_j |θ_j| + ½ Σ κ_j θ_j²: the prior is the product of the two, normalised."""
+    """Σ λ_j |θ_j| + ½ Σ κ_j θ_j²: the prior is the normalised product of both."""
 
     l1: Strength = 1.0
     l2: Strength = 1.0
@@ -232,7 +232,7 @@ class ElasticNet(Penalty):
 @final
 @dataclass(frozen=True, eq=False)
 class Group(Penalty):
-    """Σ_g λ_g ‖θ_g‖₂: a group of coefficients enters or leaves as one.
+    """Σ_g λ_g ‖θ_g‖₂: a group of coefficients enters or leaves together.
 
     The prior of a group of p coefficients is ∝ exp(−λ‖θ_g‖), the spherical Laplace.
     """
@@ -300,7 +300,7 @@ def soft_threshold(theta: Array, threshold: Strength) -> Array:
 
 
 def _log_normaliser(l1: Strength, l2: Strength, theta: Array) -> float:
-    """Σ_j log ∫ exp(−λ_j|x| − ½κ_j x²) dx, over the coefficients that are not free.
+    """Σ_j log ∫ exp(−λ_j|x| − ½κ_j x²) dx, over the penalised coefficients.
 
     ∫ = √(2π/κ) erfcx(λ/√(2κ)); erfcx(x) = exp(x²) erfc(x) neither overflows nor cancels.
     """
@@ -315,7 +315,8 @@ def _log_normaliser(l1: Strength, l2: Strength, theta: Array) -> float:
 def _above_zero(name: str, value: Strength) -> Strength:
     if not np.all(np.asarray(value) > 0):
         raise InvalidInput(
-            f"{name}={value!r} was given; a prior needs one above 0. Use a large one if it is weak."
+            f"{name}={value!r} was given; a prior needs a value above 0. Use a large value for a "
+            "weak prior."
         )
     return value if isinstance(value, float) else np.asarray(value, dtype=np.float64)
 
@@ -326,5 +327,5 @@ def _check_strength(name: str, strength: Strength) -> None:
     if wrong.size:
         raise InvalidInput(
             f"{name}={wrong.flat[0]:g} is not a strength; a penalty needs finite numbers of at "
-            "least 0. Use 0 to leave a coefficient free."
+            "least 0. Use 0 for no penalty."
         )

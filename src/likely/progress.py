@@ -1,7 +1,7 @@
-"""How far a long computation has come, for whoever cares to listen.
+"""Progress of a long computation, for listeners.
 
-The library never prints.  A front end that wants a progress bar listens for the time of
-a call; without a listener a report costs one look at a context variable.
+The library never prints.  A user interface with a progress bar listens for the duration of
+a call; without a listener a report costs one access to a context variable.
 """
 
 from collections.abc import Callable, Iterator

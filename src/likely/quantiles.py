@@ -1,4 +1,4 @@
-"""Weighted quantiles by a summary that merges: exact while small, a labelled sketch beyond.
+"""Weighted quantiles by a summary that merges: exact while small, approximate beyond.
 
     C_i = Σ_{l ≤ i} w_l over the sorted distinct values v_i,  W = C_m
     Q(q) = v_i  for the first C_i > qW,  and  ½ (v_{i−1} + v_i)  when C_{i−1} = qW
@@ -6,9 +6,9 @@
 
 So Q(½) of n unweighted values is the median, for even n too, and weight 2 is the value twice.
 A summary keeps its pairs (v_i, w_i).  Beyond ``limit`` of them they are replaced by
-``limit``/2 centroids of about equal weight, and ``exact`` turns false: each such step moves a
+``limit``/2 centroids of about equal weight, and ``exact`` becomes false: each such step changes a
 quantile by at most the values that span 2W/``limit``.  The smallest and the largest value,
-and values that carry more than that weight, stay as they are.
+and values with more than that weight, are kept exactly.
 
 References
 ----------
@@ -83,7 +83,7 @@ class QuantileSummary(Additive):
         return float(np.dot(self.weight, np.abs(self.values - centre))) / self.total_weight
 
     def _compressed(self) -> Self:
-        """Itself within the limit; beyond it, centroids of about equal weight."""
+        """The summary itself within the limit; beyond it, centroids of about equal weight."""
         if self.limit is None or self.values.size <= self.limit:
             return self
         n_inner = max(1, self.limit // 2 - 2)  # the two extremes are kept apart

@@ -3,8 +3,8 @@
 ``likely.tune(..., search="grid")`` names a search; ``search=Grid(points=5)`` also configures it.
 The settings that it may try are declared with ``likely.spaces``.
 
-A function of settings is the trainer of a network, a simulation, a test function.  It returns a
-validation loss, or the like; never the loss of a test set:
+A function of settings may train a network, run a simulation or be a test function.  It returns
+a validation loss or a similar number; never the loss on a test set:
 
     minimise (or maximise) f(settings)        settings in a declared space
 
@@ -113,25 +113,25 @@ def search_function(
     seed: int = 0,
     executor: str | Executor = "serial",
 ) -> FunctionSearch:
-    """Search the settings at which a function is least, or largest.
+    """Search the settings that minimise, or maximise, a function.
 
     Parameters
     ----------
     function : callable
-        From a dictionary of settings to a number.  A ValueError is a trial without a value.
+        From a dictionary of settings to a number.  A ValueError gives a trial without a value.
     space : Space, or mapping from setting to Real, Integer, Choice, Conditional or a list
     search : {"random", "grid", "bayes", "refine"} or Search
     trials : int
-        How many new ones, 50 where no time is given.
+        Number of new trials; 50 if no time is given.
     minutes : float
-        No trial begins later than this.
+        No trial starts later than this.
     better : {"lower", "higher"}
     by_hand : sequence of mappings
-        Settings to be tried first.
+        Settings to try first.
     earlier : sequence of Trial
-        Those of another search of the same function, which random and bayes go on from.
+        Trials of another search of the same function; random and bayes continue from them.
     executor : str or Executor
-        Where trials run.
+        How trials are run.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def search_function(
 @final
 @dataclass(frozen=True, eq=False)
 class RateSearch:
-    """The rate that was chosen, its loss, and every trial."""
+    """The chosen rate, its loss, and every trial."""
 
     rate: float
     loss: float
@@ -179,9 +179,9 @@ def search_learning_rate(
     points: int = 9,
     rounds: int = 2,
 ) -> RateSearch:
-    """The learning rate of least validation loss: a grid even in the log, then finer around it.
+    """The learning rate with the smallest validation loss: a logarithmic grid, then a finer one.
 
-    ``loss`` trains at a rate and returns the loss on validation rows; inf or nan where training
+    ``loss`` trains at a rate and returns the loss on validation rows; inf or nan if training
     diverged.  Each of the ``rounds`` tries thirds of the last step on either side of the best, so
     that two of them end within a ninth of a grid step, 10^(1/9) = 1.3 of eight decades in nine
     points.
@@ -201,7 +201,7 @@ def search_learning_rate(
 @final
 @dataclass(frozen=True, eq=False)
 class FunctionObjective:
-    """A plain function as an objective; it has no rows to take a share of."""
+    """A plain function as an objective; it has no rows."""
 
     function: Callable[[Parameters], float]
 
@@ -214,7 +214,7 @@ class FunctionObjective:
 def _check_search(search: Search, earlier: Sequence[Trial]) -> None:
     if search.in_rounds:
         raise InvalidInput(
-            f"{search.name} begins with a share of the rows; a plain function has none to share. "
+            f"{search.name} starts with a part of the rows; a plain function has no rows. "
             "Choose one of random, grid, bayes, refine."
         )
     if earlier and not search.endless:

@@ -1,14 +1,14 @@
 """Which settings a search may try, declared once for every kind of search.
 
-Each dimension is a map from the unit interval onto its values, so that a draw, a grid and a
-sampler that only knows numbers all read the same declaration:
+Each dimension is a map from the unit interval onto its values, so that random draws, grids and
+numeric samplers all use the same declaration:
 
     linear        x = low + u (high − low)
     log           x = low (high/low)ᵘ                    log x is uniform where u is
     with a zero   x = 0 for u < z, else as above at (u − z)/(1 − z)
 
-A penalty may be absent altogether, hence the zero; a setting that only matters beside another
-(the degree of a polynomial kernel) is a ``Conditional`` and is left out where it is idle.
+A penalty may be exactly 0, hence the zero; a setting that only matters for some values of another
+(the degree of a polynomial kernel) is a ``Conditional`` and is left out where it is not used.
 
 To add a kind of dimension, write one class and list it in ``DIMENSIONS``: the laws in
 ``tests/test_spaces.py`` read that list.
@@ -50,11 +50,11 @@ class Dimension(ABC):
 
     @property
     def levels(self) -> int | None:
-        """How many values without an order; None where values have an order."""
+        """The number of values without an order; None where values have an order."""
         return None
 
     def active(self, chosen: Mapping[str, Any]) -> bool:
-        """Whether it matters beside what was chosen before it."""
+        """Whether it is used, given the settings chosen before it."""
         return True
 
     def needs(self) -> str | None:
@@ -66,11 +66,11 @@ class Dimension(ABC):
 
     @abstractmethod
     def to_unit(self, value: Any) -> float | None:
-        """A u that maps to the value; None where the value is not among those declared."""
+        """A u that maps to the value; None where the value was not declared."""
 
     @abstractmethod
     def grid(self, n: int) -> tuple[Any, ...]:
-        """At most ``n`` values with both ends among them; all of them where they have no order."""
+        """At most ``n`` values, including both ends; all of them where they have no order."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Integer(Dimension):
         u = min(u, LAST_BELOW_ONE)
         if not self.log:
             return self.low + floor(u * (self.high - self.low + 1))
-        # each integer owns half a step on either side, so that the ends are not rarer
+        # each integer has half a step on either side, so that the ends are not rarer
         low, high = self.low - 0.5, self.high + 0.5
         x = exp(log(low) + u * (log(high) - log(low)))
         return min(max(round(x), self.low), self.high)
@@ -198,7 +198,7 @@ class Choice(Dimension):
 @final
 @dataclass(frozen=True)
 class Conditional(Dimension):
-    """A dimension that matters only where the setting ``on`` has one of ``values``."""
+    """A dimension that is used only where the setting ``on`` has one of ``values``."""
 
     dimension: Dimension
     on: str
@@ -262,7 +262,7 @@ class Space:
         return len(self.dimensions)
 
     def from_unit(self, u: Sequence[float]) -> Parameters:
-        """The settings at a point of the unit cube; idle ones are left out."""
+        """The settings at a point of the unit cube; unused ones are left out."""
         chosen: Parameters = {}
         for part, (name, dimension) in zip(u, self.dimensions.items(), strict=True):
             if dimension.active(chosen):
@@ -270,7 +270,7 @@ class Space:
         return chosen
 
     def to_unit(self, parameters: Mapping[str, Any]) -> list[float] | None:
-        """A point that maps to the settings (½ where idle); None where they lie outside."""
+        """A point that maps to the settings (½ where unused); None where they are outside."""
         point = []
         for name, dimension in self.dimensions.items():
             if not dimension.active(parameters):
@@ -283,7 +283,7 @@ class Space:
         return point
 
     def sample(self, rng: "np.random.Generator") -> Parameters:
-        """One draw.  Idle settings use a number too, so that later ones do not shift."""
+        """One draw.  Unused settings use a random number too, so that later ones do not change."""
         return self.from_unit(rng.random(len(self)).tolist())
 
     def grid(self, n: int | Mapping[str, int]) -> list[Parameters]:
@@ -340,7 +340,7 @@ def _check_range(given: Dimension, low: float, high: float, *, log_scale: bool) 
         rule = "0 < low ≤ high" if log_scale else "low ≤ high"
         raise InvalidInput(
             f"{given!r} is not a range; expected finite numbers with {rule}. "
-            "Swap the ends, or drop log=True for a range that holds 0."
+            "Swap the ends, or drop log=True for a range that contains 0."
         )
 
 
@@ -349,7 +349,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _position(x: float, low: float, high: float, *, log_scale: bool) -> float:
-    """Where x lies between low and high, from 0 to 1."""
+    """The position of x between low and high, from 0 to 1."""
     if low == high:
         return 0.5
     if log_scale:

@@ -7,7 +7,7 @@
     ln B(x)   = ln Γ(1 + Σ_v x_v) − Σ_v ln Γ(1 + x_v)
 
 Lists, numbers and NumPy arrays give NumPy; torch, CuPy and array-API arrays give their own
-kind.  −inf is a legal logarithm everywhere, and never becomes nan.
+type.  −inf is a legal logarithm everywhere, and never becomes nan.
 """
 
 import importlib
@@ -87,28 +87,28 @@ def floating(a: Any, xp: Any) -> Array:
 
 
 def exp(a: Array) -> Array:
-    """eᵃ; 0 or inf without a warning where float64 ends."""
+    """eᵃ; 0 or inf, without a warning, outside the range of float64."""
     xp = namespace(a)
     with np.errstate(over="ignore", under="ignore"):
         return xp.exp(floating(a, xp))
 
 
 def expm1(a: Array) -> Array:
-    """eᵃ − 1, which keeps its digits for small a."""
+    """eᵃ − 1, accurate for small a."""
     xp = namespace(a)
     with np.errstate(over="ignore"):
         return xp.expm1(floating(a, xp))
 
 
 def log(a: Array) -> Array:
-    """ln a, with ln 0 = −inf in silence: the logarithm of an impossible event."""
+    """ln a, with ln 0 = −inf without a warning."""
     xp = namespace(a)
     with np.errstate(divide="ignore"):
         return xp.log(floating(a, xp))
 
 
 def log1p(a: Array) -> Array:
-    """ln(1 + a), which keeps its digits for small a; −inf at −1 without a warning."""
+    """ln(1 + a), accurate for small a; −inf at −1 without a warning."""
     xp = namespace(a)
     with np.errstate(divide="ignore"):
         return xp.log1p(floating(a, xp))
@@ -172,7 +172,7 @@ def logit(p: Array) -> Array:
 
 
 def log_add_exp(a: Array, b: Array) -> Array:
-    """ln(eᵃ + eᵇ), by the form whose exponent is not positive."""
+    """ln(eᵃ + eᵇ), in the form whose exponent is not positive."""
     xp = namespace(a, b)
     a, b = floating(a, xp), floating(b, xp)
     with np.errstate(invalid="ignore"):
@@ -201,7 +201,7 @@ def logsumexp(
 
 
 def softmax(a: Array, axis: Axis = -1) -> Array:
-    """Probabilities from logits; equal logits share equally, even where all are −inf."""
+    """Probabilities from logits; equal logits give equal probabilities, even where all are −inf."""
     xp = namespace(a)
     a = floating(a, xp)
     e = exp(_centred(a, axis, xp)[0])
@@ -227,7 +227,7 @@ def softmax_jacobian(a: Array, axis: int = -1) -> Array:
 
 
 def _centred(a: Array, axis: Axis, xp: Any) -> tuple[Array, Array]:
-    """a − max a, and max a; an infinite maximum is 0 from itself, not nan."""
+    """a − max a, and max a; an infinite maximum gives 0, not nan."""
     largest = getattr(xp, "amax", None) or xp.max  # torch.max also returns positions
     top = largest(a, axis=axis, keepdims=True)
     with np.errstate(invalid="ignore"):
@@ -263,7 +263,7 @@ def relu(a: Array) -> Array:
 
 
 def relu_derivative(a: Array) -> Array:
-    """1 where a > 0, else 0; h > 0 exactly where a > 0, so the output will do as well."""
+    """1 where a > 0, else 0; h > 0 exactly where a > 0, so the output can be used instead."""
     xp = namespace(a)
     a = floating(a, xp)
     return xp.where(a > 0, xp.ones_like(a), xp.zeros_like(a))[()]
@@ -319,7 +319,7 @@ def one_hot(labels: Array | Sequence[Any], classes: Array | Sequence[Any] | None
 def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Array:
     """The label of each row's largest entry (the first of equals); None gives its index.
 
-    Rows may be corners of the simplex or predicted probabilities.
+    Rows may be one-hot or predicted probabilities.
     """
     code = np.argmax(T, axis=-1)
     if classes is None:
@@ -327,8 +327,8 @@ def from_one_hot(T: Array, classes: Array | Sequence[Any] | None = None) -> Arra
     classes = np.asarray(classes)
     if len(classes) != np.shape(T)[-1]:
         raise InvalidInput(
-            f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected as many "
-            "of either. Give the classes that the columns stand for, in their order."
+            f"There are {len(classes)} classes and {np.shape(T)[-1]} columns; expected "
+            "equal numbers. Give the classes of the columns, in their order."
         )
     return classes[code]
 
@@ -347,7 +347,7 @@ def multinomial_coefficient(counts: Matrix) -> int | Array:
 def log_multinomial_coefficient(counts: Matrix) -> Array:
     """ln B(x): a float for a vector of counts, (n,) for a matrix, dense or CSR.
 
-    Counts need not be whole: words weighted by their rarity are allowed.
+    Counts need not be whole: weighted counts (tf-idf) are allowed.
     """
     if not _is_sparse(counts):
         x = floating(counts, namespace(counts))
@@ -387,7 +387,7 @@ def _is_sparse(X: Any) -> bool:
 
 
 def append_constant(X: Matrix, value: float = 1.0) -> Matrix:
-    """x̃ = [x, 1]: the bias as one more feature, so that w·x + b = w̃·x̃.  CSR stays CSR."""
+    """x̃ = [x, 1]: the bias as one additional feature, so that w·x + b = w̃·x̃.  CSR stays CSR."""
     if _is_sparse(X):
         from scipy.sparse import csr_array, hstack
 

@@ -54,11 +54,11 @@ LONG_CELL = f"50,{'w' * 300_000},true,3,yes"
 UNREADABLE = {  # name: (content, what every verb says)
     "broken.csv": (csv(BROKEN), "line 42: the row has 2 fields; the header has 5"),
     "long_and_broken.csv": (csv([LONG_CELL, *BROKEN]), "line 43: the row has 2 fields"),
-    "open_quote.csv": (csv(OPEN_QUOTE), "line 42: a quoted field that begins here does not end"),
+    "open_quote.csv": (csv(OPEN_QUOTE), "line 42: a quoted field that begins here is not closed"),
     "latin_line.csv": (LATIN, "line 42: byte 0xf6 is not UTF-8"),
     "utf16.csv": (csv().decode().encode("utf-16"), "is text in UTF-16"),
     "utf16_without_mark.csv": (csv().decode().encode("utf-16-le"), "NUL bytes, as UTF-16"),
-    "old_mac.csv": (csv().replace(b"\n", b"\r"), "line 1: the line has a carriage return"),
+    "old_mac.csv": (csv().replace(b"\n", b"\r"), "line 1: the line contains a carriage return"),
     "twice.csv": (csv(header="age,city,age,visits,ill"), "two columns are called 'age'"),
     "empty.csv": (b"", "the file is empty; a table was expected"),
     "blank.csv": (b"\n1,2\n", "the first line is blank"),
@@ -130,7 +130,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
     ),
     "amounts as text": (
         relabelled([f'"{i},500"' for i in range(60)]),
-        {"look predict": FINE, "rest": "'ill' holds numbers as text .*Write them plainly"},
+        {"look predict": FINE, "rest": "'ill' holds numbers as text .*Write them as plain numbers"},
     ),
     "an infinite label": (
         relabelled([*np.arange(0.5, 59.5), "inf"]),
@@ -138,7 +138,7 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
             "look predict": FINE,
             "seal": "is inf in row 59",
             "train": "such as 0.5.*Use linear",
-            "rest": "'ill' holds an infinity",
+            "rest": "'ill' holds infinity",
         },
     ),
     "an infinite cell": (
@@ -171,8 +171,8 @@ TABLES = {  # name: (content, {verbs: what they say}); "rest" is all others
         {
             "look": FINE,
             "predict": "no column 'age'",
-            "seal": "the column 'ill' alone",
-            "rest": "no column but 'ill'",
+            "seal": "only the column 'ill'",
+            "rest": "no column except 'ill'",
         },
     ),
 }
@@ -326,4 +326,4 @@ def test_memory_that_runs_out_is_no_bug(likely, monkeypatch):
 
     monkeypatch.setattr("likely.workbench.look.look.profile_of", full)
     outcome = likely("look", "iris")
-    assert (outcome.exit, "memory ran out" in told(outcome)) == (2, True)
+    assert (outcome.exit, "not enough memory" in told(outcome)) == (2, True)

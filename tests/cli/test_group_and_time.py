@@ -153,7 +153,8 @@ def test_a_score_that_is_not_parted_as_the_seal_is_says_so(likely, tmp_path):
     likely("seal", "people.csv", "--target", "y", "--group", "person")
     clustered = likely("train", "people.seal", "logistic", *CLUSTERED, "--json").json
     assert any(
-        "chosen one by one, but the sealed rows by person" in said for said in clustered["findings"]
+        "chosen individually, but the sealed rows by person" in said
+        for said in clustered["findings"]
     )
     for words in ((), ("--weight", "w")):
         other = likely("train", "people.seal", "logistic", *words, "--json").json

@@ -17,7 +17,7 @@ def test_it_writes_the_folder_and_says_what_the_file_still_holds(likely, table):
     assert outcome.exit == 0
     said = " ".join(outcome.out.split())
     assert "150 training rows, 50 sealed rows" in said
-    assert "patients.csv still holds the 50 sealed rows; use patients.seal from here on." in said
+    assert "patients.csv still holds the 50 sealed rows; use patients.seal from now on." in said
     assert outcome.out.rstrip().endswith("Next: likely compare patients.seal")
     names = {path.name for path in (table.parent / "patients.seal").iterdir()}
     assert names >= {
@@ -136,7 +136,7 @@ def test_a_seal_whose_training_rows_were_changed_is_refused(likely, sealed):
     path.write_bytes(bytes(content))
     outcome = likely("train", "patients.seal", "naive-bayes")
     assert outcome.exit == 4
-    assert "not the one that was sealed" in " ".join(outcome.err.split())
+    assert "was changed after sealing" in " ".join(outcome.err.split())
     assert outcome.err.splitlines()[-1] == "Next: likely ledger verify patients.seal"
     assert not (sealed.parent / "runs").exists()
 

@@ -60,7 +60,7 @@ def journey(likely, folder, n, trials):
     leads_to(step("look", "churn.csv", "--target", "churn"), "seal churn.csv --target churn")
     sealed = step("seal", "churn.csv", "--target", "churn")
     held = round(0.2 * n)
-    assert "use churn.seal from here on." in " ".join(sealed.out.split())
+    assert "use churn.seal from now on." in " ".join(sealed.out.split())
     leads_to(sealed, "compare churn.seal")
     compared = step("compare", "churn.seal")
     assert "constant" in compared.out

@@ -22,7 +22,7 @@ def test_many_labels_need_several_rows_each(n_values, n_rows, names):
         ),
         (["2024-05-31", "1.6.2024"], r"holds dates .*Turn them into numbers"),
         (["2024-05-31T10:00+02:00", "2024-05-31 09:00"], r"holds dates"),
-        (["1,234", "12,5", "€ 30"], r"holds numbers as text .*Write them plainly"),
+        (["1,234", "12,5", "€ 30"], r"holds numbers as text .*Write them as plain numbers"),
         (["1,234", "Bob"], r"looks like an identifier"),
     ],
 )

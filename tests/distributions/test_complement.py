@@ -44,7 +44,7 @@ def test_it_is_no_density(ask):
         "sample": (np.array([0]), RNG),
         "log_likelihood_of": (Complement.statistics(X, LABELS),),
     }
-    with pytest.raises(InvalidInput, match=r"no density.*multinomial"):
+    with pytest.raises(InvalidInput, match=r"not a density.*multinomial"):
         getattr(member, ask)(*arguments[ask])
 
 

@@ -94,7 +94,7 @@ def test_an_empty_component_is_at_the_centre(name):
 
 def test_the_edge_of_the_mean_space_is_refused():
     always = MomentStatistics(np.array([[[5.0]]]), np.array([[5.0]]))
-    with pytest.raises(InvalidInput, match=r"bernoulli feature 0.*edge.*pseudo_statistics"):
+    with pytest.raises(InvalidInput, match=r"bernoulli feature 0.*boundary.*pseudo_statistics"):
         FAMILIES["bernoulli"].from_statistics(always)
     constant = FAMILIES["gaussian"].statistics(np.ones((3, 1)), np.ones((3, 1)))
     with pytest.raises(InvalidInput, match="gaussian feature 0"):

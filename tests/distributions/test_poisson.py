@@ -56,5 +56,5 @@ def test_the_linear_form_is_the_score():
 
 @pytest.mark.parametrize("value", [-1.0, 0.5])
 def test_what_is_no_count_is_refused(value):
-    with pytest.raises(InvalidInput, match=rf"Negative or broken.*found {value:g}\..*Gaussian"):
+    with pytest.raises(InvalidInput, match=rf"Negative or fractional.*found {value:g}\..*Gaussian"):
         Poisson.check(np.array([[1.0, np.nan, value]]))

@@ -195,7 +195,7 @@ def test_an_unknown_basis_sparse_rows_and_text_are_refused():
         BasisFunctions("gaussian").fit(XOR)
     with pytest.raises(InvalidInput, match=r"sparse matrix.*rarely 0"):
         BasisFunctions().fit(sparse.csr_array(XOR))
-    with pytest.raises(InvalidInput, match="Column 'town' holds strings, as 'Ulm'"):
+    with pytest.raises(InvalidInput, match="Column 'town' holds strings, such as 'Ulm'"):
         BasisFunctions().fit(pd.DataFrame({"town": ["Ulm", "Bonn"]}))
 
 

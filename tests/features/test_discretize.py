@@ -174,14 +174,20 @@ def test_codes_feed_a_categorical_model():
         ([[1.0], [np.inf]], "inf .*row 1, column 0.*finite.*Replace"),
         ([[1.0, -np.inf], [np.nan, 1.0]], "row 0, column 1"),
         (sparse.csr_array(np.eye(3)), "sparse.*dense.*toarray"),
-        ([["a"], ["b"]], "strings, as 'a'; expected numbers"),
-        (np.array([["1.5"], ["2"]]), "strings, as '1.5'"),
-        (np.array([[1.5], ["2"]], dtype=object), "strings, as '2'"),
-        (pd.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
-        (pl.DataFrame({"n": [1.0], "town": ["Oslo"]}), "Column 'town' holds strings, as 'Oslo'"),
+        ([["a"], ["b"]], "strings, such as 'a'; expected numbers"),
+        (np.array([["1.5"], ["2"]]), "strings, such as '1.5'"),
+        (np.array([[1.5], ["2"]], dtype=object), "strings, such as '2'"),
+        (
+            pd.DataFrame({"n": [1.0], "town": ["Oslo"]}),
+            "Column 'town' holds strings, such as 'Oslo'",
+        ),
+        (
+            pl.DataFrame({"n": [1.0], "town": ["Oslo"]}),
+            "Column 'town' holds strings, such as 'Oslo'",
+        ),
         (pd.DataFrame({"k": pd.Categorical(["u", "v"])}), "Column 'k' holds strings"),
         (pd.DataFrame({"t": pd.to_datetime(["2020-01-02"])}), "Column 't' holds times or other"),
-        (np.array([["2020-01-02"]], dtype="datetime64[D]"), "X holds times, as '2020-01-02'"),
+        (np.array([["2020-01-02"]], dtype="datetime64[D]"), "X holds times, such as '2020-01-02'"),
     ],
 )
 def test_bad_columns_are_refused_with_advice(X, message):

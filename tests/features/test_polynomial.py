@@ -127,7 +127,7 @@ def test_missing_stays_missing_in_the_monomials_that_need_it():
         ({"monomials": [("x0", "x2")]}, UnknownName, "no column 'x2'; choose one of x0, x1"),
         ({"monomials": [(5,)]}, UnknownName, "no column 5"),
         ({"monomials": [{"x0": -1}]}, InvalidInput, "power of column 'x0' is -1"),
-        ({"monomials": [("x0", "x1"), (1, 0)]}, InvalidInput, "'x0 x1' is there twice"),
+        ({"monomials": [("x0", "x1"), (1, 0)]}, InvalidInput, "'x0 x1' is given twice"),
     ],
 )
 def test_what_cannot_be_made_is_refused(options, error, message):
@@ -138,5 +138,5 @@ def test_what_cannot_be_made_is_refused(options, error, message):
 def test_sparse_and_text_are_refused_with_advice():
     with pytest.raises(InvalidInput, match=r"sparse matrix.*dense columns.*toarray"):
         PolynomialFeatures().fit(sparse.csr_array(XOR))
-    with pytest.raises(InvalidInput, match="Column 'town' holds strings, as 'Ulm'"):
+    with pytest.raises(InvalidInput, match="Column 'town' holds strings, such as 'Ulm'"):
         PolynomialFeatures().fit(pd.DataFrame({"town": ["Ulm", "Bonn"]}))

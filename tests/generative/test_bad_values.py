@@ -46,7 +46,7 @@ VALUES = {
         np.repeat([[1.0], [2.0]], 3, axis=0),
         r"n_components=3.*only 2 distinct rows",
     ),
-    "complement mixture": (MixtureModel(2, "complement"), np.floor(X), r"no density"),
+    "complement mixture": (MixtureModel(2, "complement"), np.floor(X), r"not a density"),
 }
 
 
@@ -104,5 +104,5 @@ def test_labels_given_to_score_are_checked():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(InvalidInput, match=r"X has 12 rows and y has 2"):
         model.score_samples(X, [0, 1])
-    with pytest.raises(InvalidInput, match=r"label 7 in y does not exist.*known are 0, 1"):
+    with pytest.raises(InvalidInput, match=r"label 7 in y does not exist.*known classes are 0, 1"):
         model.log_likelihood(X, [*Y[:-1], 7])

@@ -85,7 +85,7 @@ def test_edges_by_position_are_those_of_the_table():
     frame = pd.DataFrame({"c": list("uv") * 20, "n": np.arange(40.0), "m": np.arange(40.0)})
     model = NaiveBayes(discretize=Discretizer(edges={1: [7.0]})).fit(frame, [0, 1] * 20)
     assert_allclose(model.discretizer_.edges_[0], [7.0])
-    with pytest.raises(InvalidInput, match="not one of the numbers that are cut"):
+    with pytest.raises(InvalidInput, match="not one of the columns that are binned"):
         NaiveBayes(discretize=Discretizer(edges={"c": [7.0]})).fit(frame, [0, 1] * 20)
 
 

@@ -104,5 +104,5 @@ def test_what_is_not_discrete_or_complete_is_refused():
 
 def test_families_without_a_full_table_are_not_counted():
     model = NaiveBayes("poisson").fit([[1], [2]], [0, 1])
-    with pytest.raises(InvalidInput, match=r"no full joint model of Poisson"):
+    with pytest.raises(InvalidInput, match=r"full joint model of Poisson"):
         model.n_parameters(naive=False)

@@ -102,7 +102,7 @@ def test_collapse_from_a_given_start_claims_no_other_starts():
     with pytest.warns(CollapsedComponent) as said:
         GaussianMixture(2, start=[0] * 10 + [1] * 10).fit(X)
     text = str(said[0].message)
-    assert "Components 0, 1 shrank" in text
+    assert "Components 0, 1 collapsed" in text
     assert "every start" not in text
     assert "stronger prior" not in text
 

@@ -130,7 +130,7 @@ def test_the_linear_form_is_the_log_joint(event):
     expected = model.class_log_prior_ + model.distribution_.log_score(X)
     assert_allclose(scores, expected, rtol=1e-10, atol=1e-10)
     if event == "complement":
-        with pytest.raises(InvalidInput, match=r"no density .* Use the multinomial"):
+        with pytest.raises(InvalidInput, match=r"not a density .* Use the multinomial"):
             model.predict_joint_log_proba(X)
     else:
         shared = {

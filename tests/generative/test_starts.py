@@ -140,17 +140,17 @@ def test_rows_of_no_weight_are_absent_from_the_start_too(start):
         (gaps(Y, np.nan), r"start holds nan at row 3; labels are whole numbers"),
         (gaps(Y, 3), r"start holds 3 at row 3; labels are whole numbers from 0 to 2"),
         (gaps(Y, -1), r"start holds -1 at row 3"),
-        (gaps(SOFT, np.nan), r"start holds \[nan, nan, nan\] at row 3; soft rows are finite"),
-        (gaps(SOFT, -1.0), r"at row 3; soft rows are finite and 0 or more\. Fix"),
+        (gaps(SOFT, np.nan), r"start holds \[nan, nan, nan\] at row 3; soft labels are finite"),
+        (gaps(SOFT, -1.0), r"at row 3; soft labels are finite and 0 or more\. Fix"),
         (SOFT.astype(str), r"start holds '1.0'|start holds '0.0'"),
         (np.minimum(Y, 1), r"start gives component 2 no row; every one of the 3.*fewer"),
-        (Y[:-1], r"start has 59 rows and X has 60; labels and soft rows are one per row"),
+        (Y[:-1], r"start has 59 rows and X has 60; labels and soft labels are one per row"),
         ([[1.0], [1.0, 2.0]], r"start is a list with rows of different lengths.*Give one of"),
         (5, r"start is a int with 0 dimensions; labels \(n,\)"),
         (GaussianMixture(3), r"start is a GaussianMixture that is not fitted.*Fit it first"),
         (GaussianMixture(3, start=Y).fit(X[:, :1]), r"of 1 columns and X has 2.*same columns"),
         (GaussianMixture(2, start=Y > 0).fit(X), r"start has 2 components; n_components is 3"),
-        (DiscriminantAnalysis().fit(X, Y), r"start is a DiscriminantAnalysis; labels, soft rows"),
+        (DiscriminantAnalysis().fit(X, Y), r"start is a DiscriminantAnalysis; labels, soft labels"),
         (MixtureModel(3, start=Y).fit(X), r"start is a MixtureModel; .* a fitted GaussianMixture"),
     ],
 )
@@ -181,7 +181,7 @@ def test_parameters_that_make_no_mixture_are_refused(changed, message):
     ("start", "message"),
     [
         (GaussianMixture(3, start=Y).fit(X), r"start is a GaussianMixture; .* fitted MixtureModel"),
-        ({"mixing": 1}, r"start is a dict; labels, soft rows or a fitted MixtureModel"),
+        ({"mixing": 1}, r"start is a dict; labels, soft labels or a fitted MixtureModel"),
         (MixtureModel(3, start=Y).fit(X[:, :1]), r"MixtureModel of 1 columns and X has 2"),
         (MixtureModel(3), r"MixtureModel that is not fitted"),
         (MixtureModel(3, "laplace", start=Y).fit(X), r"other event models or categories"),
@@ -195,7 +195,7 @@ def test_a_product_mixture_refuses_what_it_cannot_begin_from(start, message):
 def test_labels_do_not_go_with_a_file(tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, X, delimiter=",", header="a,b", comments="")
-    with pytest.raises(InvalidInput, match=r"X is a file; they go with rows in memory.*fitted"):
+    with pytest.raises(InvalidInput, match=r"X is a file; these need rows in memory.*fitted"):
         GaussianMixture(3, start=Y).fit(path)
     first = GaussianMixture(3, start=Y).fit(X)
     assert_allclose(GaussianMixture(3, start=first).fit(path).means_, first.means_, atol=1e-3)

@@ -96,7 +96,9 @@ def test_labels_that_are_all_unknown_are_refused():
 def test_codes_among_known_classes():
     classes = np.array(["a", "b", "c"])
     assert codes_among(["c", "a"], classes).tolist() == [2, 0]
-    with pytest.raises(InvalidInput, match=r"label 'd' in y does not exist.*known are a, b, c"):
+    with pytest.raises(
+        InvalidInput, match=r"label 'd' in y does not exist.*known classes are a, b, c"
+    ):
         codes_among(["a", "d"], classes)
 
 

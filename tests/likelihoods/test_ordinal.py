@@ -122,7 +122,9 @@ def test_free_parameters_give_ordered_thresholds_and_back(seed, K):
 
 
 def test_thresholds_out_of_order_are_refused_with_advice():
-    with pytest.raises(InvalidInput, match=r"must fall; found b_1 = 0 and b_2 = 0.5.*order them"):
+    with pytest.raises(
+        InvalidInput, match=r"must decrease; found b_1 = 0 and b_2 = 0.5.*order them"
+    ):
         free_of(np.array([1.0, 0.0, 0.5]))
 
 

@@ -310,7 +310,7 @@ def test_the_title_and_notes_say_what_a_coefficient_compares():
     X, y, _, _ = rows()
     centred = str(SoftmaxRegression().fit(X, y).summary())
     assert centred.startswith("SoftmaxRegression: 3 classes, softmax link")
-    assert "total 0 over the classes" in centred
+    assert "sum to 0 over the classes" in centred
     against = str(SoftmaxRegression(reference="b").fit(X, y).summary())
     assert "3 classes against 'b'" in against and "a log-odds of its class against 'b'" in against
     two = str(SoftmaxRegression().fit(X, y == "b").summary())

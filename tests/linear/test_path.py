@@ -322,7 +322,7 @@ def test_the_fit_gets_no_worse_as_the_penalty_falls(seed, along):
 
 REFUSED = [
     ({"model": pd.DataFrame()}, "model is DataFrame"),
-    ({"along": "l3"}, "no penalty to move along 'l3'; choose one of both, l1, l2"),
+    ({"along": "l3"}, "no penalty to vary 'l3'; choose one of both, l1, l2"),
     ({"along": "both"}, "both must be above 0"),
     ({"rule": "least"}, "no rule 'least'"),
     ({"cv": 1}, "cv is 1; expected a number of folds"),
@@ -330,7 +330,7 @@ REFUSED = [
     ({"n_penalties": 0}, "n_penalties is 0"),
     ({"smallest": 1.0}, "smallest is 1.0"),
     ({"penalties": [1.0, 0.0]}, "finite numbers above 0"),
-    ({"model": LinearRegression(l1=[0.0] * P)}, "nothing to move"),
+    ({"model": LinearRegression(l1=[0.0] * P)}, "nothing to vary"),
     ({"model": LogisticRegression(firth=True)}, "firth=True"),
 ]
 

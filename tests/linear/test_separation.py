@@ -30,7 +30,7 @@ def test_xor_overlaps_and_its_hulls_cross_in_the_middle():
 def test_the_certificate_prints():
     assert str(separability(XOR, LABEL)).splitlines() == [
         "The classes overlap: no plane separates them.",
-        "Weighted means of both classes meet at (0.5, 0.5):",
+        "Weighted means of the two classes coincide at (0.5, 0.5):",
         "  class 0: 0.5·row 0 + 0.5·row 3",
         "  class 1: 0.5·row 1 + 0.5·row 2",
     ]

@@ -101,7 +101,7 @@ def test_a_coefficient_without_an_error_shows_a_dash_and_a_note():
     fit = replace(inference(se=(np.nan, 0.2, 0.1)), redundant=(0,))
     shown = Summary(fit, "GLM")
     assert line_of(str(shown), "age")[2:] == ["–"] * 5
-    assert "Note: held at 0, because they can be computed from other columns: 'age'." in str(shown)
+    assert "Note: fixed at 0, because they can be computed from other columns: 'age'." in str(shown)
     assert shown.to_frame().column("se").null_count == 1
 
 

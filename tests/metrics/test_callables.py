@@ -93,7 +93,7 @@ def test_the_name_says_which_way_is_better_unless_the_function_does():
 def test_mistakes_are_refused():
     with pytest.raises(InvalidInput, match=r"sklearn.metrics.no_such cannot be imported"):
         metric_named("sklearn.metrics.no_such")
-    with pytest.raises(InvalidInput, match="a function of what happened"):
+    with pytest.raises(InvalidInput, match="a function of the observed"):
         metric_named("numpy.pi")
     with pytest.raises(UnknownName, match="Did you mean 'accuracy'"):
         metric_named("acuracy")

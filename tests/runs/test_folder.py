@@ -104,9 +104,12 @@ def test_a_ledger_with_a_flipped_byte_is_reported_broken(whole, tmp_path):
 
 def test_a_ledger_that_is_not_the_one_the_run_saw_shows(copied, whole):
     rewritten(copied, "run.json", lambda f: f["seal"].update(count=9))
-    assert "The run has seen 9 lines, and the ledger has 3." in report_of([read_run(copied)]).html
+    assert (
+        "The ledger had 9 lines when the run was trained, and now has 3."
+        in report_of([read_run(copied)]).html
+    )
     rewritten(copied, "run.json", lambda f: f["seal"].update(count=2, head="0" * 64))
-    assert "is not the one that the run has seen" in report_of([read_run(copied)]).html
+    assert "was changed after the run was trained" in report_of([read_run(copied)]).html
 
 
 def test_a_seal_that_is_gone_leaves_the_head(copied):

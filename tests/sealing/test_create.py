@@ -52,7 +52,7 @@ def test_a_file_becomes_a_folder_that_says_what_is_in_it(churn, tmp_path):
     for name, digest in manifest["files"].items():
         assert sha256((folder / name).read_bytes()).hexdigest() == digest
     assert sealed.notes == (
-        "churn.csv still holds the 40 sealed rows; use churn.seal from here on.",
+        "churn.csv still holds the 40 sealed rows; use churn.seal from now on.",
     )
     assert likely.open_seal("churn.seal").manifest == Manifest.read(folder / "manifest.json")
 
@@ -144,7 +144,7 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"group": "x", "by_time": "x"}, InvalidInput, "Both group='x' and by_time='x'"),
         ({"group": "y"}, InvalidInput, "'y' is the target; another column"),
         ({"target": "one"}, InvalidInput, "one value in all 20 rows"),
-        ({"data": TABLE.select(["y"])}, InvalidInput, "'y' alone.*features"),
+        ({"data": TABLE.select(["y"])}, InvalidInput, "only the column 'y'.*features"),
         ({"data": [[1, 2]]}, InvalidInput, "no column 'y'; choose one of 0, 1"),
         ({"data": "none.csv"}, InvalidInput, r"none\.csv"),
         ({"folder": "none"}, CannotWrite, "Create the folder first"),

@@ -133,7 +133,7 @@ def test_a_model_trained_on_other_rows_is_refused_and_logged(sealed, table):
 def test_a_changed_file_is_refused_before_the_look(sealed):
     path = sealed.path / "train.parquet"
     path.write_bytes(path.read_bytes() + b"\0")
-    with pytest.raises(BrokenLedger, match=r"train\.parquet is not the one that was sealed"):
+    with pytest.raises(BrokenLedger, match=r"train\.parquet was changed after sealing"):
         sealed.final(likely.NaiveBayes())
 
 

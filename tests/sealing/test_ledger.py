@@ -115,7 +115,7 @@ def test_a_file_that_is_gone_is_named(folder, name):
 
 def test_nothing_is_added_to_a_broken_ledger(folder):
     (folder / LEDGER).write_bytes((folder / LEDGER).read_bytes().replace(b"churn", b"chirp"))
-    with pytest.raises(BrokenLedger, match=r"Line 2 .* does not follow.*from a backup"):
+    with pytest.raises(BrokenLedger, match=r"Line 2 .* does not contain the hash.*from a backup"):
         Ledger(folder).add("predict", {})
     with pytest.raises(BrokenLedger):
         likely.open_seal(folder)

@@ -58,7 +58,7 @@ def test_an_identifier_is_one_to_look_to_preparation_and_to_the_report(case):
     name, values, expected = IDENTIFIERS[case]
     frame = table(**{name: values})
     assert ("LK101" in codes(frame, name)) == expected
-    assert ("as an identifier has" in step(frame, name)) == expected
+    assert ("like an identifier" in step(frame, name)) == expected
     complete = pd.Series(values).nunique() == N
     found = identifier_of(pa.Table.from_pandas(frame, preserve_index=False), "y")
     assert (found == name) == (expected and complete)

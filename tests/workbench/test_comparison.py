@@ -335,7 +335,7 @@ def test_mistakes_are_refused():
         lk.compare(frame)
     with pytest.raises(UnknownName, match="no column 'persn'"):
         lk.compare(frame, "y", group="persn")
-    with pytest.raises(InvalidInput, match="no column but 'y'"):
+    with pytest.raises(InvalidInput, match="no column except 'y'"):
         lk.compare(frame[["y"]], "y")
 
 

@@ -67,7 +67,7 @@ def test_a_seal_with_nothing_but_its_group_has_nothing_to_learn_from(tmp_path):
     frame = pd.DataFrame({"shop": np.arange(80) // 4, "town": np.arange(80) // 16})
     frame["y"] = np.arange(80) % 2
     sealed = lk.seal(frame, "y", group="shop", name="shops", folder=tmp_path)
-    with pytest.raises(InvalidInput, match="no column but 'y'"):
+    with pytest.raises(InvalidInput, match="no column except 'y'"):
         dataset(sealed, group="town").with_task()
 
 
@@ -159,7 +159,7 @@ def test_the_columns_beside_the_features_are_no_features():
         ({"drop": "note"}, r"Write drop=\['note'\]"),
         ({"group": "x", "by_time": "x"}, "rows are held out by one of them"),
         ({"group": "y"}, "'y' is the target"),
-        ({"drop": ["x", "region", "note"]}, "no column but 'y'"),
+        ({"drop": ["x", "region", "note"]}, "no column except 'y'"),
     ],
 )
 def test_what_columns_cannot_be_is_refused(given, message):

@@ -379,11 +379,11 @@ def test_a_score_has_the_baseline_of_its_own_link_in_train_tune_and_compare():
     assert found["glm-poisson"].main.baseline == found.baseline.value
     assert found["linear"].main.baseline < found.baseline.value - 0.01
     said = " ".join(str(found).split())
-    assert "moved by log_years under the link of each model" in said
+    assert "depend on log_years, through the link of each model" in said
     assert "(log link: glm-poisson, constant)" in said
     assert "(identity link: linear)" in said
     one_link = lk.compare(table, "claims", "glm-poisson", repeats=1, **given)
-    assert "under the link" not in str(one_link)
+    assert "through the link" not in str(one_link)
 
 
 def test_classes_with_an_exposure_have_a_constant():

@@ -1,1 +1,1 @@
-"""Scores of any classifier as probabilities that can be believed."""
+"""Calibrated probabilities from the scores of any classifier."""

@@ -1,9 +1,9 @@
 """Isotonic calibration: any increasing curve from score to probability.
 
-    minimise Σ_i w_i (t_i − p(f_i))²   over functions p that do not fall
+    minimise Σ_i w_i (t_i − p(f_i))²   over non-decreasing functions p
 
-The minimum is a staircase, found by pooling adjacent violators; between the scores it saw, the
-curve is linear, and beyond them constant.
+The minimum is a step function, found by pooling adjacent violators; between the observed scores
+the curve is linear, and beyond them constant.
 
 References
 ----------
@@ -23,19 +23,19 @@ from likely.description import NamedColumn, NamedTable
 
 @final
 class IsotonicScaling(Scaling):
-    """A classifier whose scores become probabilities by a curve that never falls.
+    """A classifier whose scores become probabilities by a non-decreasing curve.
 
-    More than two classes are calibrated one against the rest, and made to total 1.  It needs
-    more rows than a curve with two parameters: a thousand, say.
+    More than two classes are calibrated one against the rest, and normalised to sum to 1.  It
+    needs more rows than a curve with two parameters: about a thousand.
 
     Parameters
     ----------
     estimator : classifier
-        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``; of a
-        probability, the log-odds is the score.
+        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``; for a
+        probability, the score is its log-odds.
     cv : int, splitter or "prefit"
         How out-of-fold scores are computed: a number of stratified folds, a splitter, or
-        ``"prefit"`` for an estimator that is already fitted, to other rows than these.  With
+        ``"prefit"`` for an estimator that is already fitted, to rows other than these.  With
         folds, the estimator is fitted once more to all rows.
 
     Attributes
@@ -92,7 +92,7 @@ class IsotonicScaling(Scaling):
         return (NamedTable("curves", columns, tuple(rows), noun="corner"),)
 
     def _log_proba(self, scores: Scores) -> Array:
-        """The curves' levels, made to total 1; where all are 0, classes are equally probable."""
+        """The curves' levels, normalised to sum to 1; equal probabilities where all are 0."""
         curves = zip(scores.against_rest().T, self.thresholds_, self.levels_, strict=True)
         level = np.stack([np.interp(f, x, p) for f, x, p in curves], axis=1)
         if level.shape[1] == 1:

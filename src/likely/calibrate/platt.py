@@ -35,7 +35,7 @@ TOL = 1e-12  # of the cross-entropy; a Newton step costs one pass over one colum
 class PlattObjective(SmoothObjective):
     """Σ_i w_i nll(t_i, η_i) with η = θ₀ + θ₁ f, for K columns at once: θ is (θ₀…, θ₁…)."""
 
-    scores: Array  # (n, K), standardised; a column of zeros says nothing
+    scores: Array  # (n, K), standardised; a column of zeros has no information
     targets: Array  # (n, K)
     weight: Array  # (n,)
 
@@ -53,7 +53,7 @@ class PlattObjective(SmoothObjective):
         )
 
     def _hessian(self, bend: Array) -> Array:
-        """Columns do not meet: four diagonals."""
+        """Columns are independent of each other: four diagonals."""
         constant, cross = bend.sum(axis=0), (bend * self.scores).sum(axis=0)
         square = (bend * self.scores**2).sum(axis=0)
         square[~self.scores.any(axis=0)] = 1.0  # no slope to find; the gradient there is 0
@@ -87,16 +87,16 @@ def fit_platt(scores: Array, positive: Array, weight: Array) -> tuple[Array, Arr
 class PlattScaling(Scaling):
     """A classifier whose scores become probabilities by a logistic curve.
 
-    More than two classes are calibrated one against the rest, and made to total 1.
+    More than two classes are calibrated one against the rest, and normalised to sum to 1.
 
     Parameters
     ----------
     estimator : classifier
-        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``; of a
-        probability, the log-odds is the score.
+        Anything with ``decision_function``, ``predict_log_proba`` or ``predict_proba``; for a
+        probability, the score is its log-odds.
     cv : int, splitter or "prefit"
         How out-of-fold scores are computed: a number of stratified folds, a splitter, or
-        ``"prefit"`` for an estimator that is already fitted, to other rows than these.  With
+        ``"prefit"`` for an estimator that is already fitted, to rows other than these.  With
         folds, the estimator is fitted once more to all rows.
 
     Attributes
@@ -105,7 +105,7 @@ class PlattScaling(Scaling):
     estimator_ : classifier
         The estimator, fitted to all rows; with "prefit", the one that was given.
     a_, b_ : arrays of shape (1,), or (n_classes,) for three classes and more
-        A and B of σ(−(A f + B)); A is negative where the scores inform.
+        A and B of σ(−(A f + B)); A is negative where the scores are informative.
     solution_ : Solution
         How the search ended: its trace, and why it stopped.
 
@@ -132,7 +132,7 @@ class PlattScaling(Scaling):
         self.cv = cv
 
     def decision_function(self, X: Any) -> Array:
-        """The calibrated log-odds, −(A f + B), (n,); of more classes, log p(k | x)."""
+        """The calibrated log-odds, −(A f + B), (n,); for more classes, log p(k | x)."""
         return log_odds(self.predict_log_proba(X))
 
     def _calibrate(self, scores: Scores, codes: Codes, weight: Array) -> None:

@@ -1,12 +1,12 @@
-"""What every calibrated classifier does: score, calibrate, and answer in probabilities.
+"""What all calibrated classifiers share: scores, calibration, and predicted probabilities.
 
-    decision_function         s_k(x) as it is; of two classes, s = (0, f(x))
+    decision_function         s_k(x) as it is; for two classes, s = (0, f(x))
     predict_log_proba         s_k(x) = log p(k | x)
     predict_proba             its logarithm
 
 The first of these methods that the classifier has is used; rows are scored by models that have not
 seen them.  A class with probability 0 is given the log-probability ``LOG_FLOOR``: one error would
-otherwise cost infinitely much, at any calibration.
+otherwise have an infinite loss, with any calibration.
 """
 
 from abc import ABC, abstractmethod
@@ -47,7 +47,7 @@ RESPONSES = ("decision_function", "predict_log_proba", "predict_proba")
 @final
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """One score a class, (n, K), on the scale of logs."""
+    """One score per class, (n, K), on the log scale."""
 
     values: Array
     kind: Literal["decision", "log-probability"]
@@ -66,7 +66,7 @@ class Scores:
 
 
 class Scaling(ClassifierMixin, BaseEstimator, ABC):
-    """A map from scores to probabilities on top of a classifier; each map is one final class."""
+    """A map from scores to probabilities on top of a classifier; each map is a final class."""
 
     estimator: Any
     cv: Any
@@ -75,14 +75,14 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _calibrate(self, scores: Scores, codes: Codes, weight: Array) -> None:
-        """Learn the map from scores and the classes that they should show."""
+        """Learn the map from scores and the true classes."""
 
     @abstractmethod
     def _log_proba(self, scores: Scores) -> Array:
         """log p(k | scores), (n, K)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the estimator, unless it is fitted, and the map from its scores of unseen rows."""
+        """Fit the estimator, unless it is fitted, and the map from its scores of held-out rows."""
         refuse_file(X, type(self).__name__)
         X, y, sample_weight = own_columns(X, y, sample_weight)
         X, n_rows = countable(X)
@@ -118,12 +118,12 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
             refuse_single_rows(codes, self.classes_, otherwise=otherwise)
         folds = [fold for fold in folds_of(self.cv, X, y, codes=codes) if len(fold[1])]
         learn = partial(fitted_copy, self.estimator, X, y, weight)
-        self.estimator_ = learn(present)  # first: a complaint about a row counts the caller's rows
+        self.estimator_ = learn(present)  # first: errors count the caller's rows
         scores, scored = out_of_fold(learn, X, folds=folds, n_classes=len(self.classes_))
         self._calibrate(scores, codes[scored], _weights_of(scored, weight))
 
     def describe(self) -> Description:
-        """The map from scores to probabilities, then the classifier that has the scores."""
+        """The map from scores to probabilities, then the classifier that computes the scores."""
         check_is_fitted(self)
         inner = describe(self.estimator_)
         return Description(
@@ -138,7 +138,7 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         return column_needs(self.estimator)
 
     def _facts(self) -> tuple[Fact, ...]:
-        """Numbers that the map consists of."""
+        """The number of parameters of the map."""
         return ()
 
     def _curves(self) -> tuple[NamedTable, ...]:
@@ -146,7 +146,7 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         return ()
 
     def _curved_classes(self) -> list[str]:
-        """The classes that have a map of their own: of two, the second."""
+        """The classes that have their own map: for two classes, the second."""
         labels = [str(label) for label in self.classes_.tolist()]
         return labels[1:] if len(labels) == 2 else labels
 
@@ -173,7 +173,7 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
 
 
 def scores_of(estimator: Any, X: Any) -> Scores:
-    """The scores of a fitted classifier, its classes in their order."""
+    """The scores of a fitted classifier, with the classes in their order."""
     name = next((name for name in RESPONSES if has_method(estimator, name)), None)
     if name is None:
         raise InvalidInput(
@@ -196,7 +196,7 @@ def _check_scores(values: Array, estimator: Any, name: str) -> None:
     if values.shape[1] != n_classes:
         raise InvalidInput(
             f"{name} of {type(estimator).__name__} has {values.shape[1]} columns; expected "
-            f"{n_classes}, one a class. Ask it for scores of one class against the rest."
+            f"{n_classes}, one per class. Use a classifier that scores each class against the rest."
         )
     bad = np.isnan(values) | (values == np.inf)
     if name == "decision_function":
@@ -210,7 +210,7 @@ def _check_scores(values: Array, estimator: Any, name: str) -> None:
 
 
 def _possible(log_proba: Array) -> Array:
-    """Impossible classes as the least probable of their row, and no more probable than rounding."""
+    """Classes of probability 0 get the least log-probability of their row, or ``LOG_FLOOR``."""
     impossible = np.isneginf(log_proba)
     if not impossible.any():
         return log_proba
@@ -231,7 +231,7 @@ def out_of_fold(
         if len(model.classes_) != n_classes:
             raise InvalidInput(
                 f"A fold leaves {len(model.classes_)} classes to learn from; expected all "
-                f"{n_classes}. Use fewer or stratified folds: cv=5, say."
+                f"{n_classes}. Use fewer or stratified folds, such as cv=5."
             )
         parts.append(scores_of(model, rows_at(X, fold)))
     scores = Scores(np.concatenate([part.values for part in parts]), parts[0].kind)
@@ -239,7 +239,7 @@ def out_of_fold(
 
 
 def log_odds(log_proba: Array) -> Array:
-    """log p(1 | x) − log p(0 | x) of two classes, (n,); of more, log p(k | x) itself."""
+    """log p(1 | x) − log p(0 | x) for two classes, (n,); for more, log p(k | x) itself."""
     return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
 

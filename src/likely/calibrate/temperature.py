@@ -70,7 +70,7 @@ class TemperatureScaling(Scaling):
         self.cv = cv
 
     def decision_function(self, X: Any) -> Array:
-        """The calibrated log-odds, (n,); of more than two classes, log p(k | x)."""
+        """The calibrated log-odds, (n,); for more than two classes, log p(k | x)."""
         return log_odds(self.predict_log_proba(X))
 
     def _calibrate(self, scores: Scores, codes: Codes, weight: Array) -> None:

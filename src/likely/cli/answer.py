@@ -1,4 +1,4 @@
-"""The answer or the refusal of a verb, printed as text or as one JSON object.
+"""The answer or the error of a command, printed as text or as one JSON object.
 
 The keys of the object are command, version, exit, seed, result, findings, files, next.
 Exit code 1 is for mistakes on the command line (an unknown verb, option, model or parameter), 2
@@ -21,19 +21,19 @@ from likely.json_files import as_json
 
 
 class Exit(IntEnum):
-    """What the shell is told."""
+    """Exit codes."""
 
     FINE = 0
     USAGE = 1
     DATA = 2
-    HONESTY = 3  # it could be done, and the score would not be what it says
+    HONESTY = 3  # possible, but the score would be misleading
     CHECK = 4
     BUG = 70
     INTERRUPTED = 130
 
 
 class Refusal(LikelyError):
-    """A sentence for the user, an exit code, and the command that would be sensible next."""
+    """An error message, an exit code, and a suggested next command."""
 
     def __init__(self, message: str, exit: Exit, next: str) -> None:
         super().__init__(message)
@@ -44,14 +44,14 @@ class Refusal(LikelyError):
 @final
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The outcome of a verb that went well."""
+    """The outcome of a successful command."""
 
     text: str  # for a person
     result: Mapping[str, Any]  # for a program
     next: str  # the next sensible command
     findings: tuple[str, ...] = ()  # what should be known about it
     files: tuple[Path, ...] = ()  # what was written
-    aside: bool = False  # the standard output is taken by data: speak on the other one
+    aside: bool = False  # the data are on standard output, so messages go to standard error
 
 
 def tell(answer: Answer, settings: Settings) -> None:
@@ -60,7 +60,7 @@ def tell(answer: Answer, settings: Settings) -> None:
         _tell_json(settings, Exit.FINE, answer.result, answer.findings, answer.files, answer.next)
         return
     _write(answer.text, settings, err=answer.aside)
-    if settings.quiet:  # beside the answer, so that it stays alone on the standard output
+    if settings.quiet:  # on standard error, so that standard output has only the answer
         _write(f"Seed {settings.seed}.", settings, err=True)
         return
     for finding in answer.findings:
@@ -81,7 +81,7 @@ def tell_failure(message: str, exit: Exit, next: str, settings: Settings) -> Non
 
 
 def _write(text: str, settings: Settings, *, err: bool) -> None:
-    """Without control characters: names and values of the data must not steer the terminal."""
+    """Without control characters: names and values in the data must not control the terminal."""
     click.echo(printable(text), err=err, color=settings.color)
 
 
@@ -113,7 +113,7 @@ def _tell_json(
 @final
 @dataclass(eq=False)
 class Notes:
-    """Findings collected on the way, each once."""
+    """The findings collected so far, each once."""
 
     most: int = 5
     notes: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""``likely compare``: models side by side on the same folds, and the baseline with them."""
+"""``likely compare``: models side by side on the same folds, with the baseline."""
 
 import shlex
 import sys

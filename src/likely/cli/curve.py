@@ -177,7 +177,7 @@ def _of_data(
 
     if model is None:
         raise click.UsageError(
-            f"No model was given for {data}; only a RUN has a model of its own. Add a model: "
+            f"No model was given for {data}; only a RUN has its own model. Add a model: "
             "likely models lists them."
         )
     entry = models_named([model], assignments)[0]
@@ -214,7 +214,7 @@ def _of_run(
         )
     if facts.get("target") is None:
         raise Refusal(
-            f"{name} has no target; a curve scores predictions of one. Use another run.",
+            f"{name} has no target; a curve needs one to score. Use another run.",
             Exit.DATA,
             f"likely explain {shlex.quote(name)}",
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
-MOST_SHOWN = 6  # metrics beside the main one
+MOST_SHOWN = 6  # metrics in addition to the main one
 
 
 @click.command()
@@ -86,7 +86,7 @@ def _evaluated(
 
 
 def _estimates(run: "Run") -> dict[str, float]:
-    """The cross-validation estimate of each metric; after a search, its own of the metric of it."""
+    """The cross-validation estimate of each metric; after a search, also that of the search."""
     scores = run.facts.get("scores") or {}
     found = {
         line["metric"]: float(line["value"])

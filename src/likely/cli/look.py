@@ -1,4 +1,4 @@
-"""``likely look``: a table, before anything is trained on it."""
+"""``likely look``: checks of a table, before anything is trained on it."""
 
 import re
 import shlex

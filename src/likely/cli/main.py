@@ -1,6 +1,6 @@
 """``likely``: finds the verb, runs it, and turns its outcome into text and an exit code.
 
-Verbs are imported when they are asked for, and import what is heavy when they run, so that
+Commands are imported when they are used, and import large libraries when they run, so that
 ``likely --help`` is quick.
 """
 
@@ -38,7 +38,7 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "compare": "Cross-validate all suitable models, with a baseline.",
     "tune": "Search for the best settings of one model.",
     "train": "Train one model, and score it on held-out rows.",
-    "curve": "Score a model by training rows, iterations or a setting.",
+    "curve": "Show scores by training rows, iterations or a parameter.",
     "final": "Evaluate a run on the sealed test rows.",
     "report": "Write everything about a run to one HTML file.",
     "predict": "Write predictions for every row of a table.",
@@ -48,13 +48,13 @@ VERBS = {  # in the order of the workflow; each is likely.cli.<verb>:<verb>
     "models": "List the models, or the parameters of one.",
 }
 NO_MEMORY = (
-    "The memory ran out; the rows and the columns made from them must fit into it. Use fewer rows "
-    "or columns, or train one model, which reads a file in chunks: likely train."
+    "There is not enough memory; the rows and the columns computed from them must fit into it. Use "
+    "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
 )
 
 
 class Verbs(click.Group):
-    """The verbs, imported one by one as they are asked for."""
+    """The commands, each imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -177,7 +177,7 @@ def _bug(error: Exception) -> str:
 
 @contextmanager
 def _collected() -> Iterator[Notes]:
-    """Our own warnings as notes; those of other libraries go their usual way."""
+    """Warnings of likely as notes; those of other libraries are shown as usual."""
     notes = Notes()
     others: list[warnings.WarningMessage] = []
     with warnings.catch_warnings(record=True) as caught:

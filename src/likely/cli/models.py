@@ -92,7 +92,7 @@ class Parameter(NamedTuple):
 
 
 def trainable() -> list[ModelEntry]:
-    """Every registered model but the baseline, which is in every comparison."""
+    """Every registered model except the baseline, which is in every comparison."""
     return [entry for entry in MODELS.values() if entry.name != BASELINE]
 
 

@@ -140,7 +140,7 @@ def refuse_no_target(settings: Settings, data: "Dataset") -> None:
 
 
 def _refuse_unknown_column(settings: Settings, names: Sequence[str], wanted: str) -> None:
-    """Refuse a column that is not there; suggest the nearest, also in the next command."""
+    """Refuse a column that does not exist; suggest the nearest name, also in the next command."""
     from difflib import get_close_matches
 
     if wanted in names:

@@ -231,7 +231,7 @@ def _refuse_missing_columns(run: "Run", names: tuple[str, ...], label: str, name
 def _write_table(output: str, names: list[str], chunks: Iterable[Chunk]) -> tuple[int, Path | None]:
     """Write all chunks; the number of rows, and the file (None for standard output).
 
-    A file gets its name only when it is complete; standard output is written as it comes.
+    A file gets its name only when it is complete; standard output is written chunk by chunk.
     """
     from likely.files import file_made_whole
 

@@ -1,4 +1,4 @@
-"""The task of a target, and whether a table suits a model; if not, which models do.
+"""The task of a target, and whether a model suits a table; if not, which models do.
 
 The entries in ``likely.workbench.models`` say which targets a model takes, and whether it takes
 missing cells.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Gap(NamedTuple):
-    """A missing cell."""
+    """The position of a missing cell."""
 
     column: str
     row: int  # from 1

@@ -1,8 +1,8 @@
 """The terminal: the options that every verb has, text that fits the screen, and progress.
 
-``--seed --jobs --quiet --no-color --json`` may stand before the verb or after it.  Progress is a
-bar on a terminal and a plain line now and then elsewhere; both are on the standard error, and only
-of work that takes longer than a moment.
+``--seed --jobs --quiet --no-color --json`` may be given before the command or after it.  Progress
+is a bar on a terminal and an occasional plain line elsewhere; both are on standard error, and only
+for work that takes longer than a moment.
 """
 
 import os
@@ -38,7 +38,7 @@ class Settings:
 
     @property
     def color(self) -> bool | None:
-        """False where colour is not wanted; None leaves it to whether this is a terminal."""
+        """False where colour is not wanted; None uses colour on a terminal only."""
         return False if self.no_color or os.environ.get("NO_COLOR") else None
 
     @contextmanager
@@ -98,7 +98,7 @@ def global_options(command: Command) -> Command:
 
 
 def width() -> int:
-    """Columns of the screen, as far as they are easy to read."""
+    """The number of columns of the screen, at most as many as are easy to read."""
     return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
 
 
@@ -148,7 +148,7 @@ def showing_progress(
 
 @final
 class _Bar:
-    """A bar over the rows of a pass, or over trials; passes and EM steps are named beside it."""
+    """A bar over the rows of a pass, or over trials; passes and EM steps are named next to it."""
 
     def __init__(
         self, what: str, total: int | None, settings: Settings, stack: ExitStack, *, unit: str

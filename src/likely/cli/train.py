@@ -189,15 +189,15 @@ def _wants_preparation(data: "Dataset", request: TrainRequest) -> bool:
 
 
 def _refuse_split(chosen: ModelEntry, data: "Dataset", options: DataOptions) -> None:
-    """Refuse --group and --by-time for a score of one part, whose rows are chosen one by one."""
+    """Refuse --group and --by-time for a score of one part, whose rows are chosen individually."""
     column = options.group or options.by_time
     if column is None or (chosen.supervised and data.clusters is None):
         return
     option = "--group" if options.by_time is None else "--by-time"
     why = "--clusters was given" if chosen.supervised else f"{chosen.name} needs no target"
     raise Refusal(
-        f"{option} {column} is for cross-validation, and {why}: the held-out rows are chosen one "
-        f"by one. Leave {option} out.",
+        f"{option} {column} is for cross-validation, and {why}: the held-out rows are chosen "
+        f"individually. Leave {option} out.",
         Exit.USAGE,
         "likely train --help",
     )

@@ -109,7 +109,7 @@ def fit_and_validate(
     seed: int = 0,
     places: Any = None,
 ) -> ValidatedModel:
-    """Cross-validate on the folds, where there are some, and fit to all rows.
+    """Cross-validate on the folds, if any, and fit to all rows.
 
     ``places`` are those of the rows in the whole table.
     """
@@ -157,7 +157,7 @@ def dropped_columns(model: Any) -> tuple[str, ...]:
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
-    """The settings of an estimator that JSON has."""
+    """The settings of an estimator that JSON can hold."""
     plain = (str, int, float, bool, list, dict)
     found = model.get_params(deep=True).items()
     return {name: value for name, value in found if isinstance(value, plain)}
@@ -203,7 +203,7 @@ def fit_direct(
 def _task_in_memory(data: "Dataset", chosen: ModelEntry, given: dict[str, Any]) -> "Task | None":
     """The task of the target for this model, which may take whole numbers as classes.
 
-    None for a streamed file, and for a target that is no kind of task.
+    None for a streamed file, and for a target that no task fits.
     """
     from likely.errors import InvalidInput
     from likely.workbench.task import task_of
@@ -252,13 +252,13 @@ def _about_rows(part: "OnePart | None") -> tuple[str, ...]:
 
 
 def _about_split(data: "Dataset") -> tuple[str, ...]:
-    """A note that rows sealed by group or time were held out one by one here."""
+    """A note that rows sealed by group or time were held out individually here."""
     column = data.group or data.by_time
     if column is None:
         return ()
     return (
-        f"The held-out rows were chosen one by one, but the sealed rows by {column}, so this score "
-        f"may be too optimistic. Without --clusters, rows are held out by {column} too.",
+        f"The held-out rows were chosen individually, but the sealed rows by {column}, so this "
+        f"score may be too optimistic. Without --clusters, rows are held out by {column} too.",
     )
 
 

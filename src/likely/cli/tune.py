@@ -61,7 +61,7 @@ class SearchOptions(NamedTuple):
     "--trials",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Most settings to try; halving tries the best of them again, on more rows "
+    help="Maximum number of settings to try; halving tries the best of them again, on more rows "
     "[default: 50, or no limit with --minutes; refine: as many as it needs].",
 )
 @click.option(
@@ -90,7 +90,7 @@ class SearchOptions(NamedTuple):
     "declared",
     multiple=True,
     metavar="NAME=LOW:HIGH[:log]|A,B,...",
-    help="Setting to search, in place of the default ones. May be repeated.",
+    help="Parameter to search, in place of the default ones. May be repeated.",
 )
 @set_option
 @click.option(

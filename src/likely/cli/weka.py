@@ -72,7 +72,7 @@ def weka_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def words_of(words: Sequence[str], weka: Weka) -> tuple[str, str]:
-    """DATA and MODEL, of which -t may give the first."""
+    """DATA and MODEL; -t may give DATA."""
     given = [*([] if weka.train is None else [weka.train]), *words]
     for place, name in enumerate(("DATA", "MODEL")):
         if len(given) <= place:
@@ -147,7 +147,7 @@ def scored_elsewhere(
 def _unguarded(
     metric: str, found: "Estimate", n_rows: int, test: str
 ) -> tuple[str, dict[str, Any]]:
-    """The score in words, and for a program."""
+    """The score as text, and as values."""
     from likely.formatting import count
     from likely.metrics.score import score_sentence, title_of
 
@@ -188,7 +188,7 @@ def score_loaded(settings: Settings, weka: Weka) -> Answer:
 
 
 def _seal_of(run: "Run") -> "SealFolder | None":
-    """The seal that the model was trained on, where it is still to be found."""
+    """The seal that the model was trained on, if it still exists."""
     from likely.runs.seals import seal_of
 
     try:
@@ -198,7 +198,7 @@ def _seal_of(run: "Run") -> "SealFolder | None":
 
 
 def save_copy(model: Any, weka: Weka) -> tuple[Path, ...]:
-    """``-d FILE``: the model beside its RUN."""
+    """``-d FILE``: a copy of the model outside its RUN."""
     if weka.save is None:
         return ()
     from likely.persist import save

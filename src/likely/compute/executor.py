@@ -2,16 +2,16 @@
 
     sum(term, blocks) = Σ_b term(b)        map(term, blocks) = term(b₀), term(b₁), …
 
-An executor is generic over what it sums: it knows neither blocks nor models.
+An executor is generic over what it sums: it depends on neither blocks nor models.
 Totals merge pairwise in the order of the blocks, so every executor gives the same
-bits.  Terms are ``functools.partial`` of module-level functions, so they travel.
+bits.  Terms are ``functools.partial`` of module-level functions, so they can be pickled.
 
 To add an executor (processes, a cluster), write one class and list it in ``EXECUTORS``:
 ``map`` must keep the order and hold only a window of blocks.
 
-BLAS is held to one thread while blocks run.  It has one number of threads for the whole process:
-the first fit that asks lowers it, the last one that ends restores it.  Were each to restore what
-it met, two fits in two threads would leave the process at one thread for good, or at many while
+BLAS is limited to one thread while blocks run.  It has one number of threads for the whole process:
+the first fit that starts lowers it, and the last one that ends restores it.  If each restored what
+it found, two fits in two threads would leave the process at one thread forever, or at many while
 the other still runs.
 """
 
@@ -34,7 +34,7 @@ R = TypeVar("R")
 A = TypeVar("A", bound=Additive)
 
 SERIAL_BYTES = 16 * 2**20  # below this, handing blocks to threads costs more than it saves
-WINDOW = 2  # blocks in flight per worker: one at work, one waiting
+WINDOW = 2  # blocks per worker: one at work, one waiting
 
 
 class Executor(ABC):
@@ -42,11 +42,11 @@ class Executor(ABC):
 
     @abstractmethod
     def map(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[R]:
-        """``term`` of each block, in order, with a bounded number of blocks in flight."""
+        """``term`` of each block, in order, with a bounded number of blocks being processed."""
 
     @contextmanager
     def mapping(self, term: Callable[[T], R], blocks: Iterable[T]) -> Iterator[Iterator[R]]:
-        """``map`` for as long as the block lasts: an error in it leaves no worker behind."""
+        """``map`` for as long as the block lasts: an error in it leaves no worker running."""
         results = self.map(term, blocks)
         try:
             yield results
@@ -55,10 +55,10 @@ class Executor(ABC):
                 results.close()
 
     def session(self) -> AbstractContextManager[Any]:
-        """To be held during a whole fit, by fits that compute between their sums.
+        """A context for a whole fit, for fits that compute between their sums.
 
-        One BLAS thread: a second gains nothing on a block, spins on between two calls, and where
-        other work shares the cores makes a small factorisation twenty times slower.
+        One BLAS thread: a second gains nothing on a block, keeps spinning between two calls, and
+        where other work shares the cores makes a small factorisation twenty times slower.
         """
         return one_blas_thread()
 
@@ -81,7 +81,7 @@ class Serial(Executor):
 class Threads(Executor):
     """All cores of this machine, or ``workers`` of them.
 
-    The compiled loops and ``np.dot`` let go of the GIL.
+    The compiled loops and ``np.dot`` release the GIL.
     """
 
     workers: int | None = None
@@ -98,7 +98,7 @@ class Threads(Executor):
 def in_order(
     pool: ThreadPoolExecutor, term: Callable[[T], R], blocks: Iterable[T], *, window: int
 ) -> Iterator[R]:
-    """The results in the order of the blocks, with at most ``window`` of them in flight."""
+    """The results in the order of the blocks, with at most ``window`` of them being processed."""
     waiting: deque[Future[R]] = deque()
     try:
         for block in blocks:
@@ -108,7 +108,7 @@ def in_order(
         while waiting:
             yield waiting.popleft().result()
     finally:
-        for future in waiting:  # an error or an early stop: what has not begun never will
+        for future in waiting:  # after an error or an early stop, waiting blocks are cancelled
             future.cancel()
 
 
@@ -158,7 +158,7 @@ def executor_of_fits(executor: str | Executor, nbytes: int) -> str | Executor:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread; entering costs microseconds."""
+    """Limit BLAS to one thread; entering costs microseconds."""
     holder = _holder()
     holder.enter()
     try:
@@ -168,7 +168,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _Holder:
-    """The process's one count of who holds BLAS: a state that the process has, not this module."""
+    """The count of fits that limit BLAS: state of the process, not of this module."""
 
     def __init__(self) -> None:
         import scipy.linalg  # noqa: F401  # it brings a BLAS of its own, which must be there

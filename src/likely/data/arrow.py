@@ -1,8 +1,8 @@
 """Arrow tables: any frame or array as one of plain types; a whole source as one; their SHA-256.
 
 Folds, seals and searches take rows again and again, so they need them in memory: a source that
-would not fit is refused before the memory is spent.  A fit of one model, and a look, read a file in
-chunks.  By its SHA-256 a run, a seal and a study know their data again.
+would not fit is refused before it is read.  A fit of one model, and a look, read a file in
+chunks.  A run, a seal and a study recognise their data by its SHA-256.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows", "pa.Table", "pa.RecordBatch")
 NAME = "y"  # of a target that has none
-COPIES = 3  # of the table are held at a time: itself, the rows of a fold, and their design
+COPIES = 3  # of the table exist at a time: itself, the rows of a fold, and their design
 KIBIBYTE = 2**10
 GIGABYTE = 1e9
 MEMINFO = Path("/proc/meminfo")
@@ -35,10 +35,10 @@ LONGEST_INT64 = 18  # decimal digits, all of which an int64 holds
 
 
 def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
-    """The data and the name of the target; labels that were given apart become a column."""
+    """The data and the name of the target; labels that were given separately become a column."""
     if target is None or isinstance(target, str):
         return data, target
-    if np.ndim(target) == 0:  # a column's name that is no text, as pandas may have
+    if np.ndim(target) == 0:  # a column name that is not text, which pandas allows
         return data, str(target)
     table, y = arrow_table_of(data), _labels(target)
     if table.num_rows != len(y):
@@ -49,14 +49,14 @@ def with_target(data: Any, target: Any) -> tuple[Any, str | None]:
     name = str(getattr(target, "name", None) or NAME)
     if name in table.column_names:
         raise InvalidInput(
-            f"The target is called {name!r} and so is a column of the table; a model would read it "
-            "off. Drop that column, or give its name as the target."
+            f"The target is called {name!r} and so is a column of the table; a model would "
+            "copy it. Drop that column, or give its name as the target."
         )
     return table.append_column(name, y), name
 
 
 def refuse_twins(names: Sequence[str]) -> None:
-    """Refuse a table in which two columns have one name."""
+    """Refuse a table in which two columns have the same name."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InvalidInput(
@@ -105,7 +105,7 @@ def _plain(column: Any) -> Any:
 
 
 def decoded(column: Any) -> Any:
-    """A dictionary column as the values that it stands for; any other as it is."""
+    """A dictionary column as its values; any other as it is."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
@@ -160,7 +160,7 @@ def _table(columns: list[Any], names: list[str]) -> "pa.Table":
 
 
 def _array(column: Any) -> Any:
-    """A column as Arrow has it; objects of several types as what they print."""
+    """A column as Arrow has it; objects of several types as their text."""
     import pyarrow as pa
 
     try:
@@ -175,12 +175,12 @@ def _array(column: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, and the missing values of pandas, one of which is no Boolean when compared."""
+    """None, NaN, and the missing values of pandas, one of which does not compare as a Boolean."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def refuse_infinities(batches: "Iterable[pa.RecordBatch]") -> None:
-    """Name the first; a mean, a scale or a sum survives none of them."""
+    """Refuse infinite numbers and name the first: they make every mean, scale and sum infinite."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -248,7 +248,7 @@ def in_one_table(source: Source) -> "pa.Table":
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take; infinite where the system does not show it."""
+    """Bytes of memory that are free for this process; infinite where this is unknown."""
     return min(_of_machine(), _of_group(), _of_process())
 
 
@@ -258,8 +258,8 @@ def _refuse_too_large(first: "pa.RecordBatch", n_rows: int) -> None:
     if COPIES * needed > free:
         raise InvalidInput(
             f"The table has {n_rows:,} rows, about {needed / GIGABYTE:.2g} GB in memory, and this "
-            f"work takes {COPIES} times as much; {free / GIGABYTE:.2g} GB are free. Take fewer "
-            "rows or columns, or train one model, which reads a file in chunks: likely train."
+            f"operation needs {COPIES} times as much; {free / GIGABYTE:.2g} GB are free. Take "
+            "fewer rows or columns, or train one model, which reads a file in chunks: likely train."
         )
 
 
@@ -272,7 +272,7 @@ def _of_machine() -> float:
 
 
 def _of_group() -> float:
-    """Bytes that the container's limit leaves; pages of files are given back when needed."""
+    """Bytes left by the limit of the container; cached pages of files are not counted."""
     try:
         most = float((CGROUP / "memory.max").read_text())
         held = float((CGROUP / "memory.current").read_text())

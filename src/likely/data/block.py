@@ -1,4 +1,4 @@
-"""The data, cut into blocks that are read in order, as often as they are asked for.
+"""The data, cut into blocks that are read in order, as often as needed.
 
     rows of a block = clip(4 MiB / bytes per row, max(1024, p), 65536), at most n/8 above 4096
 
@@ -31,7 +31,7 @@ class Block:
     """Some consecutive examples."""
 
     X: Design
-    y: Array | None = None  # responses, class codes (−1 unknown) or soft rows
+    y: Array | None = None  # responses, class codes (−1 unknown) or soft labels
     weight: Array | None = None  # None is 1 for every example
     offset: Array | None = None
     group: Array | None = None
@@ -111,7 +111,7 @@ class ArrayBlocks(Blocks):
 @final
 @dataclass(frozen=True, eq=False)
 class MappedBlocks(Blocks):
-    """Other blocks, each changed, or checked, as it is read."""
+    """Blocks that change, or check, each of other blocks as it is read."""
 
     inner: Blocks
     change: Callable[[Block], Block]
@@ -132,7 +132,7 @@ class MappedBlocks(Blocks):
 @final
 @dataclass(frozen=True, eq=False)
 class CountedBlocks(Blocks):
-    """Other blocks, with a count of how often they were read from the first to the last."""
+    """Blocks that count how often all of them were read."""
 
     inner: Blocks
     passes: list[float]  # one entry per pass that began
@@ -160,7 +160,7 @@ def redesigned(blocks: Blocks, change: Callable[[Design], Design], n_features: i
 
 
 def checked(blocks: Blocks, check: Callable[[Block], None]) -> MappedBlocks:
-    """The blocks, each checked as it is read; complaints count rows from the first block's."""
+    """The blocks, each checked as it is read; errors count rows from the start of the data."""
     return MappedBlocks(blocks, partial(_checked, check), blocks.n_features)
 
 
@@ -179,7 +179,7 @@ def _checked(check: Callable[[Block], None], block: Block) -> Block:
 
 
 def first_rows(blocks: Blocks, share: float) -> ArrayBlocks:
-    """The first rows of each block, copied: a subset that no order of the data can spoil much."""
+    """The first rows of each block, copied: a subset that depends little on the row order."""
     heads = [_head(block, max(1, int(share * block.n_rows))) for block in blocks]
     first, others = heads[0], heads[1:]
     return ArrayBlocks(

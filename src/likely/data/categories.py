@@ -1,11 +1,11 @@
-"""The distinct values of a column, and the codes that stand for them.
+"""The distinct values of a column, and their codes.
 
     categories(A ∪ B) = categories(A) ∪ categories(B)
-    code(x) = the position of x among the sorted categories; −1 if it is not there
+    code(x) = the position of x among the sorted categories; −1 if it is not among them
 
-Values are compared as Python compares them: 1 is 1.0, and True where Booleans and
-numbers meet in one column, which is then one of numbers.  Categories are sorted
-arrays, int64, float64 or bool where one of these holds them all, else objects
+Values are compared as Python compares them: 1 is 1.0, and True where a column has Booleans and
+numbers, which is then a column of numbers.  Categories are sorted
+arrays, int64, float64 or bool where one of these can hold them all, else objects
 sorted by kind (Booleans, numbers, text, then others by type) and by value.
 """
 
@@ -17,7 +17,7 @@ from likely._typing import Array, Codes
 from likely.errors import InvalidInput
 
 SMALL_RANGE = 2**16  # integers within such a range are counted, not sorted
-FOLDED_BYTES = 4096  # of rows that are laid end to end: they stay in the first-level cache
+FOLDED_BYTES = 4096  # of rows that are joined: they stay in the first-level cache
 CHUNK_BYTES = 2**20  # of an array that is read once for several answers: it stays in cache
 
 
@@ -57,7 +57,7 @@ def distinct(column: Array) -> Array:
 
 
 def distinct_by_column(X: Array) -> tuple[Array, ...]:
-    """``distinct`` of each column of an array of integers, in little more than one read.
+    """``distinct`` of each column of an array of integers, in little more than one pass.
 
     The ranges are found first; a column is finished as soon as every value within its
     range has been seen, which a few thousand rows usually show.
@@ -67,8 +67,8 @@ def distinct_by_column(X: Array) -> tuple[Array, ...]:
     low, high = _ranges(X)
     if X.dtype.kind == "u" and int(high.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(
-            f"Column {int(high.argmax())} holds whole numbers beyond 2⁶³, as {high.max()}; smaller "
-            "ones are expected. Read the column as text."
+            f"Column {int(high.argmax())} holds whole numbers beyond 2⁶³, such as {high.max()}; "
+            "smaller ones were expected. Read the column as text."
         )
     return tuple(_distinct_within(X[:, j], int(low[j]), int(high[j])) for j in range(X.shape[1]))
 
@@ -76,7 +76,7 @@ def distinct_by_column(X: Array) -> tuple[Array, ...]:
 def _ranges(X: Array) -> tuple[Array, Array]:
     """The least and the greatest value of each column of an array in C order.
 
-    Several rows are laid end to end, because reductions are slow over short rows.
+    Several rows are joined, because reductions are slow over short rows.
     """
     p = X.shape[1]
     folded = max(1, FOLDED_BYTES // max(1, X[:1].nbytes))
@@ -105,13 +105,13 @@ def _distinct_within(column: Array, low: int, high: int) -> Array:
 
 
 def distinct_of_factor(factor: Factor) -> Array:
-    """The sorted distinct values that occur; a dictionary may hold more."""
+    """The sorted distinct values that occur; a dictionary may have more."""
     used = distinct(factor.codes)
     return sort_values(factor.values[used[used >= 0]])
 
 
 def codes_in(column: Array, categories: Array) -> Codes:
-    """The position of each number or Boolean among the categories; −1 if it is not there."""
+    """The position of each number or Boolean among the categories; −1 if it is not among them."""
     if categories.dtype.kind == "O" or not categories.size:
         return _codes_by_lookup(column.tolist(), categories)
     known = _as_small_integers(categories)
@@ -131,7 +131,7 @@ def codes_of_factor(factor: Factor, categories: Array) -> Codes:
 
 
 def union(a: Array, b: Array) -> Array:
-    """The sorted values of either."""
+    """The sorted union of both."""
     if not a.size or not b.size:
         return a if a.size else b
     if a.dtype.kind == "O" or b.dtype.kind == "O":

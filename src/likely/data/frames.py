@@ -149,9 +149,9 @@ class SparseTable(InMemoryTable):
 
     def factor(self, j: int) -> Factor:
         raise InvalidInput(
-            f"{column_label(None, j)} of a sparse table was to be read as categories, which are "
-            "dense: a zero would be a category like any other. Pass X.toarray(), or choose a "
-            "count model such as 'multinomial'."
+            f"{column_label(None, j)} of a sparse table was declared categorical, which needs "
+            "dense columns: a zero would be a category like any other. Pass X.toarray(), or choose "
+            "a count model such as 'multinomial'."
         )
 
     def matrix(self, columns: Sequence[int]) -> Matrix:
@@ -172,7 +172,7 @@ class SparseTable(InMemoryTable):
 @final
 @dataclass(frozen=True, eq=False)
 class FrameTable(InMemoryTable):
-    """A data frame of any library that narwhals knows."""
+    """A data frame of any library that narwhals supports."""
 
     frame: Any  # narwhals.DataFrame
 
@@ -235,7 +235,7 @@ def as_table(table: object) -> InMemoryTable:
 
 
 def kinds_of(table: object) -> TableKinds:
-    """The names and kinds of the columns; one that is no feature (a date) is refused by name."""
+    """The names and kinds of the columns; one that cannot be a feature (a date) is refused."""
     described = table if isinstance(table, Source) else as_table(table)
     kinds = TableKinds(described.names, described.kinds)
     refuse_others(kinds)
@@ -287,7 +287,7 @@ _KIND_OF_DTYPE = _NUMBERS | {"b": "boolean", "U": "category", "M": "date"}
 
 
 def _arithmetic(values: Array) -> Array:
-    """The array itself, unless its type cannot be computed with."""
+    """The array itself, unless its type is not supported."""
     if values.dtype.kind == "b":
         return values.view(np.uint8)  # Booleans do not subtract
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):

@@ -1,7 +1,7 @@
-"""Text as labels: how many different ones a target may have, and what else its text may be.
+"""Text labels: how many distinct labels a target may have, and what else its text may be.
 
-A column in which nearly every text differs holds names, dates, or numbers that were written for
-people; none of them are classes, and each has its own remedy.
+A column in which nearly every text differs holds names, dates, or formatted
+numbers; none of these are classes, and each needs different advice.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def are_repeated(n_values: int, n_rows: int) -> bool:
 
 
 def are_written_numbers(values: "pa.Array | Sequence[str]") -> Array:
-    """Which texts are numbers as people and files write them; codes such as 007 are not."""
+    """Which texts are numbers in common notations; codes such as 007 are not."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -72,7 +72,7 @@ def _seems(values: Sequence[str]) -> tuple[str, str]:
         (
             are_written_numbers(values),
             "holds numbers as text",
-            "Write them plainly, as 1234.5: nothing but a point",
+            "Write them as plain numbers such as 1234.5, with a decimal point only",
         ),
     )
     for matching, what, advice in kinds:

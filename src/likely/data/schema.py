@@ -1,4 +1,4 @@
-"""What the columns of a table are, learned from blocks, and the design they encode to.
+"""The kinds and categories of columns, learned from blocks, and the encoded design.
 
     categories(A ∪ B) = categories(A) ∪ categories(B)      per column read as codes
 
@@ -44,7 +44,7 @@ class EncodedTable(NamedTuple):
 
 
 class LearnedSchema(NamedTuple):
-    """A table's own schema and its design by it."""
+    """The schema of a table, and the table encoded by it."""
 
     schema: "Schema"
     design: Design
@@ -62,7 +62,7 @@ class Schema(Additive):
 
     @classmethod
     def of(cls, table: object, as_codes: Sequence[bool]) -> "Schema":
-        """The schema of one table; missing values are no category."""
+        """The schema of one table; missing values are not a category."""
         read = as_table(table)
         flags = _check_columns(read, as_codes)
         X = read.integers() if flags and all(flags) else None
@@ -73,7 +73,7 @@ class Schema(Additive):
 
     @classmethod
     def learn(cls, table: object, as_codes: Sequence[bool]) -> LearnedSchema:
-        """The schema of a table and its design by it; each column is made codes once."""
+        """The schema of a table and the encoded table; each column is encoded once."""
         read = as_table(table)
         flags = _check_columns(read, as_codes)
         X = read.integers() if flags and all(flags) else None
@@ -103,7 +103,7 @@ class Schema(Additive):
     def __add__(self, other: "Schema") -> "Schema":
         if (self.names, self.as_codes) != (other.names, other.as_codes):
             raise InvalidInput(
-                f"Tables with the columns {_listed(self)} and {_listed(other)} were to be joined. "
+                f"Tables with the columns {_listed(self)} and {_listed(other)} cannot be joined. "
                 "Rows of one data set have the same columns in the same order; select them first."
             )
         pairs = zip(self.categories, other.categories, strict=True)
@@ -147,10 +147,10 @@ class Schema(Additive):
         return Mixed(design.numeric, codes, wider.sizes)
 
     def decode(self, numeric: Array, codes: Codes, like: str | None = None) -> Any:
-        """Rows as a person would write them, the columns in their original order.
+        """Decoded rows, with the columns in their original order.
 
-        ``like`` is the data frame library to answer in (see ``library_of``); Arrow's table
-        when it is None.  Without names the answer is an array, of floats if all are numbers.
+        ``like`` is the data frame library of the result (see ``library_of``); Arrow's table
+        when it is None.  Without names the result is an array, of floats if all are numbers.
         """
         columns = self._decoded_columns(numeric, codes)
         if self.names is not None:
@@ -178,7 +178,7 @@ class Schema(Additive):
         if len(read.kinds) != len(self.kinds):
             raise InvalidInput(
                 f"The table has {len(read.kinds)} columns; {len(self.kinds)} were expected. "
-                "Pass the columns that the model was fitted on, in their order."
+                "Pass the columns that the model was fitted on, in the same order."
             )
         return list(range(len(self.kinds)))
 
@@ -225,7 +225,7 @@ class Schema(Additive):
         return Csr(X) if is_sparse(X) else Dense(X)
 
     def _mixed(self, read: InMemoryTable, columns: Sequence[int], coded: Sequence[Codes]) -> Mixed:
-        """The numbers of the table beside the codes of its other columns."""
+        """The numbers of the table, and the codes of its other columns."""
         numbers = [columns[j] for j, is_coded in enumerate(self.as_codes) if not is_coded]
         numeric = np.empty((read.n_rows, 0))
         if numbers:
@@ -262,7 +262,7 @@ def _described(
 def _refuse_infinity(values: Array, names: Sequence[str] | None, position: int) -> None:
     if np.isinf(values).any():
         raise InvalidInput(
-            f"{column_label(names, position)} holds inf (an infinity); values must be finite or "
+            f"{column_label(names, position)} holds inf (infinity); values must be finite or "
             "missing. Remove the row, or replace the value by NaN."
         )
 
@@ -272,8 +272,8 @@ def _check_columns(read: InMemoryTable, as_codes: Sequence[bool]) -> tuple[bool,
     flags = tuple(map(bool, as_codes))
     if len(flags) != len(kinds.kinds):
         raise InvalidInput(
-            f"The table has {len(kinds.kinds)} columns; {len(flags)} were described. "
-            "Say of each column whether it is read as codes."
+            f"The table has {len(kinds.kinds)} columns; {len(flags)} flags were given. "
+            "Give one flag per column: whether it is read as codes."
         )
     return flags
 

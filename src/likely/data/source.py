@@ -113,7 +113,7 @@ def _category(column: Any) -> Any:
 
 
 def column_index(names: Sequence[str], name: str) -> int:
-    """Where the column is; the nearest name is suggested when there is none."""
+    """The position of a column; if it does not exist, the nearest name is suggested."""
     try:
         return names.index(name)
     except ValueError:
@@ -121,7 +121,7 @@ def column_index(names: Sequence[str], name: str) -> int:
 
 
 def refuse_others(table: TableKinds) -> None:
-    """Dates, lists and nested values are no features."""
+    """Refuse dates, lists and nested values, which cannot be features."""
     if FEATURE_KINDS.issuperset(table.kinds):
         return
     for position, kind in enumerate(table.kinds):
@@ -133,5 +133,5 @@ def refuse_others(table: TableKinds) -> None:
 
 
 def column_label(names: Sequence[str] | None, position: int) -> str:
-    """How messages speak of a column: by name, else by its index from 0."""
+    """A column in messages: its name, else its index from 0."""
     return f"Column {position}" if names is None else f"Column {names[position]!r}"

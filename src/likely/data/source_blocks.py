@@ -82,7 +82,7 @@ class SourceBlocks(Blocks):
         return self.source.select(list(dict.fromkeys([*self.schema.names, *self._beside()])))
 
     def _beside(self) -> list[str]:
-        """The columns that are no features."""
+        """The columns that are not features."""
         names = (self.target, self.weight, self.offset, self.exposure, self.group)
         return [name for name in names if name is not None]
 
@@ -187,14 +187,14 @@ def find_schema(
 ) -> Schema:
     """The schema of all rows: one pass, or none when no column is read as codes.
 
-    With a ``weight``, a column of the wider ``table``, rows of weight 0 are absent.
+    With a ``weight``, a column of the wider ``table``, rows of weight 0 are left out.
     """
     described = kinds_of(source)
     flags = tuple(bool(flag) for flag in as_codes)
     if len(flags) != len(source.names):
         raise InvalidInput(
-            f"The source has {len(source.names)} columns; {len(flags)} were described. "
-            "Say of each column whether it is read as codes."
+            f"The source has {len(source.names)} columns; {len(flags)} flags were given. "
+            "Give one flag per column: whether it is read as codes."
         )
     categories: dict[str, Array | None] = dict.fromkeys(source.names)
     coded = [name for name, flag in zip(source.names, flags, strict=True) if flag]

@@ -2,7 +2,7 @@
 
     uᵢ = hash(i, seed) in [0, 1)        held out: uᵢ < fraction        fold: ⌊uᵢ · n_folds⌋
 
-The hash is SplitMix64, a bijection of 64-bit words whose outputs pass as random.
+The hash is SplitMix64, a bijection of 64-bit words whose outputs look random.
 
 References
 ----------
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / φ, odd: the step of the sequence
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
-FOLD_SEED = 0  # of folds inside a fit that asks for no seed of its own
+FOLD_SEED = 0  # of folds inside a fit without its own seed
 
 
 def hashed_uniforms(start: int, n: int, seed: int) -> Array:
@@ -96,7 +96,7 @@ def stratified_fold_of(labels: Codes, seed: int, n_folds: int) -> Codes:
     """The fold of each example: classes, and the folds as a whole, differ by at most one."""
     order = np.lexsort((hashed_uniforms(0, labels.size, seed), labels))
     fold = np.empty(labels.size, dtype=np.int32)
-    fold[order] = np.arange(labels.size) % n_folds  # one class after the other, dealt in turn
+    fold[order] = np.arange(labels.size) % n_folds  # one class after the other, assigned in turn
     return fold
 
 

@@ -31,12 +31,12 @@ from likely.special import logsumexp
 DRAWS = 500  # per component, fewer for wide tables
 SMALLEST_SHARE = 1e-13  # without a prior: a spread of a component that is lost to rounding
 CLEARLY = 100.0  # × the prior's share: all rows do spread
-STRONG_SHARE = 1e-4  # a prior worth this much keeps components from collapsing by itself
+STRONG_SHARE = 1e-4  # a prior this strong prevents collapse by itself
 MOST_CELLS = 4_000_000  # of contributions that are held at once
 
 
 class Statistics(Additive):
-    """Sufficient statistics: they add, and ``scaled`` by c they stand for c times the data."""
+    """Sufficient statistics: they add, and ``scaled`` by c they are those of c times the data."""
 
     @abstractmethod
     def scaled(self, factor: float) -> Self: ...
@@ -49,24 +49,24 @@ class Statistics(Additive):
         )
 
     def without_covariances(self) -> "Statistics":
-        """The statistics of each feature by itself, which give the scale of a prior."""
+        """The statistics of each feature alone, which give the scale of a prior."""
         return self
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> Any:
         """Pseudo-statistics of ``alpha`` examples for each of ``shape`` (components, features).
 
-        Where an example has a size (a mean count, a variance), it is that of these statistics, all
-        components together: the unit of a column does not matter to its prior.
+        Where an example has a size (a mean count, a variance), it is that of all components
+        together: the prior does not depend on the unit of a column.
         """
         return family.pseudo_statistics(alpha, shape)
 
     def component_prior(
         self, family: Any, n_components: int, alpha: Any, strength: float, *, strong: bool
     ) -> Any:
-        """The prior of classes or clusters, where these statistics are those of all rows.
+        """The prior of classes or clusters, computed from the statistics of all rows.
 
-        A family of counts has ``alpha`` imagined counts, one per feature.  A Gaussian has an
-        inverse-Wishart prior of ``strength`` imagined examples with the variances of all rows;
+        A family of counts has ``alpha`` pseudo-counts, one per feature.  A Gaussian has an
+        inverse-Wishart prior of ``strength`` pseudo-observations with the variances of all rows;
         the strong one is that of Fraley and Raftery.
         """
         chosen = alpha if family.smoothed else 0.0
@@ -80,7 +80,7 @@ class Statistics(Additive):
         rows do not).  S_k is the scatter of component k, T that of all rows, p the prior's share
         of T.  A component on repeated rows has no spread in any direction; one on a column of few
         distinct values has none along it.  Where all rows have none (a repeated column) nothing has
-        collapsed, and one component alone cannot.
+        collapsed, and a single component cannot collapse.
         """
         return ()
 
@@ -101,7 +101,7 @@ class LinearForm(NamedTuple):
     terms: str  # what T(x) is: "x", or "x, x²"
 
     def named(self, names: Sequence[str]) -> "NamedForm":
-        """The form with the name of what each weight multiplies; ``names`` are of the features."""
+        """The linear form with names of the terms; ``names`` are those of the features."""
         if self.terms == "x":
             terms = list(names)
         elif self.terms == "x, x²":
@@ -113,7 +113,7 @@ class LinearForm(NamedTuple):
 
 
 class NamedForm(NamedTuple):
-    """A linear form with the name of what each weight multiplies: age, age², town=Ulm."""
+    """A linear form with the names of its terms: age, age², town=Ulm."""
 
     coef: Array  # (n_components, n_terms)
     intercept: Array  # (n_components,)
@@ -135,7 +135,7 @@ class Distribution(ABC):
 
     @classmethod
     def trusted(cls, *parameters: Any) -> Self:
-        """A member whose parameters, in the order of its fields, are known to be right."""
+        """A member whose parameters, in the order of its fields, are known to be valid."""
         member = object.__new__(cls)
         given = iter(parameters)
         for each in fields(cls):  # type: ignore[arg-type]  # every member is a dataclass
@@ -168,11 +168,11 @@ class Distribution(ABC):
         """One x for each entry of ``component``."""
 
     def log_score(self, X: Matrix) -> Array:
-        """log p(x_i | k) up to a term that the components share: enough for a posterior."""
+        """log p(x_i | k) up to a term that the components share: sufficient for a posterior."""
         return self.log_prob(X)
 
     def expected_statistics(self, family: Any, X: Matrix, responsibility: Responsibility) -> Any:
-        """The statistics expected under this member, given the cells that are there.
+        """The expected statistics under this member, given the observed cells.
 
         Most families sum missing cells out in their own statistics; a full Gaussian cannot.
         """
@@ -181,18 +181,18 @@ class Distribution(ABC):
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> "FusedExpectation | None":
-        """An E step and its statistics by one compiled loop, where there is one for such data."""
+        """An E step and its statistics by one compiled loop, if there is one for such data."""
         return None
 
     def contributions(self, X: Matrix) -> Array:
         """Each feature's share of ``log_score``, shape (n_examples, n_features, n_components)."""
         raise InvalidInput(
             f"{type(self).__name__} does not split into one term per feature; "
-            "ask for log_prob, or use an event model that is a product over features."
+            "use log_prob, or use an event model that is a product over features."
         )
 
     def centred_contributions(self, X: Matrix) -> tuple[Array, Array]:
-        """``contributions``, and what is left of ``log_score`` without any feature, (K,)."""
+        """``contributions``, and the part of ``log_score`` without any feature, (K,)."""
         return self.contributions(X), np.zeros(self.n_components)
 
     def linear_form(self) -> LinearForm:
@@ -218,7 +218,7 @@ class Distribution(ABC):
         return type(self).__name__.lower()
 
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        """The parameters of one feature in short words, for each component.
+        """The parameters of one feature as short text, for each component.
 
         ``labels`` are the names of its values, if it is read as codes.
         """
@@ -229,7 +229,7 @@ class Distribution(ABC):
         return [(self, tuple(range(self.n_features)))]
 
     def margins(self) -> "Distribution":
-        """The distribution of each feature by itself, without the others."""
+        """The distribution of each feature alone."""
         return self
 
     def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
@@ -243,17 +243,17 @@ class Distribution(ABC):
     def joint_shape(self) -> tuple[int, int]:
         """The cells of a table of all discrete features, and the number of Gaussian features."""
         raise InvalidInput(
-            f"There is no full joint model of {type(self).__name__} features to count. "
-            "Count Bernoulli, categorical and Gaussian features."
+            f"The full joint model of {type(self).__name__} features has no parameter count. "
+            "Use Bernoulli, categorical and Gaussian features."
         )
 
     def hardly_varying(self, log_mixing: Array) -> Array:
-        """Which features vary next to nothing in some component, (n_features,)."""
+        """Which features hardly vary in some component, (n_features,)."""
         return np.zeros(self.n_features, dtype=bool)
 
 
 class Takes(NamedTuple):
-    """What the cells of a family may be."""
+    """The values that the cells of a family may have."""
 
     negative: bool = True
     missing: bool = True
@@ -273,7 +273,7 @@ class Family(Protocol):
         """Whether it reads category codes instead of numbers."""
 
     def check(self, X: Matrix) -> None:
-        """Refuse values the family gives no probability to."""
+        """Refuse values that have no probability in the family."""
 
     def statistics(self, X: Matrix, responsibility: Responsibility) -> Any:
         """Sufficient statistics of each component, a ``Statistics``."""
@@ -283,11 +283,11 @@ class Family(Protocol):
     def from_statistics(self, statistics: Any) -> Distribution: ...
 
     def leave_one_out(self, statistics: Any, alpha: float) -> float:
-        """How well the examples predict each other at smoothing ``alpha`` (see ``smoothing``)."""
+        """The leave-one-out log-likelihood at smoothing ``alpha`` (see ``smoothing``)."""
 
 
 class NamedFamily(Family, Protocol):
-    """A family that ``event`` names."""
+    """A family that ``event`` can name."""
 
     @property
     def takes(self) -> Takes: ...
@@ -300,14 +300,14 @@ def pooled_mean(sums: Array, weight: Array, *, default: float = 1.0) -> Array:
 
 
 def means_of_components(sums: Array, weight: Array) -> Array:
-    """sums / weight; of a component without examples, the mean of all components together."""
+    """sums / weight; for a component without examples, the mean of all components together."""
     there = np.broadcast_to(weight > 0, sums.shape)
     pooled = np.broadcast_to(pooled_mean(sums, weight), sums.shape)
     return np.divide(sums, weight, out=pooled.copy(), where=there)
 
 
 def observed(X: Matrix) -> Array | None:
-    """Where dense X is there, (n, d); None when nothing is missing."""
+    """Which cells of dense X are observed, (n, d); None when nothing is missing."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
         return None
     known = ~np.isnan(X)
@@ -320,7 +320,7 @@ def stored_values(X: Matrix) -> Array:
 
 
 def refuse_values(X: Matrix, bad: Array, expected: str, advice: str) -> None:
-    """Raise for the first cell where ``bad`` holds; NaN is never bad here."""
+    """Raise for the first cell where ``bad`` is true; NaN is never bad here."""
     if bad.any():
         row, column, value = first_cell(X, bad)
         raise BadCell(f"{expected}; found {value:g}. {advice}", row=row, column=column)
@@ -337,7 +337,7 @@ def log_product(X: Matrix, log_values: Array) -> Array:
 
 
 def product(X: Matrix, M: Array) -> Array:
-    """XM, dense: ``np.dot`` lets go of the GIL where ``@`` does not."""
+    """XM, dense: ``np.dot`` releases the GIL where ``@`` does not."""
     return np.dot(X, M) if isinstance(X, np.ndarray) else np.asarray(X @ M)
 
 

@@ -50,7 +50,7 @@ class BernoulliStatistics(FieldwiseStatistics):
 
     @property
     def failures(self) -> Array:
-        """n − s; soft counts may differ by a rounding where they are equal."""
+        """n − s; soft counts that should be equal may differ by rounding."""
         return np.maximum(self.trials - self.successes, 0.0)
 
     @cached_property
@@ -104,13 +104,13 @@ class Bernoulli(Distribution):
 
     @classmethod
     def pseudo_statistics(cls, alpha: float | Array, shape: tuple[int, int]) -> BernoulliStatistics:
-        """``alpha`` imagined successes and as many failures, for every p_kj."""
+        """``alpha`` pseudo-counts of successes and as many of failures, for every p_kj."""
         imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         return BernoulliStatistics(imagined, 2 * imagined)
 
     @classmethod
     def from_statistics(cls, statistics: BernoulliStatistics) -> Self:
-        """The maximum of the likelihood, p = s / n.  Pseudo-statistics keep it off 0 and 1."""
+        """The maximum of the likelihood, p = s / n.  Pseudo-statistics avoid 0 and 1."""
         s, n = statistics.successes, statistics.trials
         there = np.broadcast_to(n > 0, s.shape)
         p = np.divide(s, n, out=np.full(s.shape, 0.5), where=there)

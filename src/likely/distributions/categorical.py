@@ -3,8 +3,8 @@
     log p(x | k) = Σ_j log φ_kj,x_j        φ̂_kjv = N_kjv / Σ_u N_kju
 
 Values are codes 0 … V_j − 1; −1 is a missing (or never seen) value and is summed out,
-Σ_v φ_kjv = 1, so it carries no evidence.  The tables of all features lie side by side in
-one row per component, since features have different numbers of values.
+Σ_v φ_kjv = 1, so it carries no evidence.  The tables of all features are stored side by side in
+one row per component, because features have different numbers of values.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ class CategoricalFamily:
     takes: ClassVar[Takes] = Takes(sparse=False, text=True)
 
     def check(self, X: Codes) -> None:
-        """Refuse codes beyond the tables."""
+        """Refuse codes outside the tables."""
         if not X.size:
             return
         beyond = X.max(axis=0) >= np.asarray(self.sizes)
@@ -96,7 +96,7 @@ class CategoricalFamily:
     def pseudo_statistics(
         self, alpha: float | Array, shape: tuple[int, int]
     ) -> CategoricalStatistics:
-        """``alpha`` imagined examples of each value; one number, or one per feature."""
+        """``alpha`` pseudo-observations of each value; one number, or one per feature."""
         per_feature = np.broadcast_to(np.asarray(alpha, dtype=float), len(self.sizes))
         row = np.repeat(per_feature, self.sizes)
         return CategoricalStatistics(np.tile(row, (shape[0], 1)), self.sizes)

@@ -2,7 +2,7 @@
 
     w_kv = −log [ (α + Σ_{c≠k} N_cv) / (αV + Σ_{c≠k} Σ_u N_cu) ]        score_k(x) = Σ_v x_v w_kv
 
-The counts of all other classes are many and even where one class's own are few, which
+The other classes together have many counts even where one class has few, which
 helps with unbalanced classes.  The scores are not log-probabilities of anything.
 
 References
@@ -69,7 +69,7 @@ class Complement(Distribution):
 
     @classmethod
     def leave_one_out(cls, statistics: MultinomialStatistics, alpha: float) -> float:
-        """The multinomial's: a complement is no density of its own."""
+        """The likelihood of the multinomial: a complement is not a density."""
         return Multinomial.leave_one_out(statistics, alpha)
 
     @property
@@ -101,7 +101,7 @@ class Complement(Distribution):
         return LinearForm(self.weight, np.zeros(self.n_components), "x")
 
     def evidence(self, log_mixing: Array, rng: np.random.Generator) -> Array:
-        """Weights beside those of the other classes: there is no density to draw from."""
+        """Weights relative to those of the other classes: there is no density to draw from."""
         if self.n_components < 2:
             return np.zeros(self.weight.shape)
         others = self.weight.sum(axis=0) - self.weight
@@ -115,6 +115,6 @@ class Complement(Distribution):
 
 
 _NO_DENSITY = (
-    "The complement event model scores classes and is no density of the features. "
+    "The complement event model scores classes and is not a density of the features. "
     "Use the multinomial event model for likelihoods and samples."
 )

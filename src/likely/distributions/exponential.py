@@ -2,7 +2,7 @@
 
     log p(x | k) = Σ_j −log μ_kj − x_j / μ_kj,   x_j ≥ 0        mean μ, variance μ²
 
-An inverse-Gamma prior is α imagined examples, each as long as the feature is on average.  A missing
+An inverse-Gamma prior is α pseudo-observations, each as long as the mean of the feature.  A missing
 cell is summed out.
 """
 
@@ -80,7 +80,7 @@ class Exponential(Distribution):
     def pseudo_statistics(
         cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> ExponentialStatistics:
-        """``alpha`` imagined waiting times of length ``scale``."""
+        """``alpha`` pseudo-observations of length ``scale``."""
         imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         return ExponentialStatistics(imagined * scale, imagined)
 

@@ -62,7 +62,7 @@ class ExponentialFamily:
     natural: Callable[[Array], Array]  # its inverse, E[T] → ω
     draw: Callable[[Array, np.random.Generator], Array]  # ω (…, n_terms) → x (…,)
     valid: Callable[[Array], Array]  # which x have a probability
-    centre: tuple[float, ...]  # E[T] of an imagined example
+    centre: tuple[float, ...]  # E[T] of a pseudo-observation
 
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
@@ -80,7 +80,7 @@ class ExponentialFamily:
         return MomentStatistics(sums, np.broadcast_to(per_term[0].weight, sums.shape[:2]))
 
     def pseudo_statistics(self, alpha: Any, shape: tuple[int, int]) -> MomentStatistics:
-        """``alpha`` imagined examples at the family's centre."""
+        """``alpha`` pseudo-observations at the centre of the family."""
         weight = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         return MomentStatistics(weight[..., None] * np.asarray(self.centre), weight)
 
@@ -88,7 +88,7 @@ class ExponentialFamily:
         return 0.0  # nothing is smoothed
 
     def from_statistics(self, statistics: MomentStatistics) -> "ExponentialMember":
-        """ω such that E[T] is the mean of T; of all components, for one without examples."""
+        """ω such that E[T] is the mean of T; a component without examples has the mean of all."""
         sums, weight = statistics.sums, statistics.weight[..., None]
         mean = np.broadcast_to(statistics.typical(self), sums.shape).copy()
         np.divide(sums, weight, out=mean, where=weight > 0)
@@ -98,7 +98,7 @@ class ExponentialFamily:
             k, j = np.argwhere(~np.isfinite(natural))[0, :2]
             raise InvalidInput(
                 f"The {self.name} feature {j} has mean statistic {mean[k, j]} in component {k}, at "
-                "the edge of the possible; no finite natural parameter gives it. "
+                "the boundary of its range; no finite natural parameter gives it. "
                 "Add pseudo_statistics, or use the event model of that name."
             )
         return ExponentialMember.trusted(self, natural)
@@ -176,7 +176,7 @@ class ExponentialMember(Distribution):
         return self.family.draw(self.natural[component], rng)
 
 
-# The functions below are named, not lambdas, so that a family can travel to another process.
+# The functions below are named, not lambdas, so that a family can be pickled.
 
 
 def _one(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Distributions by hand: fit one to rows in one call.
+"""Fit a distribution to rows in one call.
 
 fit("gaussian", [1.2, 0.7, 3.1])        one component, one feature
 fit("poisson", counts, labels)          one component per label
@@ -49,11 +49,11 @@ def fit(
         A name in ``DISTRIBUTIONS``, ``"categorical"`` (codes 0, 1, …), or a family.
     X : array of shape (n,) or (n, d)
     labels : integers of shape (n,), optional
-        The component of each row, 0 to K − 1; one component without.
+        The component of each row, 0 to K − 1; one component if not given.
     weight : array of shape (n,), optional
     alpha : float or array
-        The strength of the conjugate prior, in imagined examples.  Their size, where they have
-        one, is the average of the rows: a mean count or waiting time, a variance.
+        The strength of the conjugate prior, in pseudo-observations.  Their size, where they have
+        one, is the mean of the rows: a mean count or waiting time, a variance.
     """
     X = _matrix(X)
     codes = np.zeros(len(X), np.int64) if labels is None else np.asarray(labels)

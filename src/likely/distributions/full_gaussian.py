@@ -8,7 +8,7 @@ the quadratic term is shared, and the posterior is logistic (tied) in x:
     log p(k | x) = xᵀ Σ⁻¹ m_k − ½ m_kᵀ Σ⁻¹ m_k + log π_k + const
 
 An inverse-Wishart prior adds to the scatter and to its divisor.  Missing cells need
-expectations (``missing_cells``): the plain statistics want complete rows.
+expectations (``missing_cells``): the plain statistics need complete rows.
 
 References
 ----------
@@ -78,7 +78,7 @@ class FullFamily:
     def pseudo_statistics(
         self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> FullMoments:
-        """An inverse-Wishart prior: ``alpha`` imagined examples whose variance is ``scale``."""
+        """An inverse-Wishart prior: ``alpha`` pseudo-observations whose variance is ``scale``."""
         d = shape[1]
         psi = np.diag(np.broadcast_to(alpha * np.asarray(scale, dtype=float), d))
         n_matrices = 1 if self.tied else shape[0]
@@ -214,7 +214,7 @@ class FullGaussian(Distribution):
     def fused_expectation(
         self, family: Any, X: Matrix, log_mixing: Array, weight: Array | None
     ) -> FusedExpectation | None:
-        """The E step at once where cells are missing, or by a compiled loop for large blocks."""
+        """The whole E step where cells are missing, or by a compiled loop for large blocks."""
         if np.isnan(X).any():
             return self._gappy_expectation(family, X, log_mixing, weight)
         if X.size < FAST_CELLS or self.n_features > MOST_FEATURES or self.singular:
@@ -269,8 +269,8 @@ class FullGaussian(Distribution):
         coef, intercept = self._linear_about(centre)
         if np.isnan(X).any():
             raise InvalidInput(
-                "Features of a tied Gaussian share their evidence, so a row with a missing cell "
-                "cannot be split among them. Explain complete rows."
+                "Features of a tied Gaussian are correlated, so the evidence of a row with a "
+                "missing cell cannot be split among them. Use complete rows."
             )
         return (X - centre)[:, :, None] * coef.T, intercept
 
@@ -330,7 +330,7 @@ def _refuse_indefinite(matrix: Array, name: str) -> None:
 
 
 def _refuse_singular(matrix: Array, name: str) -> None:
-    """Refuse what is not the covariance of a density in all dimensions."""
+    """Refuse a covariance that is not positive definite."""
     _refuse_asymmetric(matrix, name)
     if not (np.diag(matrix) > 0).all() or inverse_root(matrix).rank < len(matrix):
         smallest = np.linalg.eigvalsh(matrix).min()

@@ -2,7 +2,7 @@
 
     n_k = Σ_i r_ik        m_k = Σ_i r_ik x_i / n_k        S_k = Σ_i r_ik (x_i − m_k)(x_i − m_k)ᵀ
 
-The E and M sums of a mixture have a fast twin in the whitened space.  A compiled loop sums n,
+The E and M sums of a mixture also have a fast form in the whitened space.  A compiled loop sums n,
 a = Σ r z and B = Σ r z zᵀ (``fast/mixture``), centred on the means of the last step:
 
     z = Wᵀ(x − m),   W Wᵀ = Σ⁻¹        m' = m + Rᵀā,   S' = Rᵀ (B − n ā āᵀ) R,   R = W⁻¹
@@ -75,7 +75,7 @@ class FullMoments(Statistics):
         return type(self)(self.weight, self.mean, scatter, self.degrees)
 
     def collapsed(self, family: Any, prior: "FullMoments") -> tuple[int, ...]:
-        """Components with a direction along which all rows spread, and their own do not."""
+        """Components without variance in a direction in which all rows vary."""
         if len(self.scatter) < 2:
             return ()
         total = self._total_scatter()
@@ -135,7 +135,7 @@ def _refuse_gaps(X: Array) -> None:
     if len(column):
         raise MissingCells(
             f"Full covariances need complete rows; found NaN in column {int(column[0])}. "
-            "Fill it, or ask a fitted member for expected_statistics."
+            "Fill it, or use expected_statistics of a fitted distribution."
         )
 
 

@@ -3,10 +3,10 @@
     log p(x | k) = −½ Σ_j [ log 2πv_kj + (x_j − m_kj)² / v_kj ]
 
 The statistics are centred moments (n, m, Σ r (x − m)²), merged by Chan's update: raw
-moments lose every digit when the mean is large.  A missing cell is summed out, so each
+moments lose all precision when the mean is large.  A missing cell is summed out, so each
 feature has its own n.  The divisor of the variance is n (the maximum of the likelihood)
 or n − 1.  A floor is a maximum, not an addition: v_kj ← max(v_kj, floor · v_j), where v_j is the
-variance of the feature over all components; the units of one do not matter to another.
+variance of the feature over all components; the unit of one feature does not affect another.
 
 References
 ----------
@@ -109,7 +109,7 @@ class DiagonalMoments(Statistics):
         return family.pseudo_statistics(strength, (n_components, d), scale=scale)
 
     def collapsed(self, family: Any, prior: "DiagonalMoments") -> tuple[int, ...]:
-        """Components with a column in which all rows spread, and their own do not."""
+        """Components without variance in a column in which all rows vary."""
         if len(self.mean) < 2:
             return ()
         weight = np.broadcast_to(self.weight, self.mean.shape)
@@ -172,7 +172,7 @@ def _about_corrected_mean(
 
 
 def refuse_overflow(scatter: Array) -> None:
-    """Squares of finite numbers can be infinite; ``scatter`` has features on its last axis."""
+    """Refuse squares that overflow; ``scatter`` has features on its last axis."""
     if not np.isfinite(scatter).all():
         column = int(np.argwhere(~np.isfinite(scatter))[0][-1])
         raise BadCell(
@@ -216,7 +216,7 @@ class DiagonalFamily:
     def pseudo_statistics(
         self, alpha: float, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> DiagonalMoments:
-        """An inverse-Gamma prior: ``alpha`` imagined examples whose variance is ``scale``."""
+        """An inverse-Gamma prior: ``alpha`` pseudo-observations whose variance is ``scale``."""
         scatter = np.broadcast_to(alpha * np.asarray(scale, dtype=float), shape)
         return DiagonalMoments(np.zeros((shape[0], 1)), np.zeros(shape), scatter, alpha)
 
@@ -250,7 +250,7 @@ class DiagonalFamily:
 
 
 def located(mean: Array, weight: Array) -> Array:
-    """The means; of a component without examples, the mean of all components together."""
+    """The means; for a component without examples, the mean of all components together."""
     if (weight > 0).all():
         return mean
     weight = np.broadcast_to(weight, mean.shape)
@@ -258,7 +258,7 @@ def located(mean: Array, weight: Array) -> Array:
 
 
 def own_or_largest(spread: Array) -> Array:
-    """The spread of each feature; of a constant one, the largest of all."""
+    """The spread of each feature; for a constant one, the largest of all."""
     return np.where(spread > 0, spread, spread.max(initial=0.0))
 
 
@@ -342,7 +342,7 @@ class DiagonalGaussian(Distribution):
         return 1, self.n_features
 
     def hardly_varying(self, log_mixing: Array) -> Array:
-        """A variance in some component next to nothing of that over all components."""
+        """Features with a tiny variance in some component, relative to that over all components."""
         share = np.exp(log_mixing)[:, None]
         mean = np.sum(share * self.mean, axis=0)
         whole = np.sum(share * (self.variance + (self.mean - mean) ** 2), axis=0)

@@ -2,8 +2,8 @@
 
     p(x | k) = φ_k,c(x)        c(x) numbers the Π_j V_j combinations
 
-It is exact and needs K (Π_j V_j − 1) parameters, so it is for few features: the yardstick
-that the naive product is compared with.
+It is exact and needs K (Π_j V_j − 1) parameters, so it is for few features: the reference
+with which the naive product is compared.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class JointTableFamily:
         if cells > MOST_CELLS:
             raise InvalidInput(
                 f"A full table of {len(self.sizes)} features has {cells:.3g} cells; "
-                f"at most {MOST_CELLS} are kept. Choose fewer features, or the naive model."
+                f"at most {MOST_CELLS} are allowed. Choose fewer features, or the naive model."
             )
 
     def check(self, X: Codes) -> None:
@@ -52,7 +52,7 @@ class JointTableFamily:
     def pseudo_statistics(
         self, alpha: float | Array, shape: tuple[int, int]
     ) -> CategoricalStatistics:
-        """``alpha`` imagined examples of each combination; of one per feature, their mean."""
+        """``alpha`` pseudo-observations of each combination; if one per feature, their mean."""
         return self._as_one().pseudo_statistics(float(np.mean(alpha)), (shape[0], 1))
 
     def from_statistics(self, statistics: CategoricalStatistics) -> "JointTable":
@@ -78,7 +78,7 @@ class JointTable(Distribution):
         if self.combination.sizes != (cells,):
             raise InvalidInput(
                 f"The combination of JointTable has features of {self.combination.sizes} values; "
-                f"expected one of {cells}, for sizes {self.sizes}. Give a cell per combination."
+                f"expected one of {cells}, for sizes {self.sizes}. Give one cell per combination."
             )
 
     @property

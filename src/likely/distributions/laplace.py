@@ -3,7 +3,7 @@
     log p(x | k) = Σ_j −log 2b_kj − |x_j − m_kj| / b_kj
     m̂ = weighted median        b̂ = weighted mean absolute deviation about it
 
-Medians do not come from sums.  The statistics keep the distinct values themselves, which
+Medians cannot be computed from sums.  The statistics keep the distinct values themselves, which
 is exact; with a ``limit`` they keep a mergeable sketch beyond it, and ``exact`` says so.
 """
 
@@ -61,7 +61,7 @@ class LaplaceStatistics(Statistics):
         return median[0], scale[0]
 
     def imagined(self, family: Any, alpha: Any, shape: tuple[int, int]) -> "LaplaceStatistics":
-        """As many examples one deviation below the median as above it."""
+        """Equal numbers of pseudo-observations one deviation below and above the median."""
         if not np.any(alpha):
             return LaplaceFamily(family.limit).pseudo_statistics(0.0, shape)
         median, scale = self.typical()
@@ -91,7 +91,7 @@ class LaplaceFamily:
         return LaplaceStatistics(QuantileGrid.of(np.asarray(X, dtype=float), r, limit=self.limit))
 
     def pseudo_statistics(self, alpha: float, shape: tuple[int, int]) -> LaplaceStatistics:
-        """``alpha`` imagined examples at −1 and as many at 1, in every feature."""
+        """``alpha`` pseudo-observations at −1 and as many at 1, in every feature."""
         column = np.array([-1.0, 1.0])
         X, r = np.tile(column[:, None], shape[1]), np.full((2, shape[0]), float(alpha))
         return LaplaceStatistics(QuantileGrid.of(X, r, limit=self.limit))

@@ -1,9 +1,9 @@
-"""Full Gaussians of rows with missing cells: densities of what is there, and expected moments.
+"""Full Gaussians of rows with missing cells: densities of the observed cells, and expected moments.
 
     x_m | x_o ~ N( m_m + Σ_mo Σ_oo⁻¹ (x_o − m_o),  Σ_mm − Σ_mo Σ_oo⁻¹ Σ_om )
 
 Missing cells are replaced by their expectation, and the conditional covariance is added once per
-row.  With the precision Λ = Σ⁻¹ all of it needs only what is missing, which is little.  With c the
+row.  With the precision Λ = Σ⁻¹ only the missing cells are needed, which are few.  With c the
 deviations x − m, 0 where a cell is missing, and y = Λc:
 
     x_m − m_m = −Λ_mm⁻¹ y_m        its covariance Λ_mm⁻¹
@@ -72,7 +72,7 @@ def _group(missing: Array, chosen: Array) -> GapGroup:
 class Completed(NamedTuple):
     """Rows as each component completes them."""
 
-    log_prob: Array  # of the cells that are there, (n, K)
+    log_prob: Array  # of the observed cells, (n, K)
     deviation: Array  # of the completed rows from the means, (K, n, d)
     conditional: tuple[Array, ...]  # covariances, (K, n_patterns, n_missing, n_missing) a group
 
@@ -103,12 +103,12 @@ def completed(
         conditional.append(inverse)
     n_there = gappy.X.shape[1] - gappy.missing.sum(axis=1)
     log_prob = -0.5 * (doubled + n_there * LOG_2PI)
-    log_prob[:, n_there == 0] = 0.0  # nothing is seen: not even rounding
+    log_prob[:, n_there == 0] = 0.0  # no cell is observed: not even rounding
     return Completed(log_prob.T, c, tuple(conditional))
 
 
 def _completed_by_pattern(mean: Array, covariance: Array, gappy: GappyRows) -> Completed:
-    """The same with a factor of Σ_oo for each component and pattern, on its range."""
+    """The rows completed with a factor of Σ_oo for each component and pattern, on its range."""
     log_prob = np.empty((len(mean), len(gappy.X)))
     c = np.where(gappy.missing, 0.0, gappy.X - mean[:, None, :])
     whole = np.flatnonzero(~gappy.missing.any(axis=1))

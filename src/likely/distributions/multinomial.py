@@ -4,7 +4,7 @@
     φ̂_kv = N_kv / λ_k,   λ_k = Σ_v N_kv               (λ_k is the Lagrange multiplier)
 
 The total Σ_v x_v is given, not modelled.  B(x) is the same for all components, so a
-posterior leaves it out (``log_score``).  A Dirichlet prior is α imagined throws per side.
+posterior leaves it out (``log_score``).  A Dirichlet prior is α pseudo-counts per side.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ class Multinomial(Distribution):
         values = stored_values(X)
         if np.isnan(values).any():
             raise InvalidInput(
-                "Multinomial counts must be there; found NaN, a missing cell, which a multinomial "
+                "Multinomial counts must not be missing; found NaN, which a multinomial "
                 "cannot sum out. Fill it, or use the Poisson event model."
             )
         refuse_infinity(X)
@@ -98,7 +98,7 @@ class Multinomial(Distribution):
     def pseudo_statistics(
         cls, alpha: float | Array, shape: tuple[int, int]
     ) -> MultinomialStatistics:
-        """``alpha`` imagined throws of each side (one number, or one per side)."""
+        """``alpha`` pseudo-counts of each side (one number, or one per side)."""
         return MultinomialStatistics(np.broadcast_to(np.asarray(alpha, dtype=float), shape))
 
     @classmethod

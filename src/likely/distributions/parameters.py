@@ -1,7 +1,7 @@
-"""Parameters as a person may give them: numbers of the right shape, in the right range.
+"""Checks of given parameters: numbers of the right shape, in the right range.
 
-A member made by hand checks its parameters; one that a family has learned is right by construction
-and does not (``Distribution.trusted``).
+A member made by hand checks its parameters; one that a family has learned is valid by
+construction and is not checked (``Distribution.trusted``).
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from likely.errors import InvalidInput
 def numbers(owner: str, name: str, value: Any) -> Array:
     """An array of floats: the one that was given, if it is one."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
-        return value  # itself, so that parts of a model go on sharing it
+        return value  # itself, so that parts of a model still share it
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):

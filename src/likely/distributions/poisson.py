@@ -2,7 +2,7 @@
 
     log p(x | k) = Σ_j x_j log λ_kj − λ_kj − log x_j!        mean λ, variance λ
 
-A Gamma prior is α imagined examples with as many events as the feature has on average, so that
+A Gamma prior is α pseudo-observations with the mean count of the feature, so that
 rare and frequent counts are smoothed alike.  A missing cell is summed out.
 """
 
@@ -85,7 +85,7 @@ class Poisson(Distribution):
         with np.errstate(invalid="ignore"):
             bad = (values < 0) | ((values != np.floor(values)) & (values == values))
         advice = "Use the Gaussian or exponential event model for measurements."
-        expected = "Negative or broken values in data: Poisson counts are 0, 1, 2, …"
+        expected = "Negative or fractional values in data: Poisson counts are 0, 1, 2, …"
         refuse_values(X, bad, expected, advice)
 
     @classmethod
@@ -96,7 +96,7 @@ class Poisson(Distribution):
     def pseudo_statistics(
         cls, alpha: float | Array, shape: tuple[int, int], *, scale: Array | float = 1.0
     ) -> PoissonStatistics:
-        """``alpha`` imagined examples with ``scale`` events in every feature."""
+        """``alpha`` pseudo-observations with ``scale`` events in every feature."""
         imagined = np.broadcast_to(np.asarray(alpha, dtype=float), shape)
         return PoissonStatistics(imagined * scale, imagined)
 
@@ -107,7 +107,7 @@ class Poisson(Distribution):
 
     @classmethod
     def leave_one_out(cls, statistics: PoissonStatistics, alpha: float) -> float:
-        """The Gamma–Poisson marginal likelihood, which takes leave-one-out's place here."""
+        """The Gamma–Poisson marginal likelihood, used here in place of leave-one-out."""
         return statistics.counts.log_marginal(alpha)
 
     @property

@@ -1,10 +1,11 @@
 """Priors of generative models, as objects.
 
     π ~ Dirichlet(α)                     mode  π_k ∝ N_k + α_k − 1            (class shares)
-    κ imagined examples at the column's mean, ν with its variance             (Gaussian columns)
+    κ pseudo-observations at the column's mean, ν with its variance          (Gaussian columns)
 
 Estimates are the modes of posteriors: a flat prior, α = 1 or κ = ν = 0, gives maximum likelihood.
-Both have no unit; the Gaussian one is conjugate, and so one more block of statistics.
+Both are independent of units; the Gaussian prior is conjugate, so it is one more block of
+statistics.
 
 References
 ----------
@@ -23,7 +24,7 @@ from likely.errors import InvalidInput
 @final
 @dataclass(frozen=True)
 class Dirichlet:
-    """A prior of shares: α − 1 imagined examples of each class; one α for all, or one each."""
+    """A prior for class shares: α − 1 pseudo-observations of each class; one α, or one each."""
 
     concentration: float | tuple[float, ...] = 1.0
 
@@ -32,8 +33,8 @@ class Dirichlet:
         if alpha.ndim > 1 or not ((alpha >= 1) & (alpha < np.inf)).all():
             raise InvalidInput(
                 f"The concentration of a Dirichlet prior must be finite and 1 or more, so that "
-                f"there is a mode; found {self.concentration!r}. Use 2.0 for one imagined example "
-                "of each class."
+                f"there is a mode; found {self.concentration!r}. Use 2.0 for one "
+                "pseudo-observation of each class."
             )
 
     def imagined(self, n_classes: int) -> Array:
@@ -50,10 +51,10 @@ class Dirichlet:
 @final
 @dataclass(frozen=True)
 class GaussianPrior:
-    """A prior of Gaussian columns, in imagined examples of each component.
+    """A prior for Gaussian columns, in pseudo-observations for each component.
 
-    ``mean`` of them lie at the column's mean, and ``variance`` have its variance; the column's own,
-    over all components.
+    ``mean`` of them are at the mean of the column, and ``variance`` have its variance, both over
+    all components.
     """
 
     mean: float = 0.0
@@ -63,6 +64,6 @@ class GaussianPrior:
         for name, value in (("mean", self.mean), ("variance", self.variance)):
             if not 0 <= value < np.inf:
                 raise InvalidInput(
-                    f"The {name} of a GaussianPrior is a number of imagined examples, finite and 0 "
-                    f"or more; found {value!r}. Use 1.0."
+                    f"The {name} of a GaussianPrior is a number of pseudo-observations, finite and "
+                    f"0 or more; found {value!r}. Use 1.0."
                 )

@@ -29,7 +29,7 @@ from likely.errors import BadCell, InvalidInput
 @final
 @dataclass(frozen=True)
 class Selection:
-    """Which columns a part reads, and where they stand in the user's table."""
+    """Which columns a part reads, and their positions in the user's table."""
 
     coded: bool  # from the codes, else from the numeric columns
     columns: tuple[int, ...]  # their positions there
@@ -38,7 +38,7 @@ class Selection:
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Errors about a bad cell, raised inside, name its place in the whole table."""
+        """Errors about a bad cell, raised inside, give its position in the whole table."""
         try:
             yield
         except BadCell as error:
@@ -161,7 +161,7 @@ class ProductFamily:
         return out
 
     def leave_one_out(self, statistics: ProductStatistics, alpha: float) -> float:
-        """How well the examples predict each other, with one ``alpha`` for all parts."""
+        """The leave-one-out log-likelihood, with one ``alpha`` for all parts."""
         pairs = zip(self.parts, statistics.parts, strict=True)
         return float(sum(part.family.leave_one_out(s, alpha) for part, s in pairs))
 

@@ -1,9 +1,9 @@
-"""Who an example belongs to: labels are responsibilities that happen to be certain.
+"""Responsibilities: to which component an example belongs; labels are certain responsibilities.
 
-    r_ik ≥ 0, the share of example i that component k answers for, times its weight
+    r_ik ≥ 0, the share of example i that belongs to component k, times its weight
 
-One-hot rows are labels, soft rows are an E step.  Labels are kept as integer codes,
-soft rows as a dense matrix (n, K); the sums below take either.
+One-hot rows are labels, soft labels come from an E step.  Labels are stored as integer codes,
+soft labels as a dense matrix (n, K); the sums below take either.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 from likely._typing import Array, Codes, Matrix
 from likely.errors import BadCell
 
-FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
+FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
 
 
 @final
@@ -73,7 +73,7 @@ def weighted_sums(responsibility: Responsibility, X: Matrix) -> Array:
 
 
 def observed_sums(responsibility: Responsibility, X: Matrix) -> ObservedSums:
-    """The sums over the cells that are there; NaN is a missing cell, infinity is refused."""
+    """The sums over the observed cells; NaN is a missing cell, infinity is refused."""
     with np.errstate(invalid="ignore", over="ignore"):  # a sum that overflows is looked at below
         sums = weighted_sums(responsibility, X)
     if np.isfinite(sums).all():
@@ -86,13 +86,13 @@ def observed_sums(responsibility: Responsibility, X: Matrix) -> ObservedSums:
 
 
 def refuse_infinity(X: Matrix) -> None:
-    """Name the first infinite cell."""
+    """Refuse the first infinite cell."""
     values = X if isinstance(X, np.ndarray) else X.data
     infinite = np.isinf(values)
     if infinite.any():
         row, column, _ = first_cell(X, infinite)
         raise BadCell(
-            "found inf (an infinity); features must be finite or missing. "
+            "found inf (infinity); features must be finite or missing. "
             "Remove the row, or replace the value by NaN.",
             row=row,
             column=column,
@@ -100,14 +100,14 @@ def refuse_infinity(X: Matrix) -> None:
 
 
 def refuse_sparse_gaps(X: Matrix) -> None:
-    """Name the first NaN that a sparse X stores."""
+    """Refuse the first NaN that a sparse X stores."""
     if isinstance(X, np.ndarray):
         return
     gaps = np.isnan(X.data)
     if gaps.any():
         row, column, _ = first_cell(X, gaps)
         raise BadCell(
-            "found NaN in a sparse matrix, whose cells must be there. "
+            "found NaN in a sparse matrix, whose cells must not be missing. "
             "Call X.toarray(), where a missing cell is summed out, or fill it.",
             row=row,
             column=column,
@@ -148,7 +148,7 @@ def _sparse_sums_by_label(labels: Labels, X: Matrix) -> Array:
 
 
 def for_loop(values: Array, dtype: type = np.float64) -> Array:
-    """An array as compiled loops want it: one dtype, C order, writable (others compile again)."""
+    """An array as compiled loops need it: one dtype, C order, writable (others compile again)."""
     return np.require(values, dtype, ["C", "W"])
 
 

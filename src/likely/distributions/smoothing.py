@@ -1,13 +1,13 @@
-"""How much to smooth counts: the strength under which the data predict themselves best.
+"""How much to smooth counts: the strength that maximises the leave-one-out likelihood.
 
     tables of counts   LOO(α) = Σ_kv N_kv log [ (N_kv − 1 + α) / (λ_k − 1 + αV) ],  λ_k = Σ_v N_kv
     Poisson counts     log ∫ p(x | λ) Gamma(λ; αm, α) dλ, over the cells, m the feature's mean
                        = Σ log Γ(S + αm) − log Γ(αm) + αm log α − (S + αm) log(n + α) + const
 
-LOO is the log-probability of each counted thing under the estimate from all the others.  It
+LOO is the log-probability of each observation under the estimate from all others.  It
 reads only sums, and it depends on a count through its value alone, so equal counts are
 collapsed: a large table costs one sort and then almost nothing per α.  Fractional counts
-(soft rows) below 1 leave nothing behind: N − 1 is then 0.
+(of soft labels) below 1 are treated as 1: N − 1 is then 0.
 
 References
 ----------
@@ -23,7 +23,7 @@ import numpy as np
 from likely._typing import Array
 from likely.special import lgamma
 
-SMALLEST, LARGEST = 1e-6, 1e3  # α is sought between these
+SMALLEST, LARGEST = 1e-6, 1e3  # α is searched between these
 COARSE = 25  # points of the grid, even in log α
 GOLDEN = (np.sqrt(5) - 1) / 2
 SECTIONS = 30  # each leaves 0.618 of the bracket: log α to 1e-6

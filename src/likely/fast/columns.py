@@ -22,7 +22,7 @@ def _soft(u, l1):
 
 @njit(cache=True, nogil=True)
 def _moved(beta, gradient, h, l1, curvature):
-    """How far β_j goes; a column that the intercept explains, or of zeros, goes to 0."""
+    """The move of β_j; the coefficient of a constant column is set to 0."""
     if h <= FLAT * curvature or h == 0.0:
         return -beta if l1 > 0.0 else 0.0
     return _soft(h * beta - gradient, l1) / h - beta
@@ -71,8 +71,8 @@ def descend_csc(starts, rows, values, columns, d, q, beta, l1, l2, centred, shar
     """Minimise Σ_i [q_i u_i + ½ d_i u_i²] + Σ_j [l1|β_j| + ½ l2 β_j²], u = X(β − β₀) + t.
 
     ``columns`` are those of a CSC matrix that move; beta, l1, l2 are on them.  beta is overwritten,
-    and q with q + d·X(β − β₀).  t, 0 unless ``centred``, is at its best after every move.  A
-    column that is at rest at 0 is not visited again.  Ends when a sweep moved ``share`` as much as
+    and q with q + d·X(β − β₀).  t, 0 unless ``centred``, is optimal after every move.  A
+    column that stays at 0 is not visited again.  Ends when a sweep moved ``share`` as much as
     the first; returns t.
     """
     m = columns.size

@@ -2,7 +2,7 @@
 
     sums_kj = Σ_i w_i [y_i = k] x_ij        counts_k,v = Σ_i w_i [y_i = k][x_ij = v]
 
-Labels of −1 are passed over.  X is C-contiguous float64 (sums) or int32 / int64 (counts);
+Labels of −1 are skipped.  X is C-contiguous float64 (sums) or int32 / int64 (counts);
 labels int64, weights and outputs float64; the caller checks.
 """
 
@@ -55,7 +55,7 @@ def centred_powers_by_label(X, labels, weight, mean, first, second):
 
 @njit(cache=True, nogil=True)
 def count_codes(X, labels, weight, starts, out):
-    """Add Σ w [x_ij = v] to ``out`` (K, Σ_j V_j); codes of −1 are passed over."""
+    """Add Σ w [x_ij = v] to ``out`` (K, Σ_j V_j); codes of −1 are skipped."""
     n, d = X.shape
     for i in range(n):
         k = labels[i]
@@ -71,9 +71,9 @@ def count_codes(X, labels, weight, starts, out):
 @njit(cache=True, nogil=True)
 def count_small_values(X, labels, cap, stride, out):
     """Add the counts of values 0 … cap − 1 to ``out`` (K, d·stride), uint32; False if
-    one lies outside.
+    a value is outside.
 
-    ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is no power
+    ``cap`` is a power of two.  Column j's counts begin at j·stride; a stride that is not a power
     of two keeps the columns' tables from evicting one another.
     """
     n, d = X.shape

@@ -1,4 +1,4 @@
-"""Compiled products with a dense matrix whose columns are centred, c subtracted on the way.
+"""Compiled products with a dense matrix whose columns are centred by c.
 
     η_i = Σ_j (x_ij − c_j) θ_j        g_j = Σ_i (x_ij − c_j) r_i        z_ij = s_i (x_ij − c_j)
 

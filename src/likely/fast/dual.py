@@ -48,12 +48,12 @@ def _balanced_logit(z, p, a, eta):
 
 @njit(cache=True, nogil=True)
 def sweep_rows(starts, columns, values, weight, offset, squares, order, logit, beta, b, ridge, s2):
-    """Visit the rows in ``order``; overwrite ``logit`` and ``beta``; return b and the gap met.
+    """Visit the rows in ``order``; overwrite ``logit`` and ``beta``; return b and the gap found.
 
     Rows are CSR: starts, columns int32 or int64, values float64.  s² is the square of the value
-    that the intercept's column has while it is held by a proximal penalty; 0 leaves b as it is.
-    The gap is Σ w_i [S(η) − S(z) − p(η − z)], S′ = σ, with every term as it was on arrival, to
-    second order.  The caller checks; nothing is checked here.
+    that the intercept's column has while it has a proximal penalty; 0 leaves b as it is.
+    The gap is Σ w_i [S(η) − S(z) − p(η − z)], S′ = σ, with every term as it was before its update,
+    to second order.  The caller checks; nothing is checked here.
     """
     gap = 0.0
     for i in order:

@@ -2,8 +2,8 @@
 
     η_i += Σ_b θ[s_b + code_ib]        g[s_b + code_ib] += r_i
 
-Column b of the codes stands for the indicators s_b, s_b + 1, … of the design.  A code of −1 is
-passed over: a row of zeros; one beyond its column's categories would write outside the arrays.
+Column b of the codes represents the indicators s_b, s_b + 1, … of the design.  A code of −1 is
+skipped: a row of zeros; one beyond its column's categories would write outside the arrays.
 Codes are int32, starts int64, all else float64; C-contiguous.  Columns of codes beyond the last
 start are not read.  The caller checks.
 """

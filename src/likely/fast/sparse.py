@@ -2,7 +2,7 @@
 
     S = Σ_i d_i x_i x_iᵀ        q_i = x_iᵀ M x_i
 
-Only the stored cells of a row meet one another.  Starts and columns are int32 or int64, of one
+Only the stored cells of a row are multiplied.  Starts and columns are int32 or int64, of one
 dtype, all else float64; columns need not be sorted and may repeat.  The caller checks.
 (Products with a vector are SciPy's: they release the interpreter's lock and a loop is no quicker.)
 """

@@ -38,7 +38,7 @@ CUBIC = 3
 
 
 class BasisSettings(NamedTuple):
-    """The centres and widths that the user asks for."""
+    """The centres and widths that the user requests."""
 
     centres: Any  # a number, or the centres
     width: float | None
@@ -46,14 +46,14 @@ class BasisSettings(NamedTuple):
 
 
 class BasisPlacement(NamedTuple):
-    """Where the functions are: arrays and numbers, or lists of them, one a column."""
+    """Centres and widths of the functions: arrays and numbers, or lists of them, one per column."""
 
     centres: Any
     width: Any
 
 
 class Basis(ABC):
-    """A family of functions.  Instances are values; the place of the functions is passed in."""
+    """A family of functions.  Instances are values; centres and widths are passed in."""
 
     name: str
 
@@ -191,10 +191,10 @@ class Sigmoid(ColumnBasis):
 @final
 @dataclass(frozen=True)
 class Spline(ColumnBasis):
-    """All cubic B-splines but the last: they total 1, as the intercept of a model does already.
+    """All cubic B-splines except the last: they sum to 1, like the intercept of a model.
 
-    The knots go on outside with the outermost gap; beyond the outer knots that were given, the
-    functions keep the values they have there.
+    The knots continue outside with the outermost distance; beyond the outer knots that were given,
+    the functions keep the values they have there.
     """
 
     name: ClassVar[str] = "spline"  # type: ignore[misc]
@@ -251,19 +251,19 @@ BASES: dict[str, Basis] = {
 
 
 def is_number(centres: Any) -> bool:
-    """Whether a number of centres was asked for."""
+    """Whether a number of centres was given."""
     return isinstance(centres, int | np.integer)
 
 
 def quantile_centres(x: Array, n_centres: int, weight: Array) -> Array:
-    """Different quantiles of a column at equal steps; of a column of ties, fewer."""
+    """Distinct quantiles of a column at equal steps; fewer where values are tied."""
     summary = QuantileSummary.of(x, weight, limit=None)
     steps = np.linspace(0, 1, n_centres) if n_centres > 1 else np.array([0.5])
     return np.unique(summary.quantile(steps))
 
 
 def seeded_centres(X: Array, n_centres: int, weight: Array, rng: np.random.Generator) -> Array:
-    """Different rows of X far from one another, (m, d); all of them if there are fewer."""
+    """Distinct rows of X far from one another, (m, d); all of them if there are fewer."""
     rows, code = np.unique(X, axis=0, return_inverse=True)
     total = np.bincount(np.ravel(code), weights=weight, minlength=len(rows))
     if len(rows) <= n_centres:
@@ -287,8 +287,8 @@ def given_points(centres: Any, n_columns: int) -> Array:
     points = points[:, None] if points.ndim == 1 and n_columns == 1 else points
     if points.ndim != 2 or points.shape[1] != n_columns or not len(points):
         raise InvalidInput(
-            f"centres has shape {np.shape(centres)}; expected (n_centres, {n_columns}), a point a "
-            "row. Give points with as many numbers as X has columns, or a number of centres."
+            f"centres has shape {np.shape(centres)}; expected (n_centres, {n_columns}), one point "
+            "per row. Give points with as many numbers as X has columns, or a number of centres."
         )
     return points
 
@@ -300,13 +300,13 @@ def given_numbers(centres: Any, n_columns: int) -> list[Array]:
     if len(lists) != n_columns or (any(apart) and not all(apart)):
         raise InvalidInput(
             f"There are centres for {len(lists)} columns; expected one list for all, or "
-            f"{n_columns}, one a column. Give as many lists as X has columns."
+            f"{n_columns}, one per column. Give as many lists as X has columns."
         )
     return [np.unique(_finite(each)) for each in lists]
 
 
 def typical_gap(centres: Array, X: Array, weight: Array) -> float:
-    """The mean distance to the nearest neighbour; around one centre, the spread of the rows.
+    """The mean distance to the nearest neighbour; for a single centre, the spread of the rows.
 
     1 where all of that is 0.
     """

@@ -47,12 +47,12 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
     width : float or None
         s; None is the mean distance from a centre to its nearest neighbour.
     random_state : int, RandomState, Generator or None
-        Draws the centres of several columns together.
+        Seed for drawing the centres of several columns together.
 
     Attributes
     ----------
     centres_ : array of shape (n_centres, n_features), list of n_features arrays, or None
-        Of all columns together, of each column, of a callable.
+        For all columns together, for each column, or for a callable.
     width_ : float, list of n_features floats, or None
     n_features_out_ : int
 
@@ -106,7 +106,7 @@ class BasisFunctions(TransformerMixin, BaseEstimator):
         if features.shape[1] != self.n_features_out_:
             raise InvalidInput(
                 f"The basis gave {features.shape[1]} functions; it gave {self.n_features_out_} in "
-                "fit. Let their number depend on the columns alone."
+                "fit. Make their number depend only on the columns."
             )
         return features
 

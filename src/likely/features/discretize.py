@@ -45,10 +45,10 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     strategy : {"quantile", "uniform", "entropy"}
-        Bins of equal frequency, of equal width, or that tell the classes apart (needs y).
+        Bins of equal frequency, of equal width, or that separate the classes (needs y).
     n_bins : int
-        How many bins to ask for; "entropy" finds the number itself.  Edges that no example
-        tells apart are merged, so a column may get fewer.
+        Requested number of bins; "entropy" finds the number itself.  Edges with no example
+        between them are merged, so a column may have fewer.
     edges : None, sequence, list of sequences or mapping
         Increasing edges for every column, for each column, or by column name or index; columns
         that a mapping leaves out follow the strategy.
@@ -59,7 +59,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The inner edges of each column; none for a column with one bin.
     n_bins_ : array of shape (n_features,)
     data_min_, data_max_ : arrays of shape (n_features,)
-        The range seen; it bounds the outer bins when codes are turned back to values.
+        The range of the data; it bounds the outer bins when codes are converted back to values.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.edges = edges
 
     def fit(self, X: Any, y: Any = None, sample_weight: Array | None = None) -> Self:
-        """Find the edges of each column; ``y`` is read by "entropy" alone."""
+        """Find the edges of each column; ``y`` is used only by "entropy"."""
         self._check_arguments(y)
         X = self._numbers(X, reset=True)
         checked = check_weight(sample_weight, n_rows=len(X))
@@ -111,7 +111,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return codes
 
     def inverse_transform(self, X: Any) -> Array:
-        """A value in the middle of each code's bin, with the range seen as outer ends."""
+        """A value in the middle of each code's bin, with the range of the data as outer ends."""
         check_is_fitted(self)
         codes = np.array(X, dtype=np.float64, ndmin=2)
         self._check_codes(codes)
@@ -244,7 +244,7 @@ def _class_codes(y: Any, n_rows: int) -> Codes:
     if y.shape != (n_rows,):
         raise InvalidInput(
             f"y has shape {y.shape}; expected ({n_rows},), a class for each row of X. "
-            "Pass one label a row."
+            "Pass one label per row."
         )
     if y.dtype.kind == "f" and not (y == np.floor(y)).all():
         raise InvalidInput(

@@ -3,8 +3,8 @@
     edges e_1 < … < e_m:   code 0 for x < e_1,  j for e_j ≤ x < e_{j+1},  m for x ≥ e_m
 
 Edges have equal width, equal frequency, or are found from the classes: the cut T of the
-examples S into S₁, S₂ with the least mean class entropy is made, and each side cut again, as
-long as the description of the classes gets shorter by it,
+examples S into S₁, S₂ with the least mean class entropy is made, and each side is cut again, as
+long as this shortens the description of the classes,
 
     Gain(T) > [log₂(N − 1) + log₂(3ᵏ − 2) − k H(S) + k₁ H(S₁) + k₂ H(S₂)] / N
 
@@ -43,7 +43,7 @@ def equal_width_edges(x: Array, n_bins: int, weight: Array | None = None) -> Arr
 
 
 def quantile_edges(x: Array, n_bins: int, weight: Array | None = None) -> Array:
-    """Edges at the weighted quantiles 1/b, …, (b − 1)/b; bins that no value is in are merged."""
+    """Edges at the weighted quantiles 1/b, …, (b − 1)/b; empty bins are merged."""
     summary = QuantileSummary.of(x, weight, limit=None)
     if not summary.values.size:
         return np.empty(0)
@@ -94,7 +94,7 @@ def _runs(x: Array, codes: Codes, weight: Array, n_classes: int) -> tuple[Array,
 
 
 def _best_cut(below: Array) -> int | None:
-    """Where to cut a part, given its cumulative class weights; None to leave it whole."""
+    """Where to cut a part, given its cumulative class weights; None for no cut."""
     total = below[-1] - below[0]
     n = total.sum()
     if len(below) < 3 or n <= 1:
@@ -136,7 +136,7 @@ def given_edges(edges: EdgesOption, columns: Sequence[str]) -> list[Array | None
         if len(edges) != len(columns):
             raise InvalidInput(
                 f"There are edges for {len(edges)} columns; expected {len(columns)}, one sequence "
-                "a column. Pass a mapping to give some columns only."
+                "per column. Pass a mapping to give some columns only."
             )
         return [_increasing(e, name) for e, name in zip(edges, columns, strict=True)]
     return [_increasing(edges, name) for name in columns]

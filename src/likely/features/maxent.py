@@ -2,7 +2,7 @@
 
     F[i, k, j] = f_j(x_i, label_k)
 
-A feature function is called once per label with all rows, and answers with one number per row, or
+A feature function is called once per label with all rows, and returns one number per row, or
 one for all.  ``by_row`` makes such a function out of one that sees a single row.
 
 >>> import numpy as np
@@ -54,7 +54,7 @@ def feature_array(features: Sequence[FeatureFunction], X: Any, classes: Array) -
 
 
 def check_features(features: Any) -> None:
-    """A list of functions, or a refusal."""
+    """Refuse anything but a list of functions."""
     is_list = isinstance(features, Sequence) and not isinstance(features, str)
     if not is_list or not features or not all(callable(each) for each in features):
         raise InvalidInput(

@@ -20,7 +20,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.numbers import check_weight, read_numbers
 
-SPARSE = "monomials are laid out as dense columns. Pass X.toarray(), or choose fewer columns."
+SPARSE = "monomials are stored as dense columns. Pass X.toarray(), or choose fewer columns."
 CATEGORY = "Leave the column out if it is a category"
 CHUNK_ROWS = 1024  # monomials are built in pieces that stay in cache
 
@@ -38,7 +38,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
     interaction_only : bool
         Only products of different columns: no power above 1.
     include_bias : bool
-        A column of ones in front; linear models here have an intercept of their own.
+        A column of ones in front; linear models here have their own intercept.
     monomials : sequence or None
         The monomials to make, in their order, instead of all up to ``degree``.  Each is a
         sequence of columns to multiply, ``("x0", "x1")``, or a mapping from column to power,
@@ -162,7 +162,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):
         if twice:
             powers = np.bincount(found[twice[0]], minlength=len(names)).tolist()
             raise InvalidInput(
-                f"The monomial {_shown(powers, names)!r} is there twice; each makes one column. "
+                f"The monomial {_shown(powers, names)!r} is given twice; each makes one column. "
                 "Leave one out."
             )
         return found

@@ -1,6 +1,6 @@
-"""Numbers cut into bins inside naive Bayes: learned with the fit, applied to every new row.
+"""Numbers binned inside naive Bayes: bins are learned in the fit and applied to new rows.
 
-Discretised columns leave the numbers of a design and join its codes, after the categories.
+Discretised columns move from the numbers of a design to its codes, after the categories.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from likely.generative.events import EventPlan
 def fit_bins(
     discretize: str | Discretizer | None, plan: EventPlan, blocks: Blocks, names: tuple[str, ...]
 ) -> Discretizer | None:
-    """A discretizer fitted to the columns that the plan cuts; None when it cuts none."""
+    """A discretizer fitted to the columns that are to be binned; None if there are none."""
     if discretize is None or not any(plan.discretised):
         return None
     if not isinstance(blocks, ArrayBlocks):
@@ -39,14 +39,14 @@ def fit_bins(
 
 
 def edges_are_given(discretize: str | Discretizer | None) -> bool:
-    """Whether no bin is learned, so that batches agree about them."""
+    """Whether all bins are given, so that batches have the same bins."""
     if not isinstance(discretize, Discretizer):
         return discretize is None
     return discretize.edges is not None and not isinstance(discretize.edges, Mapping)
 
 
 def refuse_partial(unlabelled: Any, calibrate: Any, discretize: str | Discretizer | None) -> None:
-    """Refuse what needs all rows at once."""
+    """Refuse settings that need all rows at once."""
     learned = None if edges_are_given(discretize) else discretize
     options = {"unlabelled": unlabelled, "calibrate": calibrate, "discretize": learned}
     for name, value in options.items():
@@ -68,7 +68,7 @@ def cut_numbers(design: Design, plan: EventPlan, bins: Discretizer) -> Mixed:
 
 
 def joined_numbers(drawn: NumbersAndCodes, plan: EventPlan, bins: Discretizer) -> NumbersAndCodes:
-    """The way back: codes of bins as the middles of their intervals, in their columns."""
+    """The inverse: codes of bins as the midpoints of their intervals, in their columns."""
     n_bins = len(bins.edges_)
     n_codes = drawn.codes.shape[1] - n_bins
     middles = bins.inverse_transform(drawn.codes[:, n_codes:].astype(float))
@@ -93,12 +93,12 @@ def _parts(design: Design) -> NumbersAndCodes:
 
 
 def _numbers(plan: EventPlan) -> list[int]:
-    """The columns of the table that are read as numbers before any are cut."""
+    """The columns of the table that are read as numbers before any are binned."""
     return [j for j, coded in enumerate(plan.as_codes) if not coded]
 
 
 def _by_position(edges: Any, plan: EventPlan, names: tuple[str, ...]) -> Any:
-    """Edges given by name or position in the table, by position among the columns that are cut."""
+    """Edges by name or position in the table, as edges by position among the binned columns."""
     if not isinstance(edges, Mapping):
         return edges
     cut = [j for j, is_cut in enumerate(plan.discretised) if is_cut]
@@ -107,15 +107,16 @@ def _by_position(edges: Any, plan: EventPlan, names: tuple[str, ...]) -> Any:
         position = names.index(key) if key in names else key
         if position not in cut:
             raise InvalidInput(
-                f"edges are given for column {key!r}, which is not one of the numbers that are "
-                f"cut: {', '.join(names[j] for j in cut)}. Name one of these, or give it no event."
+                f"edges are given for column {key!r}, which is not one of the columns that are "
+                f"binned: {', '.join(names[j] for j in cut)}. Name one of these, or remove its "
+                "event."
             )
         out[cut.index(position)] = value
     return out
 
 
 def bins_in_words(plan: EventPlan, bins: Discretizer | None) -> dict[int, list[str]]:
-    """The intervals of each column that is cut into bins, by its place."""
+    """The intervals of each column that is binned, by its position."""
     if bins is None:
         return {}
     cut = [j for j, discretised in enumerate(plan.discretised) if discretised]

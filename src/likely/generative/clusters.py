@@ -1,13 +1,13 @@
-"""Fitting a mixture: several starts of EM, the best kept, collapse prevented.
+"""Fitting a mixture: EM from several starts, of which the best is kept; collapse is prevented.
 
     maximise  Σ_i w_i log Σ_k π_k p(x_i | k)  +  log prior
 
-The prior of a Gaussian part is inverse-Wishart: it stands for ``regularisation`` · n imagined
-examples with the data's own variance, so the fit does not depend on units and the penalised
-likelihood never falls.  A component whose spread comes from the prior rather than from its
-rows has collapsed.  Such starts are passed over; if all collapse, the prior is made as strong as
-Fraley and Raftery recommend.
-Each start has a short run; only the best of them goes on to the end.
+The prior of a Gaussian part is inverse-Wishart: it is ``regularisation`` · n
+pseudo-observations with the variance of the data, so the fit does not depend on units and the
+penalised likelihood never decreases.  A component whose spread comes from the prior rather than
+from its rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as
+strong as Fraley and Raftery recommend.
+Each start has a short run; only the best of them is continued to the end.
 
 References
 ----------
@@ -64,26 +64,26 @@ class Clusters:
 @final
 @dataclass(frozen=True, eq=False)
 class MixtureProblem:
-    """Everything a fit needs but the number of components."""
+    """Everything a fit needs except the number of components."""
 
     family: Family
     blocks: Blocks
     executor: Executor
     pooled: ComponentTotals  # all rows as one component
-    alpha: Any  # imagined counts, for families of counts
+    alpha: Any  # pseudo-counts, for families of counts
     regularisation: float
     tol: float
     max_iter: int
 
     def prior(self, n_components: int, *, strong: bool = False) -> Any:
-        """Pseudo-statistics that keep every component proper, in the data's own units."""
+        """Pseudo-statistics that keep every component proper, in the units of the data."""
         strength = self.regularisation * float(self.pooled.count.sum())
         return self.pooled.statistics.component_prior(
             self.family, n_components, self.alpha, strength, strong=strong
         )
 
     def maximised(self, totals: ComponentTotals, n_rows: float) -> Components:
-        """An M step from totals that stand for ``n_rows`` rows."""
+        """An M step from totals that represent ``n_rows`` rows."""
         strength = self.regularisation * n_rows
         k = len(totals.count)
         prior = self.pooled.statistics.component_prior(
@@ -95,7 +95,7 @@ class MixtureProblem:
     def solve(
         self, start: Components, prior: Any, *, before: Clusters | None = None, steps: int = 0
     ) -> Clusters:
-        """EM from ``start``, for some steps or to the end; ``before`` is what led there."""
+        """EM from ``start``, for some steps or to the end; ``before`` is the history so far."""
         objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
         max_iter = min(steps, self.max_iter) if steps else self.max_iter
         solution, state = search(EM(), objective, start, tol=self.tol, max_iter=max_iter)
@@ -116,7 +116,7 @@ def fit_clusters(
     n_init: int,
     rng: np.random.Generator,
 ) -> Clusters:
-    """Short runs from random starts; the best goes on to the end, unless it collapses."""
+    """Short runs from random starts; the best is continued to the end, unless it collapses."""
     prior = problem.prior(n_components)
     seen: list[Clusters] = []
     for _ in range(MORE_STARTS if n_components > 1 else 1):
@@ -148,7 +148,7 @@ def _to_the_end(problem: MixtureProblem, run: Clusters, prior: Any) -> Clusters:
 
 
 def _best(found: list[Clusters]) -> Clusters:
-    """The first of those that end highest: starts often end in the same place, up to rounding."""
+    """The first of the best: starts often reach the same optimum, up to rounding."""
     ends = [each.traces[0][-1] for each in found]
     top = max(ends)
     near = top - SAME_END * max(1.0, abs(top))
@@ -160,7 +160,7 @@ def _traces(found: list[Clusters], but: Clusters | None) -> tuple[tuple[float, .
 
 
 def pooled_totals(family: Family, blocks: Blocks, executor: Executor) -> ComponentTotals:
-    """All rows as one component; checks the values as it goes."""
+    """All rows as one component; the values are checked in the same pass."""
     return refuse_no_weight(executor.sum(partial(block_pooled, family), blocks))
 
 
@@ -173,7 +173,7 @@ def block_pooled(family: Family, block: Block) -> ComponentTotals:
 
 
 def scale_statistics(family: Family, X: Any, labels: Labels) -> Any:
-    """Statistics for the scale of a prior; a full Gaussian has variances alone, without gaps."""
+    """Statistics for the scale of a prior; for a full Gaussian, variances of observed cells."""
     if isinstance(family, ProductFamily):
         parts = []
         for part in family.parts:
@@ -186,7 +186,7 @@ def scale_statistics(family: Family, X: Any, labels: Labels) -> Any:
 def components_from(
     problem: MixtureProblem, stored: Any, responsibility: Any, prior: Any
 ) -> Components:
-    """An M step from labels or soft rows; missing cells of full Gaussians are put at the mean."""
+    """An M step from labels or soft labels; missing cells of full Gaussians are set to the mean."""
     statistics = _start_statistics(
         problem.family, problem.pooled.statistics, stored, responsibility
     )
@@ -223,7 +223,7 @@ def _random_start(
 def best_by_bic(
     fit: Callable[[int], Clusters], n_rows: float, max_components: int
 ) -> tuple[Clusters, Array]:
-    """Fits with 1, 2, … components until BIC has not fallen for a while; the best, and all BICs."""
+    """Fits with 1, 2, … components until BIC stops decreasing; the best fit, and all BICs."""
     fits: list[Clusters] = []
     values: list[float] = []
     for k in range(1, max_components + 1):

@@ -1,8 +1,8 @@
-"""How naive is naive Bayes: dependence of features given the class, and the full table.
+"""Dependence of features given the class, compared with the full table.
 
     I(x_a; x_b | y) = Σ_k p(k) Σ_{u,v} p(u, v | k) log [ p(u, v | k) / p(u | k) p(v | k) ]
 
-The naive model is right when every pair has 0.  A full table of all combinations needs
+The naive model is correct when it is 0 for every pair.  A full table of all combinations needs
 K (Π V_j − 1) parameters and fits its training data at least as well, unsmoothed.
 """
 
@@ -22,7 +22,7 @@ from likely.formatting import fixed, number
 @final
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """What the naive assumption gives away, in nats."""
+    """What the naive assumption loses, in nats."""
 
     names: tuple[str, ...]
     mutual_information: (
@@ -60,7 +60,7 @@ class Dependence:
 def dependence(
     distribution: Product, stored: Any, codes: Codes, names: tuple[str, ...]
 ) -> Dependence:
-    """Compare the naive product with the truth about these rows; features must be discrete."""
+    """Compare the naive product with the full table of these rows; features must be discrete."""
     values, sizes = _discrete(distribution, stored)
     n_classes = distribution.n_components
     labels = Labels(codes, n_classes)

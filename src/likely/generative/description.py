@@ -1,4 +1,4 @@
-"""Classes and components in words: which columns separate them, and why a row has its class.
+"""Descriptions of classes and components: which columns separate them; explanations of rows.
 
     log p(k|x)/p(a|x) = [log π_k/π_a] + Σ_j [log p(x_j|k)/p(x_j|a)]
 
@@ -31,7 +31,7 @@ DECIMALS = 3  # nats are added up, so that all parts have the same last digit
 
 
 class ComponentFacts(NamedTuple):
-    """What a fitted model of components has learned, and what its columns are called."""
+    """What a fitted model of components has learned, and the names of its columns."""
 
     member: Distribution
     log_mixing: Array
@@ -44,7 +44,7 @@ class ComponentFacts(NamedTuple):
 def describe_components(
     about: ComponentFacts, *, name: str, component: tuple[str, str], n_iter: int | None
 ) -> Description:
-    """The most informative columns first; ``component`` is what a component is called."""
+    """The most informative columns first; ``component`` is the word for a component."""
     evidence = about.member.evidence(about.log_mixing, np.random.default_rng(0))
     rows = _rows(about)
     order = sorted(range(len(rows)), key=lambda j: -float(evidence[:, j].max()))
@@ -76,7 +76,7 @@ def describe_components(
 def columns_read(
     member: Distribution, log_mixing: Array, names: Sequence[str], n_rows: int | None
 ) -> ColumnsRead:
-    """How many columns each event model reads, and which of them deserve a look."""
+    """How many columns each event model reads, and which of them to check."""
     kinds: Counter[str] = Counter()
     sizes: list[int | None] = [None] * len(names)
     flat = np.zeros(len(names), dtype=bool)
@@ -99,7 +99,7 @@ def _columns(about: ComponentFacts) -> tuple[NamedColumn, ...]:
 
 
 def _weights(about: ComponentFacts) -> tuple[NamedTable, ...]:
-    """The weights of a posterior that is linear in x, where there are any."""
+    """The weights of a posterior that is linear in x, if any."""
     if about.weights is None:
         return ()
     own = about.groups if len(about.weights) > 1 else about.groups[1:]
@@ -188,7 +188,7 @@ class Explanation:
 def explanation(
     contributions: Array, log_prior: Array, classes: Array, against: object, names: tuple[str, ...]
 ) -> Explanation:
-    """Log-odds from log-probabilities: everything minus the reference class's."""
+    """Log-odds from log-probabilities: differences from the reference class."""
     labels = classes.tolist()
     if against is not None and against not in labels:
         raise UnknownName("class", against, map(str, labels))

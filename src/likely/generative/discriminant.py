@@ -156,7 +156,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
     def explain(self, X: Any, against: Any = None) -> Explanation:
-        """Each feature's log-odds: about the mean of the classes for a tied model."""
+        """Each feature's log-odds; for a tied model, relative to the mean of the classes."""
         X = np.asarray(self._encode(X).stored(), dtype=float)
         contributions, prior = self.distribution_.centred_contributions(X)
         return explanation(
@@ -212,7 +212,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self.coef_ if self.covariance == "tied" else None
 
     def column_needs(self) -> ColumnNeeds:
-        """Numbers, scaled: a shrinkage compares variances, and a search may set it."""
+        """Scaled numbers: shrinkage compares variances, and a search may set it."""
         return ColumnNeeds(scale=True, categories=False)
 
     def __sklearn_tags__(self) -> Tags:
@@ -232,7 +232,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         elif not is_number(self.shrinkage) or not 0 <= self.shrinkage <= 1:
             raise InvalidInput(
                 f"shrinkage must lie between 0 and 1; found {self.shrinkage!r}. "
-                "0 leaves covariances alone, 'auto' estimates it."
+                "0 means no shrinkage, 'auto' estimates it."
             )
         if not is_number(self.ddof) or self.ddof not in (0, 1):
             raise InvalidInput(
@@ -292,7 +292,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return completed
 
     def _floored(self, member: DiagonalGaussian, statistics: DiagonalMoments) -> DiagonalGaussian:
-        """Variances no lower than a part of the column's own, and a word where that matters.
+        """Variances with a floor relative to that of the column, and a warning where it applies.
 
         A column that is constant in all rows gets variance 1 in every class: no evidence.
         """
@@ -307,8 +307,8 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
             k, j = np.argwhere(narrow)[0]
             warn_user(
                 f"Class {self.classes_.tolist()[k]!r} has no variance in column "
-                f"{feature_names(self)[j]!r} ({np.count_nonzero(narrow)} such in all), so the "
-                f"column decides alone; {VARIANCE_FLOOR:g} of the column's variance is used. "
+                f"{feature_names(self)[j]!r} ({np.count_nonzero(narrow)} such cases), so this "
+                f"column alone would decide; {VARIANCE_FLOOR:g} of the column's variance is used. "
                 "Drop the column, set shrinkage above 0, or use covariance='tied'.",
                 SingularCovariance,
             )
@@ -316,7 +316,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return DiagonalGaussian(member.mean, variance, member.spherical)
 
     def _refuse_points(self, statistics: Any) -> None:
-        """A class that is a single point has no density of its own."""
+        """Refuse a class that is a single point: it has no covariance."""
         if self.covariance == "tied":
             return
         point = ~(statistics.without_covariances().own_variance() > 0).any(axis=1)

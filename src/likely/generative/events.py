@@ -1,10 +1,10 @@
-"""Which event model reads which column, the product of families that follows, and its rows.
+"""Which event model reads which column, the product of families that follows, and the encoded rows.
 
     event="auto"   number → gaussian,  boolean → bernoulli,  category → categorical,
                    sparse → multinomial                     (types are read, never values)
 
 A mapping names columns; those it leaves out are ``auto``.  Columns with the same event
-model form one part of the product, so the columns called multinomial are one group of counts.
+model form one part of the product, so the multinomial columns are one group of counts.
 
 Small whole numbers that are all read as categories are found and counted in one pass; any other
 rows are encoded first, and counted by the fit.
@@ -71,7 +71,7 @@ class EventPlan:
 def plan_events(
     event: Any, table: TableKinds, *, sparse: bool = False, discretise: bool = False
 ) -> EventPlan:
-    """Read the ``event`` argument; ``discretise`` makes categories of what auto calls Gaussian."""
+    """Read the ``event`` argument; ``discretise`` bins columns that auto would call Gaussian."""
     n_columns = len(table.kinds)
     if isinstance(event, Mapping):
         _refuse_unknown_columns(event, table)
@@ -94,7 +94,7 @@ def plan_events(
 
 
 def with_input_tags(tags: Tags, event: Any) -> Tags:
-    """The tags with what X may be, as far as one event model for all columns decides it."""
+    """The tags of X, if one event model applies to all columns."""
     takes = TAKES.get(event if isinstance(event, str) else "auto", Takes())
     tags.input_tags.allow_nan = takes.missing
     tags.input_tags.positive_only = not takes.negative
@@ -114,7 +114,7 @@ def product_family(
 ) -> ProductFamily:
     """The families of the plan; ``sizes`` are those of the columns of codes, bins last.
 
-    ``gaussian`` is that of columns called so; Laplace columns have its floor.
+    ``gaussian`` is the family of Gaussian columns; Laplace columns have its floor.
     """
     positions = _positions(plan)
     n_coded = len(sizes)
@@ -156,7 +156,7 @@ def declared_categories(plan: EventPlan, schema: Schema) -> Schema:
 def recoded(
     statistics: ProductStatistics, family: ProductFamily, schema: Schema, wider: Schema
 ) -> ProductStatistics:
-    """Statistics under ``schema`` as they would be under ``wider``, which has more categories."""
+    """Statistics under ``schema``, recoded for ``wider``, which has more categories."""
     if schema.sizes == wider.sizes:
         return statistics
     mapping, sizes = schema.recoding(wider), wider.sizes
@@ -170,7 +170,7 @@ def recoded(
 
 
 def _positions(plan: EventPlan) -> list[int]:
-    """Where each column stands among the numbers, or among the codes (bins last)."""
+    """The position of each column among the numbers, or among the codes (bins last)."""
     categories, bins = np.array(plan.as_codes), np.array(plan.discretised)
     numbers = ~categories & ~bins
     out = np.empty(len(plan.events), dtype=np.int64)
@@ -240,14 +240,14 @@ def _refuse_mismatch(event: Event, kind: str, table: TableKinds, position: int) 
 
 
 class EventRows(NamedTuple):
-    """Encoded rows, and their totals where these were counted on the way."""
+    """Encoded rows, and their totals where these were counted in the same pass."""
 
     rows: EncodedRows[Schema]
     totals: ComponentTotals | None = None
 
 
 def encode_events(given: CheckedRows, plan: EventPlan) -> EncodedRows[Schema]:
-    """The rows with the categories that the plan declares, or that they have."""
+    """The rows with the declared categories, or those that occur."""
     rows = given.encode(plan.as_codes)
     declared = declared_categories(plan, rows.coding)
     return rows if declared is rows.coding else recode_rows(rows, declared)

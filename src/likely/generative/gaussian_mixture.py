@@ -44,12 +44,12 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     ----------
     n_components : int or "auto", default=1
         Number of Gaussians; ``"auto"`` tries 1, 2, … up to
-        ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
+        ``max_components``, until BIC has not decreased for three sizes, and keeps the lowest.
     covariance : {"full", "tied", "diagonal", "spherical"}, default="full"
         One matrix per component, one for all, variances only, or one variance per component.
     start : mapping, array or fitted mixture, default=None
         Where EM begins instead of random starts: a mapping with ``mixing`` (K,), ``mean``
-        (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft rows
+        (K, d) and ``covariance`` (in the shape of ``covariances_``); labels (n,) or soft labels
         (n, K) of X; or another GaussianMixture.
     n_init : int, default=5
         Number of random starts.  Each has a short run of EM; the best that does not collapse is
@@ -57,11 +57,11 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     max_components : int, default=10
         Largest number of components that ``n_components="auto"`` tries.
     regularisation : float, default=1e-6
-        Strength of the prior on covariances: pseudo-observations with the data's own variance, as
+        Strength of the prior on covariances: pseudo-observations with the variance of the data, as
         a fraction of the rows.  0 is maximum likelihood.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
-        of the weights does not matter.
+        of the weights has no effect.
     max_iter : int, default=1000
         Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
@@ -78,8 +78,8 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     solution_ : Solution
         How the best start ended; its trace is minus the penalised log-likelihood.
     history_ : list of lists
-        The penalised log-likelihood, step by step: of the start that was kept, then of the
-        others' short runs.
+        The penalised log-likelihood, step by step: for the start that was kept, then for the
+        short runs of the others.
     bic_path_ : array or None
         BIC for 1, 2, … components, when the number was chosen.
 
@@ -173,7 +173,7 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         return None
 
     def _converted(self, given: Components) -> FullGaussian | DiagonalGaussian:
-        """The Gaussians of another kind of covariance as this kind writes them."""
+        """The Gaussians of another kind of covariance, converted to this kind."""
         mean: Array = given.distribution.mean  # type: ignore[attr-defined]  # it is Gaussian
         matrices: Array = given.distribution.covariance  # type: ignore[attr-defined]
         k, d = mean.shape

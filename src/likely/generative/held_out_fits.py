@@ -1,4 +1,4 @@
-"""Naive Bayes without each fold in turn, all fits from one pass over the rows.
+"""Naive Bayes without each fold in turn, with all fits from one pass over the rows.
 
     S_{−f} = Σ_{g<f} S_g + Σ_{g>f} S_g        by prefix and suffix, so that nothing is subtracted
 
@@ -30,8 +30,8 @@ def is_of_totals(model: Any) -> bool:
 def fits_without(model: NaiveBayes, X: Any, y: Any, *, fold: Codes) -> list[NaiveBayes] | None:
     """The model fitted to all rows but those of fold f, for each f from 0.
 
-    None where that is no function of totals: a class that only one fold has, or rows that are
-    stored otherwise than as numbers and codes.
+    None where that is not a function of totals: a class that occurs in one fold only, or rows that
+    are not stored as numbers and codes.
     """
     whole = copy(model)
     rows = whole.encode_rows(X, y).rows

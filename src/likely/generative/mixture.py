@@ -2,8 +2,8 @@
 
     p(x) = Σ_k π_k Π_j p(x_j | k)
 
-Given the cluster, columns are independent, each with its own event model: naive Bayes whose
-classes nobody has seen.
+Given the cluster, columns are independent, each with its own event model: naive Bayes with
+unknown classes.
 
 References
 ----------
@@ -51,13 +51,13 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     ----------
     n_components : int or "auto", default=1
         Number of components; ``"auto"`` tries 1, 2, … up to
-        ``max_components``, until BIC has not fallen for three sizes, and keeps the lowest.
+        ``max_components``, until BIC has not decreased for three sizes, and keeps the lowest.
     event : str, Family or mapping, default="auto"
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
         Pseudo-counts added for each value, in event models of counts.
     start : array or fitted mixture, default=None
-        Where EM begins instead of random starts: labels (n,) or soft rows (n, K) of X, or
+        Where EM begins instead of random starts: labels (n,) or soft labels (n, K) of X, or
         another MixtureModel.
     n_init : int, default=5
         Number of random starts.  Each has a short run of EM; the best that does not collapse is
@@ -65,11 +65,11 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     max_components : int, default=10
         Largest number of components that ``n_components="auto"`` tries.
     regularisation : float, default=1e-6
-        Strength of the prior on variances: pseudo-observations with the data's own variance, as a
+        Strength of the prior on variances: pseudo-observations with the variance of the data, as a
         fraction of the rows.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
-        of the weights does not matter.
+        of the weights has no effect.
     max_iter : int, default=1000
         Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
@@ -85,8 +85,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     solution_ : Solution
         How the best start ended; its trace is minus the penalised log-likelihood.
     history_ : list of lists
-        The penalised log-likelihood, step by step: of the start that was kept, then of the
-        others' short runs.
+        The penalised log-likelihood, step by step: for the start that was kept, then for the
+        short runs of the others.
     bic_path_ : array or None
         BIC for 1, 2, … components, when the number was chosen.
 
@@ -156,14 +156,14 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns each event model reads, and which of them deserve a look."""
+        """How many columns each event model reads, and which of them to check."""
         check_is_fitted(self)
         log_mixing = self.components_.log_mixing
         read = columns_read(self.distribution_, log_mixing, feature_names(self), n_rows)
         return read.with_columns(feature_names(self), self.schema_.kinds)
 
     def _widened(self, rows: EncodedRows[Schema]) -> EncodedRows[Schema]:
-        """A later batch may bring categories; the earlier totals and components make room."""
+        """A later batch may have new categories; the earlier totals and components are extended."""
         wider = self.schema_ + rows.coding
         statistics = recoded(self.totals_.statistics, self.family_, self.schema_, wider)
         self.schema_ = wider
@@ -179,7 +179,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return recode_rows(rows, wider)
 
     def _alpha(self) -> Array:
-        """Imagined counts per value of every column."""
+        """Pseudo-counts per value of every column."""
         advice = "Use 1.0, or one number per column."
         try:
             alpha = np.asarray(self.smoothing, dtype=float)
@@ -190,7 +190,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         if alpha.ndim > 1 or alpha.size not in (1, self.n_features_in_):
             raise InvalidInput(
                 f"smoothing has shape {alpha.shape}; one number or {self.n_features_in_} were "
-                f"expected, as X has columns. {advice}"
+                f"expected, one per column of X. {advice}"
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]

@@ -1,4 +1,4 @@
-"""What every fitted mixture answers, and how it is fitted but for its family.
+"""What all mixtures share: the fit, except for its family, and the methods of a fitted mixture.
 
 Abstract: ``MixtureModel`` and ``GaussianMixture`` differ in which families they build.
 """
@@ -66,7 +66,7 @@ class FittedMixture(FittedComponents):
 
     @abstractmethod
     def _alpha(self) -> Any:
-        """Imagined counts of the families of counts."""
+        """Pseudo-counts of the families of counts."""
 
     @abstractmethod
     def _given_start(self, problem: MixtureProblem) -> Components | None:
@@ -89,8 +89,8 @@ class FittedMixture(FittedComponents):
 
         with b the batch's weight, n that of all batches before it, and u the weight of a
         typical batch, this one included.  Equal batches have γ = (t + 2)^−0.7 (Cappé &
-        Moulines, On-line expectation–maximization algorithm, 2009); a batch of little weight
-        moves little, and the unit of the weights does not matter.
+        Moulines, On-line expectation–maximization algorithm, 2009); a batch of small weight
+        has a small effect, and the unit of the weights has none.
         """
         self._check_arguments()
         if self.n_components == "auto":
@@ -139,7 +139,7 @@ class FittedMixture(FittedComponents):
         return float(self.score_samples(X).sum())
 
     def bic(self, X: Any) -> float:
-        """Bayes's information criterion on X, −2ℓ + p log n; lower is better."""
+        """The Bayesian information criterion on X, −2ℓ + p log n; lower is better."""
         scores = self.score_samples(X)
         return bic(float(scores.sum()), self.n_parameters(), len(scores))
 
@@ -153,7 +153,7 @@ class FittedMixture(FittedComponents):
         return np.exp(self.components_.log_mixing)
 
     def _fit_all(self, X: Any, sample_weight: Any) -> None:
-        """EM on all rows; it is also the start of an online fit."""
+        """EM on all rows; it also starts an online fit."""
         data = self._open(X, sample_weight)
         problem = self._problem(data)
         self.n_rows_ = float(problem.pooled.count.sum())
@@ -162,7 +162,7 @@ class FittedMixture(FittedComponents):
         self.squared_weight_ = self.n_rows_**2
 
     def _move(self, here: ComponentTotals) -> None:
-        """Totals and weights after a batch; the totals stand for all rows so far."""
+        """Totals and weights after a batch; the totals represent all rows so far."""
         earlier, weight = self.n_rows_, float(here.count.sum())
         self.n_rows_ = earlier + weight
         self.squared_weight_ += weight**2
@@ -204,14 +204,14 @@ class FittedMixture(FittedComponents):
         return best
 
     def _started(self, problem: MixtureProblem, kept: Array | None) -> Components:
-        """The start that was asked for: parameters, a fitted model, labels or soft rows."""
+        """The given start: parameters, a fitted model, labels or soft labels."""
         k = int(self.n_components)
         given = self._given_start(problem)
         if given is None:
             blocks = problem.blocks
             if not isinstance(blocks, ArrayBlocks):
                 raise InvalidInput(
-                    "start holds labels or soft rows and X is a file; they go with rows in "
+                    "start holds labels or soft labels and X is a file; these need rows in "
                     "memory. Give a fitted mixture instead, or no start."
                 )
             soft = soft_rows(self.start, k, blocks.n_rows, kept)
@@ -239,11 +239,11 @@ class FittedMixture(FittedComponents):
     def _collapse(self, components: tuple[int, ...]) -> str:
         names = ", ".join(map(str, components))
         text = (
-            f"Components {names} shrank onto repeated rows, or onto a line or plane (a column of "
-            "few distinct values)"
+            f"Components {names} collapsed onto repeated rows, or onto a line or plane (a column "
+            "of few distinct values)"
         )
         if self.start is None:
-            text += " in every start; a stronger prior holds them open"
+            text += " in every start; a stronger prior keeps their variance above 0"
         return (
             f"{text}. Ask for fewer than {self.n_components_} components, raise regularisation, "
             "or drop such a column."

@@ -3,7 +3,7 @@
     p(y = k | x) ∝ π_k Π_j p(x_j | k)
 
 Every event model is a sum of sufficient statistics per class, so a fit is one pass, and
-``partial_fit`` adds one more block.  Rows without a label enter by EM.
+``partial_fit`` adds one more block.  Rows without a label are included by EM.
 
 References
 ----------
@@ -85,7 +85,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``laplace``, ``gaussian``, or a family of ``likely.distributions``.  ``auto`` reads the
         types: numbers are Gaussian, Booleans Bernoulli, text categorical, sparse multinomial.
     smoothing : float, array of shape (n_features,) or "auto", default=1.0
-        Pseudo-counts per value, in event models of counts; of Poisson columns, pseudo-rows with
+        Pseudo-counts per value, in event models of counts; for Poisson columns, pseudo-rows with
         the column's mean.  ``"auto"`` maximises the leave-one-out likelihood.
     variance_floor : float, default=1e-9
         Smallest variance in a class, as a fraction of the column's variance over all rows.
@@ -103,7 +103,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         ``"quantile"``, ``"entropy"``, or a Discretizer.
     tol : float, default=1e-8
         EM stops when at most ``tol`` nats per row are left to gain, by Aitken's estimate; the unit
-        of the weights does not matter.
+        of the weights has no effect.
     max_iter : int, default=1000
         Maximum number of EM iterations; 0 leaves the start as it is.
     executor : str or Executor, default="auto"
@@ -180,7 +180,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self.fit_totals(totals, rows)
 
     def encode_rows(self, X: Any, y: Any, sample_weight: Any = None) -> EventRows:
-        """Check and encode rows to learn from; classes, events, categories and bins are kept."""
+        """Check and encode rows to learn from; classes, events, categories and bins are stored."""
         given = self._checked(X, y, sample_weight)
         cut = self.discretize is not None
         plan = plan_events(self.event, given.kinds, sparse=given.sparse, discretise=cut)
@@ -192,7 +192,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         return EventRows(self._with_bins(rows), totals)
 
     def fit_totals(self, totals: ComponentTotals, rows: EncodedRows[Schema]) -> Self:
-        """Fit to the totals of each class, as if to the rows that they are of.
+        """Fit to the totals of each class, as if to the rows that were summed.
 
         The rows, as ``encode_rows`` gives them, are read again where more than totals is needed:
         by EM, when there are unlabelled ones, and to choose a temperature.
@@ -211,7 +211,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the fit; the result equals one fit on all rows.
 
-        ``classes``, in the first call, names all classes that will come; categories may be new.
+        ``classes``, in the first call, names all classes that will occur; categories may be new.
         """
         refuse_partial(self.unlabelled, self.calibrate, self.discretize)
         advice = "Call fit, which streams it, or pass its batches one by one."
@@ -240,7 +240,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         parts = self.distribution_.parts
         if len(parts) > 1 or not isinstance(parts[0], Bernoulli):
             raise InvalidInput(
-                "The score is for a model whose columns are all Bernoulli; this one has "
+                "The score function needs a model whose columns are all Bernoulli; this one has "
                 f"{', '.join(type(part).__name__ for part in parts)}. Set event='bernoulli'."
             )
         design = self._encode(X)
@@ -333,7 +333,7 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
     def _remember_columns(
         self, plan: EventPlan, schema: Schema, bins: Discretizer | None, *, sketch: bool = False
     ) -> None:
-        """Remember what turns rows into what the families read, and the families that follow."""
+        """Store the encoding of the rows, and the families that follow from it."""
         self.plan_, self.schema_, self.discretizer_ = plan, schema, bins
         sizes = schema.sizes + (() if bins is None else tuple(map(int, bins.n_bins_)))
         gaussian = DiagonalFamily(floor=self.variance_floor, prior=self.gaussian_prior)

@@ -1,4 +1,4 @@
-"""Pictures of mixtures: the rows, the components, and the density they add up to.
+"""Pictures of mixtures: the rows, the components, and their total density.
 
 p(x) = Σ_k π_k p(x | k)
 """

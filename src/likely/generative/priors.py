@@ -1,4 +1,4 @@
-"""Priors of the generative classifiers: of the classes, and of their counts."""
+"""Priors of the generative classifiers: for the classes, and for their counts."""
 
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ CHOICES = ("estimate", "uniform")
 
 
 def class_prior(prior: Any, count: Array) -> Array:
-    """log π: estimated from the counts, perhaps under a Dirichlet prior, uniform, or as given."""
+    """log π: estimated from the counts, with a Dirichlet prior if given, uniform, or as given."""
     if isinstance(prior, Dirichlet):
         return log_shares(count + prior.imagined(len(count)))
     if isinstance(prior, str):
@@ -48,7 +48,7 @@ def class_prior(prior: Any, count: Array) -> Array:
 def smoothing_per_column(
     smoothing: Any, family: ProductFamily, statistics: ProductStatistics
 ) -> Array:
-    """The imagined counts of every column, as given or chosen by leave-one-out likelihood."""
+    """The pseudo-counts of every column, as given or chosen by leave-one-out likelihood."""
     n_columns = family.n_features
     if isinstance(smoothing, str):
         if smoothing != "auto":

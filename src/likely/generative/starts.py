@@ -1,16 +1,16 @@
 """Starts of a mixture: drawn at random, or given by the user.
 
-Random starts depend on the rows, not on their order or repetition:
+Random starts do not depend on the order or repetition of rows:
 
     1.  distinct rows in lexicographic order, each with its total weight
     2.  k-means++: draw centres by inverse CDF, in proportion to weight × squared distance
     3.  a few steps of k-means; each cluster's statistics give the first parameters
 
 Distances are between standardised numbers, one-hot categories and square roots of shares of
-counts, so the unit of a column does not matter.  Above ``SUBSET`` rows the draw is from a
+counts, so the unit of a column has no effect.  Above ``SUBSET`` rows the draw is from a
 subset, chosen by hashed index.
 
-A user gives labels y_i ∈ {0, …, K − 1} with r_ik = [y_i = k], soft rows with r_ik as they are, or
+A user gives labels y_i ∈ {0, …, K − 1} with r_ik = [y_i = k], soft labels with r_ik as they are, or
 fitted parameters.
 
 References
@@ -40,7 +40,7 @@ SUBSET_SEED = 0  # the subset is the same for every start
 
 
 class Subset(NamedTuple):
-    """Some rows in memory, and where they lie for k-means."""
+    """Some rows in memory, and their coordinates for k-means."""
 
     stored: Any  # what distributions read
     weight: Array  # (n,)
@@ -149,21 +149,21 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def _dense(stored: Any) -> Array:
-    """All columns side by side as numbers; NaN and −1 stand for missing."""
+    """All columns side by side as numbers; NaN and −1 mean missing."""
     if isinstance(stored, NumbersAndCodes):
         return np.concatenate([stored.numeric, stored.codes], axis=1)
     return np.asarray(stored if isinstance(stored, np.ndarray) else stored.toarray(), dtype=float)
 
 
 def _distinct_rows(stored: Any) -> tuple[Array, Codes]:
-    """The first row of each kind, in lexicographic order, and each row's place among them."""
+    """The distinct rows in lexicographic order, and the position of each row among them."""
     table = np.nan_to_num(_dense(stored).astype(float), nan=-np.finfo(float).max)
     _, first, place = np.unique(table, axis=0, return_index=True, return_inverse=True)
     return first, place
 
 
 def _places(stored: Any, rows: Array, family: Family, mass: Array) -> Array:
-    """The rows as points whose distances make sense for their event models."""
+    """The rows as points, with distances that suit their event models."""
     if not isinstance(family, ProductFamily):
         return _standardised(_dense(stored_rows(stored, rows)), mass)
     pieces = []
@@ -191,13 +191,13 @@ def _standardised(X: Array, mass: Array) -> Array:
 
 
 def _one_hot(codes: Codes) -> Array:
-    """One column per code, a missing one nowhere; two different codes are 1 apart."""
+    """One column per code, all 0 for a missing one; different codes have distance 1."""
     size = int(codes.max(initial=0)) + 1
     return np.concatenate([np.eye(size), np.zeros((1, size))])[codes] / np.sqrt(2)
 
 
 def kept_rows(sample_weight: Any) -> Array | None:
-    """Which rows have weight, where weights are given row by row; the others are absent."""
+    """Which rows have weight, where weights are given row by row; the others are left out."""
     if sample_weight is None or isinstance(sample_weight, str):
         return None
     weight = np.asarray(sample_weight)
@@ -205,13 +205,13 @@ def kept_rows(sample_weight: Any) -> Array | None:
 
 
 def soft_rows(start: Any, n_components: int, n_rows: int, kept: Array | None) -> Array:
-    """Responsibilities (n_rows, n_components) from labels or soft rows, checked."""
+    """Responsibilities (n_rows, n_components) from labels or soft labels, checked."""
     rows = _array(start)
     if kept is not None and len(rows) == len(kept):
         rows = rows[kept]
     if len(rows) != n_rows:
         raise InvalidInput(
-            f"start has {len(rows)} rows and X has {n_rows}; labels and soft rows are one per "
+            f"start has {len(rows)} rows and X has {n_rows}; labels and soft labels are one per "
             "row of X. Give as many, or parameters instead."
         )
     soft = _indicators(rows, n_components) if rows.ndim == 1 else _shares(rows, n_components)
@@ -227,7 +227,7 @@ def soft_rows(start: Any, n_components: int, n_rows: int, kept: Array | None) ->
 def given_array(
     start: Mapping[str, Any], name: str, shape: tuple[int, ...], *, positive: bool = False
 ) -> Array:
-    """One entry of a mapping as finite numbers of that shape; axes of length 1 may be left out."""
+    """One entry of a mapping as finite numbers of that shape; axes of length 1 may be omitted."""
     try:
         found = np.asarray(start[name], dtype=float)
     except (TypeError, ValueError):
@@ -266,7 +266,7 @@ def check_fitted_start(start: Any, *, n_features: int) -> None:
 
 
 def same_categories(one: Schema, other: Schema) -> bool:
-    """Whether codes mean the same in both."""
+    """Whether codes have the same meaning in both."""
     pairs = zip(one.categories, other.categories, strict=True)
     return one.as_codes == other.as_codes and all(
         a is None or b is None or np.array_equal(a, b) for a, b in pairs
@@ -274,10 +274,10 @@ def same_categories(one: Schema, other: Schema) -> bool:
 
 
 def refuse_other_starts(start: Any, expected: str) -> None:
-    """Refuse an estimator, or a mapping, that this mixture cannot begin from."""
+    """Refuse an estimator, or a mapping, from which this mixture cannot start."""
     if callable(getattr(start, "fit", None)) or isinstance(start, Mapping):
         raise InvalidInput(
-            f"start is a {type(start).__name__}; labels, soft rows or {expected} were expected. "
+            f"start is a {type(start).__name__}; labels, soft labels or {expected} were expected. "
             "Give one of these; any classifier's labels are model.predict(X)."
         )
 
@@ -290,7 +290,7 @@ def _array(start: Any) -> Array:
         rows, found = np.empty(()), "rows of different lengths"
     if rows.ndim not in (1, 2):
         raise InvalidInput(
-            f"start is a {type(start).__name__} with {found}; labels (n,) or soft rows "
+            f"start is a {type(start).__name__} with {found}; labels (n,) or soft labels "
             "(n, n_components) of X were expected, or a fitted mixture. Give one of these."
         )
     return rows
@@ -321,7 +321,7 @@ def _shares(rows: Array, n_components: int) -> Array:
         )
     if rows.dtype.kind not in "biuf":
         raise InvalidInput(
-            f"start holds {rows.ravel().tolist()[0]!r}; soft rows are numbers, 0 or more. "
+            f"start holds {rows.ravel().tolist()[0]!r}; soft labels are numbers, 0 or more. "
             "Give the probability of each component."
         )
     soft = rows.astype(float)
@@ -329,7 +329,7 @@ def _shares(rows: Array, n_components: int) -> Array:
     if bad.any():
         row = int(bad.argmax())
         raise InvalidInput(
-            f"start holds {soft[row].tolist()} at row {row}; soft rows are finite and 0 or more. "
+            f"start holds {soft[row].tolist()} at row {row}; soft labels are finite and 0 or more. "
             "Fix the row."
         )
     return soft

@@ -1,9 +1,9 @@
-"""What every fitted generative model answers: classifiers and mixtures.
+"""Methods of all fitted generative models: classifiers and mixtures.
 
     log p(k | x)   predict_log_proba        log p(x)   score_samples
 
-Abstract surfaces over ``components_``: they hold no state and no parameter, so that two
-estimators that differ in how they learn do not repeat what they answer.
+Abstract classes over ``components_``, without state or parameters, so that two estimators
+that differ in how they learn share the methods of the fitted model.
 """
 
 from abc import ABC, abstractmethod
@@ -52,7 +52,7 @@ class FittedComponents(ABC):
 
     @abstractmethod
     def _decode(self, drawn: Any) -> Any:
-        """Rows as a person would write them."""
+        """Decoded rows, in the user's form."""
 
     @property
     def distribution_(self) -> Any:
@@ -91,7 +91,7 @@ class FittedComponents(ABC):
     def informative_features(
         self, top: int = 10, random_state: Any = 0
     ) -> dict[Any, dict[str, float]]:
-        """The features with the most evidence for each class or component, in nats per row.
+        """The most informative features for each class or component, in nats per row.
 
         A feature's evidence is the mean log-odds for the class, over its rows, from the feature
         alone; it is estimated from draws of the model (see ``likely.distributions.base``).
@@ -122,17 +122,17 @@ class FittedComponents(ABC):
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How the columns were read, where each may have an event model of its own."""
+        """How the columns were read, where each may have its own event model."""
         return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
 
     @property
     def _temperature(self) -> float:
-        """What evidence is divided by."""
+        """The temperature by which evidence is divided."""
         return 1.0
 
     @property
     def _component(self) -> tuple[str, str]:
-        """What a component is called: one, and many."""
+        """The word for a component: singular and plural."""
         return "component", "components"
 
     @abstractmethod
@@ -140,7 +140,7 @@ class FittedComponents(ABC):
         """Steps of EM; None where there was none."""
 
     def _value_labels(self) -> list[list[str]]:
-        """What the codes of each column stand for; empty for numbers."""
+        """The values of the codes of each column; empty for numbers."""
         return [
             [] if values is None else [str(value) for value in values.tolist()]
             for values in self.schema_.categories
@@ -158,7 +158,7 @@ class FittedComponents(ABC):
         """Rows and the components they came from; ``length`` is the total of a row's counts."""
         check_is_fitted(self)
         if n_samples < 0:
-            raise InvalidInput(f"n_samples is {n_samples}; 0 or more rows can be drawn. Use 1.")
+            raise InvalidInput(f"n_samples is {n_samples}; 0 or more was expected. Use 1.")
         rng = generator(self.random_state if random_state is None else random_state)
         share = np.exp(self.components_.log_mixing)
         component = rng.choice(len(share), size=n_samples, p=share / share.sum())
@@ -225,7 +225,7 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
 
 
 def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
-    """Where one-hot rows are 1; refused, unless each row has one 1 and is 0 elsewhere."""
+    """The position of the 1 in one-hot rows; other rows are refused."""
     if rows.shape != shape:
         raise InvalidInput(
             f"y has shape {rows.shape}; expected {shape}, a column for each class in the order of "
@@ -243,6 +243,6 @@ def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
 
 
 def check_search(tol: Any, max_iter: Any) -> None:
-    """Refuse what EM cannot stop by; ``max_iter=0`` leaves the start as it is."""
+    """Refuse an invalid tol or max_iter; ``max_iter=0`` leaves the start as it is."""
     refuse_unless_number("tol", tol, lowest=-np.inf, advice="Use 1e-8.")
     refuse_unless_whole("max_iter", max_iter, lowest=0, advice="Use 1000.")

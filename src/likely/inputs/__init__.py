@@ -1,1 +1,1 @@
-"""What every estimator does with its input: check it, then encode it; inside, code trusts it."""
+"""Input of all estimators: it is checked, then encoded; the code inside relies on it."""

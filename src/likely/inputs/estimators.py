@@ -1,4 +1,4 @@
-"""What all estimators share around a fit: arguments, names of columns, folds, copies, warnings."""
+"""Shared by all estimators: arguments, names of columns, folds, copies, warnings."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def feature_names(estimator: Any) -> tuple[str, ...]:
 
 
 class ColumnNeeds(NamedTuple):
-    """How a model wants its columns."""
+    """The preparation of columns that a model needs."""
 
     scale: bool  # a penalty or a shrinkage compares coefficients or variances of columns
     categories: bool  # text is read as categories; else columns of 0 and 1 are needed
@@ -36,13 +36,13 @@ class ColumnNeeds(NamedTuple):
 
 @runtime_checkable
 class HasColumnNeeds(Protocol):
-    """An estimator that says how it wants its columns."""
+    """An estimator that declares how its columns must be prepared."""
 
     def column_needs(self) -> ColumnNeeds: ...
 
 
 def column_needs(model: Any) -> ColumnNeeds:
-    """How a model wants its columns; one of another library goes by its tags.
+    """The preparation that a model needs; for other libraries, by the estimator's tags.
 
     Columns are scaled for the models inside it, too.
     """
@@ -55,7 +55,7 @@ def column_needs(model: Any) -> ColumnNeeds:
 
 @runtime_checkable
 class CountsSteps(Protocol):
-    """An estimator that tells a fit in closed form from a search of one step."""
+    """An estimator that distinguishes a closed-form fit from a search of one step."""
 
     def n_steps(self) -> int | None: ...
 
@@ -76,7 +76,7 @@ def steps_of(model: Any) -> int:
 
 @contextmanager
 def columns_named(estimator: Any) -> Iterator[None]:
-    """Complaints about a cell, raised inside, name its column."""
+    """Errors about a cell, raised inside, name its column."""
     try:
         yield
     except BadCell as error:
@@ -84,7 +84,7 @@ def columns_named(estimator: Any) -> Iterator[None]:
 
 
 def naming_columns(method: Method) -> Method:
-    """A public method of an estimator whose complaints about a cell name its column."""
+    """A public method of an estimator whose errors about a cell name its column."""
 
     @wraps(method)
     def wrapper(self: Any, *args: Any, **named: Any) -> Any:
@@ -96,7 +96,7 @@ def naming_columns(method: Method) -> Method:
 
 @contextmanager
 def unchanged_if_refused(estimator: Any) -> Iterator[None]:
-    """A batch that is refused leaves the estimator as it was."""
+    """A batch that is refused does not change the estimator."""
     before = dict(vars(estimator))
     try:
         yield
@@ -107,7 +107,7 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
 
 
 def warn_unless_converged(estimator: Any, solution: Any) -> None:
-    """Say that a search stopped early, and what to do."""
+    """Warn that a search stopped early, and what to do."""
     if not solution.converged:
         warn_user(
             f"{type(estimator).__name__} did not converge: {solution.reason}. "
@@ -176,18 +176,18 @@ def folds_of(cv: Any, X: Any, y: Any, *, codes: Codes, seed: int = FOLD_SEED) ->
 
 
 def refuse_single_rows(codes: Codes, classes: Array, *, otherwise: str) -> None:
-    """Refuse a class of one row, which cannot be both learned from and predicted."""
+    """Refuse a class with one row, which cannot be used for both training and prediction."""
     count = np.bincount(codes[codes >= 0], minlength=len(classes))
     if (count < 2).any():
         raise InvalidInput(
             f"Class {classes.tolist()[int(count.argmin())]!r} has one row; folds need two or more "
-            "of each class, to learn from and to predict. Give more rows, leave the class out, or "
-            f"{otherwise}."
+            "of each class, one to learn from and one to predict. Give more rows, leave the class "
+            f"out, or {otherwise}."
         )
 
 
 def countable(X: Any) -> tuple[Any, int]:
-    """X in a form whose rows can be taken, and their number."""
+    """X in a form whose rows can be indexed, and their number."""
     (rows,) = indexable(X)
     n_rows = n_rows_of(rows)
     if n_rows == 0:
@@ -214,7 +214,7 @@ def fitted_copy(estimator: Any, X: Any, y: Array, weight: Array | None, rows: Ar
 
 
 def take_columns(outer: Any, inner: Any) -> None:
-    """The number and names of columns as the fitted inner estimator knows them, and no others."""
+    """The number and names of columns of the fitted inner estimator."""
     for name in ABOUT_COLUMNS:
         value = getattr(inner, name, None)
         if value is not None:

@@ -1,4 +1,4 @@
-"""Labels as they were given: the classes they name, and each row's place among them.
+"""Labels as given: their classes, and the class code of each row.
 
 Integer labels are counted, not sorted, so that checking does not cost a pass over large data.
 """
@@ -18,7 +18,7 @@ COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not s
 
 
 class EncodedLabels(NamedTuple):
-    """The distinct labels, sorted, and each row's place among them (−1: not among them)."""
+    """The distinct labels, sorted, and each row's position among them (−1: not among them)."""
 
     classes: Array
     codes: Codes
@@ -51,7 +51,7 @@ def classes_of(
 
 
 def known_classes(labels: Array, unlabelled: Any) -> Array:
-    """Distinct labels without the one that means unknown; at least one must be left."""
+    """Distinct labels without the one that means unknown; at least one must remain."""
     known = labels if unlabelled is None else labels[~_is_unlabelled(labels, unlabelled)]
     if not len(known):
         raise InvalidInput(
@@ -62,11 +62,11 @@ def known_classes(labels: Array, unlabelled: Any) -> Array:
 
 
 def all_classes(classes: Any, known: Array | None) -> Array:
-    """The classes of a fit in batches: given in the first call, the same ever after."""
+    """The classes of a fit in batches: given in the first call and fixed afterwards."""
     if known is None and classes is None:
         raise InvalidInput(
             "classes must be passed on the first call to partial_fit; found None. "
-            "Give all labels that will ever come."
+            "Give all labels that will occur."
         )
     if known is None:
         return np.unique(np.asarray(classes))
@@ -79,7 +79,7 @@ def all_classes(classes: Any, known: Array | None) -> Array:
 
 
 def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
-    """Each label's place among ``classes``; a label that is not there is refused."""
+    """Each label's position among ``classes``; an unknown label is refused."""
     y = label_array(y)
     refuse_other_length(y, n_rows)
     found = _distinct(y)
@@ -89,8 +89,8 @@ def codes_among(y: Any, classes: Array, *, n_rows: int | None = None) -> Codes:
     except KeyError as error:
         raise InvalidInput(
             f"The target label {error.args[0]!r} in y does not exist in the initial classes; "
-            f"known are {', '.join(map(str, classes[:10]))}. Use one of them; a model that learns "
-            "in batches is given all classes in its first call."
+            f"the known classes are {', '.join(map(str, classes[:10]))}. Use one of them; a model "
+            "that learns in batches is given all classes in its first call."
         ) from None
 
 
@@ -147,7 +147,7 @@ def _is_missing(y: Array) -> Array:
 
 
 def label_array(y: Any) -> Array:
-    """Labels as an array: one that would turn numbers or gaps into text stays an object array."""
+    """Labels as an array: an object array where numbers or missing values would become text."""
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
         y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
     labels: Array = column_or_1d(array_of(y), warn=True)

@@ -1,7 +1,7 @@
-"""Numbers as they were given: responses, weights and offsets, and tables of numbers alone.
+"""Numbers as given: responses, weights and offsets, and tables of numbers.
 
-Checking must not cost a pass over large data: a finite total proves finite data, and the offender
-is sought only when a total is not finite.
+Checking must not cost a pass over large data: a finite total proves finite data, and the bad value
+is searched for only when a total is not finite.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from likely.kinds import FEATURE_KINDS
 
 
 def required(y: Any, estimator: Any) -> Any:
-    """y, which a supervised model cannot do without."""
+    """y, which a supervised model needs."""
     if y is None:
         raise InvalidInput(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
@@ -28,7 +28,7 @@ def required(y: Any, estimator: Any) -> Any:
 
 
 def refuse_other_length(y: Array, n_rows: int | None) -> None:
-    """Refuse a target that has not one entry for each row of X."""
+    """Refuse a target that does not have one entry for each row of X."""
     if n_rows is not None and len(y) != n_rows:
         raise InvalidInput(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows "
@@ -94,7 +94,7 @@ def check_numbers(values: Any, what: str, *, n_rows: int, positive: bool = False
 
 
 def check_weight(sample_weight: Any, *, n_rows: int, what: str = "sample_weight") -> Array | None:
-    """Weights as float64, (n,); None stays None.  Negative, non-finite and all zero are refused."""
+    """Weights as float64, (n,), or None; negative, non-finite and all-zero ones are refused."""
     if sample_weight is None:
         return None
     weight = _number_per_row(sample_weight, what, n_rows)
@@ -124,7 +124,7 @@ def check_offset(offset: Any, exposure: Any, *, n_rows: int) -> Array | float:
 
 
 def _number_per_row(values: Any, what: str, n_rows: int) -> Array:
-    """One number per row as float64; a single number is that of every row."""
+    """One number per row as float64; a single number applies to every row."""
     try:
         column = np.asarray(array_of(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -186,7 +186,7 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, sparse: str, category: 
 
 
 def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
-    """Numbers written as text, categories and times would be turned into numbers unasked."""
+    """Numbers written as text, categories and times are refused, not silently converted."""
     if is_frame(X):
         table = as_table(X)
         for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
@@ -207,7 +207,7 @@ def _refuse_what_is_not_numbers(X: Any, category: str) -> None:
 
 
 def _not_numbers(what: str, kind: str, values: Any, category: str) -> InvalidInput:
-    shown = f"{kind}, as {str(values[0])!r}" if len(values) else kind
+    shown = f"{kind}, such as {str(values[0])!r}" if len(values) else kind
     return InvalidInput(
         f"{what} holds {shown}; expected numbers. {category}, or convert it to numbers."
     )

@@ -5,7 +5,7 @@
 
 Between the steps the caller decides, by the kinds, which columns are read as categories.  A table
 in memory becomes blocks of views; a file becomes blocks that are read as they are needed.  A row
-of weight 0 is absent.
+of weight 0 is left out.
 """
 
 from abc import ABC, abstractmethod
@@ -45,9 +45,9 @@ class RowExtras(NamedTuple):
 
 
 class EncodedRows(NamedTuple, Generic[C]):
-    """Rows that a fit can total: checked, encoded, and cut into blocks."""
+    """Rows that a fit can sum over: checked, encoded, and cut into blocks."""
 
-    blocks: Blocks  # y numbers or class codes (−1 unknown), weights, offsets and groups beside them
+    blocks: Blocks  # y numbers or class codes (−1 unknown), with weights, offsets and groups
     coding: C  # how columns became numbers and codes: a Schema, or what a model makes of it
     classes: Array  # empty where y is not read as classes
     executor: Executor
@@ -56,7 +56,7 @@ class EncodedRows(NamedTuple, Generic[C]):
 
 
 class CheckedRows(ABC):
-    """X, y and what goes with them, checked; columns are not encoded yet."""
+    """X, y and the extras, checked; columns are not encoded yet."""
 
     kinds: TableKinds
     sparse: bool
@@ -100,7 +100,7 @@ class RowsInMemory(CheckedRows):
 @final
 @dataclass(frozen=True, eq=False)
 class RowsInFile(CheckedRows):
-    """Rows of a file: y and what goes with them are columns of it, by name."""
+    """Rows of a file: y and the extras are columns of it, by name."""
 
     source: Source
     features: Source
@@ -151,7 +151,7 @@ def check_rows(
     sparse: bool = True,
     reset: bool = True,
 ) -> CheckedRows:
-    """Check X, y and what goes with them; the estimator remembers the columns of X.
+    """Check X, y and the extras; the estimator stores the columns of X.
 
     X is an array, a sparse array, a frame, a source of rows, or the path of a file; y and the
     extras may be names of columns of a frame, and are names of columns of a file.  Labels equal to
@@ -238,7 +238,7 @@ def _check_column(argument: str, name: Any, source: Source) -> None:
 
 
 def recode_rows(rows: EncodedRows[Schema], wider: Schema) -> EncodedRows[Schema]:
-    """The rows as ``wider``, a schema with more categories, encodes them; none is read again."""
+    """The rows recoded for ``wider``, a schema with more categories; none is read again."""
     blocks = rows.blocks
     if isinstance(blocks, ArrayBlocks):
         design = rows.coding.recoded(blocks.X, wider)

@@ -1,7 +1,7 @@
 """X as it was given: an array, a sparse array, a data frame or a file.
 
-A table in memory is checked and wrapped once; its names and its width are remembered by the
-estimator.  NaN is let through, because it means missing; infinities are refused where their place
+A table in memory is checked and wrapped once; its names and its width are stored by the
+estimator.  NaN is allowed, because it means missing; infinities are refused where their position
 is known, by the schema and the families.
 """
 
@@ -31,7 +31,7 @@ def refuse_file(X: Any, who: str, advice: str = "Read it into a frame first.") -
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame of any library narwhals knows."""
+    """Whether X is a data frame of any library that narwhals supports."""
     import narwhals.stable.v2 as nw
 
     return nw.dependencies.is_into_dataframe(X)
@@ -73,7 +73,7 @@ def rows_at(X: Any, index: Array) -> Any:
 
 
 def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
-    """A frame's own columns in place of their names, taken out of its features."""
+    """Columns of a frame in place of their names, removed from its features."""
     names = [name for name in given if isinstance(name, str)]
     if not names or not is_frame(as_frame(X)):
         return (X, *given)
@@ -89,7 +89,7 @@ def own_columns(X: Any, *given: Any) -> tuple[Any, ...]:
 
 
 def without_columns(X: Any, names: list[str]) -> Any:
-    """A frame without those of these columns that it has; anything else as it is."""
+    """A frame without these columns, if it has them; anything else as it is."""
     if not names or not is_frame(as_frame(X)):
         return X
     import narwhals.stable.v2 as nw
@@ -99,10 +99,10 @@ def without_columns(X: Any, names: list[str]) -> Any:
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> InMemoryTable:
-    """X, checked and ready to be read by columns; the estimator remembers its names and width."""
+    """X, checked and ready to be read by columns; the estimator stores its names and width."""
     X = as_frame(X)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "SU":
-        X = np.asarray(X, dtype=object)  # numbers beside text stay numbers
+        X = np.asarray(X, dtype=object)  # numbers in a column with text stay numbers
     if is_frame(X):
         table = as_table(X)
         check_names(estimator, table, reset=reset)
@@ -121,7 +121,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> 
 
 
 def check_names(estimator: Any, table: InMemoryTable, *, reset: bool) -> None:
-    """Remember the columns of a frame, or hold it to those remembered, by name."""
+    """Store the columns of a frame, or check them against the stored ones, by name."""
     names = np.asarray(table.names, dtype=object)
     if table.n_rows == 0 or len(names) == 0:
         raise InvalidInput(

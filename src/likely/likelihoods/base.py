@@ -1,11 +1,11 @@
-"""The contracts of the left side: a response, and a likelihood, which is a response and a link.
+"""The contracts of a response, and of a likelihood, which is a response and a link.
 
     Var[y] = ψ V(μ)        deviance(y, μ) = 2 ∫_μ^y (y − t)/V(t) dt
     nll′(η) = −(y − μ)/V(μ) · dμ/dη        E[nll″(η)] = (dμ/dη)²/V(μ)
 
 ``nll`` is minus the log-likelihood at dispersion ψ = 1, less terms without η: ½(y − μ)² for
 the Gaussian, μ − y ln μ for the Poisson.  ``Response.log_prob`` keeps every term, at any ψ.
-A weight of n on an example, its y being the mean of n, is a dispersion of ψ/n.
+An example with weight n, whose y is the mean of n outcomes, has dispersion ψ/n.
 
 References
 ----------
@@ -45,7 +45,7 @@ class Response(ABC):
     @property
     @abstractmethod
     def canonical(self) -> str:
-        """The link that ``link=None`` means: the canonical one, or the log where none is usual."""
+        """The default link: the canonical one, or the log where the canonical one is unusual."""
 
     @property
     @abstractmethod
@@ -54,12 +54,12 @@ class Response(ABC):
 
     @property
     def shape_is_known(self) -> bool:
-        """False where a parameter beside mean and dispersion is estimated by the fit."""
+        """False where a parameter other than mean and dispersion is estimated by the fit."""
         return True
 
     @abstractmethod
     def check(self, y: Array) -> None:
-        """Refuse y that the family cannot produce."""
+        """Refuse values of y that the family does not have."""
 
     @abstractmethod
     def variance(self, mean: Array) -> Array:
@@ -75,7 +75,7 @@ class Response(ABC):
 
     @abstractmethod
     def deviance(self, y: Array, mean: Array) -> Array:
-        """Twice the log-likelihood that μ loses against μ = y, at dispersion 1; per example."""
+        """Twice the log-likelihood at μ = y minus that at μ, at dispersion 1; per example."""
 
     @abstractmethod
     def log_prob(self, y: Array, mean: Array, dispersion: Array | float = 1.0) -> Array:
@@ -84,7 +84,7 @@ class Response(ABC):
     def weighted_log_prob(
         self, y: Array, mean: Array, weight: Array | None, dispersion: float = 1.0
     ) -> Array:
-        """w log p(y | μ, ψ): the row w times; a proportion of w trials is one count."""
+        """w log p(y | μ, ψ), as for w equal rows; a proportion of w trials is one count."""
         each = self.log_prob(y, mean, dispersion)
         return each if weight is None else weight * each
 
@@ -99,13 +99,13 @@ class Response(ABC):
         return None
 
     def with_link(self, link: Link) -> "Likelihood":
-        """The likelihood of this response and ``link``; a family with a stabler form returns it."""
+        """The likelihood of this response and ``link``, in a more stable form if there is one."""
         return Composition(self, link)
 
 
 @dataclass(frozen=True)
 class Likelihood(ABC):
-    """p(y | η), as functions of y and η alone.  Each form is one final class."""
+    """p(y | η), as functions of y and η alone.  Each form is a final class."""
 
     response: Response
     link: Link
@@ -130,7 +130,7 @@ class Likelihood(ABC):
 
     @property
     def _means(self) -> Interval:
-        """The means that both the response and the link have."""
+        """The means that are valid for both the response and the link."""
         ours, theirs = self.response.means, self.link.means
         return Interval(max(ours.low, theirs.low), min(ours.high, theirs.high))
 
@@ -176,7 +176,7 @@ class Composition(Likelihood):
         return valid, np.where(valid, eta, 1.0)
 
     def _inside(self, eta: Array) -> Array:
-        """μ, kept where V(μ) is neither 0 nor inf though rounding took it to an end."""
+        """μ, kept where V(μ) is neither 0 nor inf if rounding moved it to an end."""
         low, high = self.response.means
         lowest = low + SMALLEST_MEAN if np.isfinite(low) else -1 / SMALLEST_MEAN
         highest = np.nextafter(high, low) if np.isfinite(high) else 1 / SMALLEST_MEAN

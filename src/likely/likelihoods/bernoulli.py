@@ -46,7 +46,7 @@ class Bernoulli(Response):
         return mean * np.subtract(1, mean)
 
     def within(self, y: Array) -> Array:
-        """y(1 − y): a proportion stands for ones and zeros."""
+        """y(1 − y): a proportion is a mean of ones and zeros."""
         return np.asarray(y * np.subtract(1, y))
 
     def nll(self, y: Array, mean: Array) -> Array:
@@ -68,7 +68,7 @@ class Bernoulli(Response):
     def weighted_log_prob(
         self, y: Array, mean: Array, weight: Array | None, dispersion: float = 1.0
     ) -> Array:
-        """The probability of wy successes in w trials; of a y of 0 or 1 that of w equal rows."""
+        """The probability of wy successes in w trials; for y = 0 or 1, that of w equal rows."""
         if weight is None:
             return self.log_prob(y, mean) if np.any(self.within(y)) else -self.nll(y, mean)
         there = np.greater(weight, 0)
@@ -96,7 +96,7 @@ class Bernoulli(Response):
 
 
 def log_probabilities(likelihood: Likelihood, eta: Array) -> tuple[Array, Array]:
-    """ln(1 − μ) and ln μ; −inf where a link that is no distribution function has η at an end."""
+    """ln(1 − μ) and ln μ; −inf where η is at an end and the link is not a distribution function."""
     link = likelihood.link
     if isinstance(link, UnitLink):
         return link.log_complement(eta), link.log_mean(eta)

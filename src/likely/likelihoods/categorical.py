@@ -23,7 +23,7 @@ from likely.special import log, softmax
 @final
 @dataclass(frozen=True, eq=False)
 class CurvatureBlocks:
-    """The K×K curvatures of n examples, by the p that make them and a bound on them all."""
+    """The K×K curvatures of n examples, stored as p, and a bound on all of them."""
 
     probability: Array  # (n, K)
     bound: Array  # (K, K), ½ (I − 11ᵀ/K)
@@ -42,7 +42,7 @@ class CurvatureBlocks:
 @final
 @dataclass(frozen=True)
 class Categorical:
-    """y is a class number from 0 to K − 1; η is (n, K), and a constant added to a row is free."""
+    """y is a class number from 0 to K − 1; η is (n, K), up to a constant for each row."""
 
     n_classes: int
 
@@ -61,7 +61,7 @@ class Categorical:
         return self._centred(y, eta)[1]
 
     def derivatives(self, y: Codes, eta: Array) -> tuple[Array, Array, Array]:
-        """nll (n,), its slope p − onehot(y) (n, K), and p (n, K), which makes the curvature."""
+        """nll (n,), its slope p − onehot(y) (n, K), and p (n, K), which gives the curvature."""
         probability, nll = self._centred(y, eta)
         slope = probability.copy()
         rows = np.arange(len(slope))

@@ -16,13 +16,15 @@ from likely.likelihoods.power_variance import PowerVarianceLog
 from likely.links import Link, Log
 from likely.special import lgamma, log
 
-POSITIVE_ADVICE = "Leave zeros out or model them apart, or use a tweedie response, which has them."
+POSITIVE_ADVICE = (
+    "Leave zeros out, model them separately, or use a tweedie response, which allows them."
+)
 
 
 @final
 @dataclass(frozen=True)
 class Gamma(Response):
-    """Positive y of constant relative spread: shape 1/ψ, scale ψμ."""
+    """Positive y with a constant coefficient of variation: shape 1/ψ, scale ψμ."""
 
     name = "gamma"
     target_kind = "positive"

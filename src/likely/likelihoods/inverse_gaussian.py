@@ -19,7 +19,7 @@ from likely.special import exp, log
 @final
 @dataclass(frozen=True)
 class InverseGaussian(Response):
-    """Positive, heavily skewed y, as of first passage times."""
+    """Positive, heavily skewed y, such as first passage times."""
 
     name = "inverse-gaussian"
     target_kind = "positive"

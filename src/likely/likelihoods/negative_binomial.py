@@ -41,9 +41,9 @@ from likely.special import expit, lgamma, log1p, log_expit
 @final
 @dataclass(frozen=True)
 class NegativeBinomial(Response):
-    """Counts more spread than the Poisson's; α → 0 is the Poisson.
+    """Overdispersed counts; α → 0 is the Poisson.
 
-    α is a number above 0, or estimated by the fit, which is what the name alone means.
+    α is a number above 0, or estimated by the fit, which is the default.
     ``link=None`` is the log: the canonical link, ln αμ/(1 + αμ), is hardly ever used.
     """
 
@@ -74,7 +74,7 @@ class NegativeBinomial(Response):
         if isinstance(self.alpha, str):
             raise InvalidInput(
                 "This negative binomial has no alpha yet: GLM.fit estimates it. "
-                "Give one to compute with, as NegativeBinomial(1.0)."
+                "Give one, such as NegativeBinomial(1.0)."
             )
         return 1 / self.alpha
 
@@ -132,7 +132,7 @@ class NegativeBinomialLog(Likelihood):
 
 
 class AlphaDerivatives(NamedTuple):
-    """log p(y) less that of the Poisson, and its derivatives in ρ = ln α; one of each a row."""
+    """log p(y) minus that of the Poisson, and its derivatives in ρ = ln α; one of each per row."""
 
     gain: Array
     slope: Array
@@ -140,7 +140,7 @@ class AlphaDerivatives(NamedTuple):
 
 
 def alpha_derivatives(y: Array, mean: Array, alpha: float) -> AlphaDerivatives:
-    """What α does to the log-likelihood of counts y about their means."""
+    """The log-likelihood of counts y around their means as a function of α."""
     a = 1 / alpha
     u = (y - mean) / (a + mean)
     slope = log1p(u) - u + _digamma_rest(y + a) - _digamma_rest(a)
@@ -155,7 +155,7 @@ def alpha_gain(y: Array, mean: Array, alpha: float) -> Array:
 
 
 def log_rising(y: Array, a: Array | float) -> Array:
-    """ln Γ(y + a) − ln Γ(a) − y ln a, which is near 0 for large a, where its parts are huge."""
+    """ln Γ(y + a) − ln Γ(a) − y ln a, which is near 0 for large a, where its terms are huge."""
     y, a = np.broadcast_arrays(np.asarray(y, float), np.asarray(a, float))
     direct = lgamma(y + a) - lgamma(a) - y * np.log(a)
     far = (a + y - 0.5) * log1p(y / a) - y + lgamma_rest(y + a) - lgamma_rest(a)

@@ -7,11 +7,11 @@
     ∂u = ∂b_{y−1} = −a            ∂v = ∂b_y = c    ∂η = ∂u + ∂v     ∂u∂v = −ac
     ∂u∂η = a(a − c − s(u))        ∂v∂η = c(c − a + s(v))
 
-The difference is taken between the two smaller tails and in logs, so that a class far out in
-either tail has its probability to full precision.  Free parameters are b_0 and ln(b_{j−1} − b_j).
+The difference is taken between the two smaller tails and in logs, so that the probability of a
+class far out in either tail has full precision.  Free parameters are b_0 and ln(b_{j−1} − b_j).
 
-Second derivatives touch η and the two thresholds about y and nothing else, so they cost n, not n·K.
-With the logit the ends come apart, and one exponential for each is all that is needed:
+Second derivatives involve only η and the two thresholds around y, so they cost n, not n·K.
+With the logit the two ends separate, and one exponential for each is enough:
 
     G(u) − G(v) = σ(u) σ(−v) (1 − e^(v−u))        q = 1/(e^(u−v) − 1), of the class alone
     −∂u = σ(−u) + q      ∂v = σ(v) + q      ∂u∂v = −q(1 + q)
@@ -19,11 +19,11 @@ With the logit the ends come apart, and one exponential for each is all that is 
 
 Where ln G′ is concave (every link here but the cauchit) nll is convex in η and b together.
 
-Any model of ordered classes has survival probabilities γ_j = P(Y > j), which fall with j:
+Any model of ordered classes has survival probabilities γ_j = P(Y > j), which decrease with j:
 
     P(Y = 0) = 1 − γ_0      P(Y = j) = γ_{j−1} − γ_j      P(Y = K − 1) = γ_{K−2}
 
-K − 1 models that were fitted apart need not agree to that, and the examples where they do not are
+K − 1 models that were fitted separately may violate this, and the examples where they do are
 reported.
 
 References
@@ -47,7 +47,7 @@ from likely.special import exp, expm1, log, log1p
 @final
 @dataclass(frozen=True, eq=False)
 class OrdinalDerivatives:
-    """nll of each example and its slopes in η and in the two thresholds about its class."""
+    """nll of each example and its slopes in η and in the two thresholds around its class."""
 
     nll: Array  # (n,)
     slope: Array  # ∂nll/∂η, (n,)
@@ -133,7 +133,7 @@ class Ordinal:
         return self.survival(eta, thresholds).sum(axis=1)
 
     def sample(self, eta: Array, thresholds: Array, rng: np.random.Generator) -> Codes:
-        """One class number per example: how many of its γ a uniform draw lies below."""
+        """One class number per example: the number of its γ above a uniform draw."""
         survival = self.survival(eta, thresholds)
         return (rng.random((len(survival), 1)) < survival).sum(axis=1)
 
@@ -153,7 +153,7 @@ class Ordinal:
         return padded[y] + eta, padded[np.add(y, 1)] + eta
 
     def _log_between(self, lower: Array, upper: Array) -> Array:
-        """ln(G(upper) − G(lower)), from the tail that both are nearer to."""
+        """ln(G(upper) − G(lower)), from the nearer tail."""
         right = upper + lower > 0
         outer, inner = np.where(right, -lower, upper), np.where(right, -upper, lower)
         larger, smaller = self._log_tail(outer, right), self._log_tail(inner, right)
@@ -177,8 +177,8 @@ def free_of(thresholds: Array) -> Array:
     if not (gaps > 0).all():
         j = int(np.flatnonzero(~(gaps > 0))[0])
         raise InvalidInput(
-            f"Thresholds must fall; found b_{j} = {thresholds[j]:g} and b_{j + 1} = "
-            f"{thresholds[j + 1]:g}. P(Y > j) falls with j, so order them from large to small."
+            f"Thresholds must decrease; found b_{j} = {thresholds[j]:g} and b_{j + 1} = "
+            f"{thresholds[j + 1]:g}. P(Y > j) decreases with j, so order them from large to small."
         )
     return np.concatenate([thresholds[:1], log(gaps)])
 
@@ -261,12 +261,12 @@ def _general_form(likelihood: Ordinal, y: Codes, eta: Array, thresholds: Array) 
 class SurvivalDifferences:
     """The differences of survival probabilities, and where they are not a distribution."""
 
-    difference: Array  # (n, M); rows total 1, entries may be negative
+    difference: Array  # (n, M); rows sum to 1, entries may be negative
     non_monotone: Array  # the examples whose γ rises somewhere
     largest_rise: float  # max_j γ_j − γ_{j−1} over all examples, or 0
 
     def probability(self) -> Array:
-        """The differences with negative ones set to 0 and their rows made to total 1 again."""
+        """The differences with negative ones set to 0 and their rows normalised to sum to 1."""
         clipped = np.maximum(self.difference, 0.0)
         return clipped / clipped.sum(axis=-1, keepdims=True)
 

@@ -4,8 +4,8 @@
     nll′   = e^((2−p)η) − y e^((1−p)η)
     E[nll″] = e^((2−p)η)
 
-p = 1 is the Poisson, 2 the gamma and the exponential, and between them lies the Tweedie.  No
-mean is formed and no variance divides, so nothing is nan at |η| = 1000.
+p = 1 is the Poisson, 2 the gamma and the exponential, and between them is the Tweedie.  No
+mean is computed and no variance is a divisor, so nothing is nan at |η| = 1000.
 
 References
 ----------

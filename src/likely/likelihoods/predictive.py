@@ -1,9 +1,9 @@
-"""The predictive density of a number: its family, about a mean that the model predicts.
+"""The predictive density of a number: its family, around the predicted mean.
 
-``PredictiveDistribution`` is the distribution of each of some rows; the coefficients are taken as
-they were estimated, so its intervals are for y given them.
+``PredictiveDistribution`` is the distribution of each of some rows; the coefficients are treated
+as known, so its intervals ignore their uncertainty.
 
-A Gaussian model of counts is given the mass that it puts between y − ½ and y + ½, because a density
+A Gaussian model of counts has as probability its mass between y − ½ and y + ½, because a density
 cannot be compared with a probability.
 """
 
@@ -24,18 +24,18 @@ from likely.likelihoods.responses import RESPONSES
 @final
 @dataclass(frozen=True)
 class PredictiveFamily:
-    """The family of y about its mean."""
+    """The family of y around its mean."""
 
     response: Response
     dispersion: float
 
     @classmethod
     def of(cls, response: Response, dispersion: float) -> "PredictiveFamily | None":
-        """The family, or None where the dispersion is no positive number: there is no density."""
+        """The family, or None without a density: the dispersion is not a positive number."""
         return cls(response, dispersion) if 0 < dispersion < np.inf else None
 
     def log_density(self, y: Array, mean: Array, *, counts: bool) -> Array:
-        """log p(y | μ); −inf where the family has no such mean."""
+        """log p(y | μ); −inf where the mean is not valid for the family."""
         if counts and isinstance(self.response, Gaussian):
             return log_mass(y, mean, np.sqrt(self.dispersion))
         low, high = self.response.means
@@ -58,7 +58,7 @@ class PredictiveFamily:
 @final
 @dataclass(frozen=True, eq=False)
 class PredictiveDistribution:
-    """y of each row: a family about its mean."""
+    """The distribution of y for each row: a family around its mean."""
 
     response: Response
     mean: Array  # (n,)
@@ -97,13 +97,13 @@ class PredictiveDistribution:
         if named is None:
             raise InvalidInput(
                 f"A {self.response.name} response has no distribution function here; log_prob and "
-                "sample are there. Take quantiles of many samples."
+                "sample are available. Take quantiles of many samples."
             )
         return named
 
 
 def log_mass(y: Array, mean: Array, deviation: float | Array) -> Array:
-    """log of what N(mean, deviation²) puts between y − ½ and y + ½."""
+    """log of the mass of N(mean, deviation²) between y − ½ and y + ½."""
     low, high = (y - 0.5 - mean) / deviation, (y + 0.5 - mean) / deviation
     right = low > 0  # mirrored: differences of the upper tail would cancel
     low, high = np.where(right, -high, low), np.where(right, -low, high)

@@ -37,7 +37,7 @@ ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call th
 
 
 def response_named(response: str | Response) -> Response:
-    """A response by its name, or by what others call it; a response is returned as it is.
+    """A response by its name or another common name; a response is returned as it is.
 
     >>> response_named("negative_binomial(0.5)")
     NegativeBinomial(alpha=0.5)
@@ -66,14 +66,14 @@ def likelihood_of(response: str | Response, link: str | Link | None = None) -> L
 def fits(response: Response, link: Link) -> bool:
     """Whether every valid η gives a mean that the response can have.
 
-    The identity and the log serve every response: η is kept where its mean is valid.
+    The identity and the log work for every response: η is kept where its mean is valid.
     """
     inside = response.means.low <= link.means.low and link.means.high <= response.means.high
     return inside or link.in_part
 
 
 def fitting_links(response: Response) -> list[str]:
-    """The names of the links that fit the means of a response."""
+    """The names of the links that suit a response."""
     return [name for name, link in LINKS.items() if fits(response, link)]
 
 

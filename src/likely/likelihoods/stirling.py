@@ -1,4 +1,4 @@
-"""What Stirling's formula leaves of ln Γ: differences of large logarithms without cancellation.
+"""The remainder of Stirling's formula for ln Γ, which avoids cancellation.
 
 ln Γ(x) = (x − ½) ln x − x + ½ ln 2π + r(x)        r(x) = 1/12x − 1/360x³ + 1/1260x⁵ − …
 """

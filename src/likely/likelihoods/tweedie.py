@@ -1,4 +1,4 @@
-"""The Tweedie response, V(μ) = μᵖ: for 1 < p < 2 a Poisson number of gamma amounts, often 0.
+"""The Tweedie response, V(μ) = μᵖ: for 1 < p < 2 a Poisson number of gamma amounts, with mass at 0.
 
     N ~ Poisson(λ)      y = Σ_{j ≤ N} G_j      G_j ~ Gamma(shape a, scale s)
     λ = μ^(2−p)/(ψ(2 − p))      a = (2 − p)/(p − 1)      s = ψ(p − 1)μ^(p−1)
@@ -10,9 +10,9 @@ With Stirling's formula, ln Γ(x) = (x − ½) ln x − x + ½ ln 2π + r(x), al
     p(y) = √a/(2πy) Σ_n exp(−D(n, λ) − D(na, y/s) − r(n) − r(na))        D(u, v) = u ln(u/v) − u + v
 
 The terms rise to n* = y^(2−p)/(ψ(2 − p)) and fall like a Gaussian of variance σ² = n*/(1 + a), so a
-window about n* holds the whole of it.  Where it is wide, the sum over all n is that over points
-σ/3 apart, times σ/3: both are the integral to within e^(−2π²·9) (Poisson's summation formula).  So
-a row costs at most a few hundred terms, whatever the dispersion.
+window around n* contains nearly all of the sum.  Where it is wide, the sum over all n equals that
+over points σ/3 apart, times σ/3: both are the integral to within e^(−2π²·9) (Poisson's summation
+formula).  So a row costs at most a few hundred terms, for any dispersion.
 
 References
 ----------
@@ -118,7 +118,7 @@ def _log_terms(n: Array, shape: float, rate: Array, scaled: Array) -> Array:
 
 
 def _excess(u: Array, v: Array) -> Array:
-    """u ln(u/v) − u + v, half the deviance of a Poisson: 0 where u = v, without a difference."""
+    """u ln(u/v) − u + v, half the deviance of a Poisson: 0 where u = v, without cancellation."""
     t = (u - v) / v
     return v * ((1 + t) * log1p(t) - t)
 
@@ -131,7 +131,7 @@ def _whole_nodes(peak: Array, spread: Array) -> tuple[Array, Array | float]:
 
 
 def _spaced_nodes(peak: Array, spread: Array) -> tuple[Array, Array | float]:
-    """Points a third of a standard deviation apart: they give the sum as all n would."""
+    """Points a third of a standard deviation apart: they give the same sum as all n."""
     steps = np.arange(-WINDOW, WINDOW + STEP / 2, STEP)
     return peak[:, None] + spread[:, None] * steps, log(STEP * spread)
 

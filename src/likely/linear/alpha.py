@@ -1,9 +1,9 @@
-"""The overdispersion α of a negative binomial that was estimated: its error, interval and test.
+"""The estimated overdispersion α of a negative binomial: standard error, interval and test.
 
     Var[y] = μ + αμ²        se(ln α̂) = √(1/−∂²ℓ/∂(ln α)²)        α̂ exp(± q se(ln α̂))
     α = 0, the Poisson:  T = 2(ℓ_NB − ℓ_Poisson)  ~  ½χ²₀ + ½χ²₁
 
-α = 0 is at the edge of what α may be, so that half of the time T is 0 though counts are Poisson.
+α = 0 is at the boundary of the range of α, so T is 0 in half of the cases if counts are Poisson.
 
 References
 ----------
@@ -23,7 +23,7 @@ from likely.linear.hypothesis import HypothesisTest, boundary_test
 @final
 @dataclass(frozen=True)
 class AlphaEstimate:
-    """α̂ by maximum likelihood.  At 0, where the Poisson fits better, it has no error."""
+    """α̂ by maximum likelihood.  At 0, where the Poisson fits better, it has no standard error."""
 
     alpha: float
     log_error: float  # the standard error of ln α̂; nan at 0
@@ -41,5 +41,5 @@ class AlphaEstimate:
 
     @property
     def test(self) -> HypothesisTest | None:
-        """Whether counts are more spread than a Poisson's; None under a penalty."""
+        """The test of overdispersion; None with a penalty."""
         return None if self.ratio != self.ratio else boundary_test(self.ratio)

@@ -2,13 +2,13 @@
 
     H = Σ w_i X_iᵀC_iX_i        P = the curvature of the penalty        B = (H + P)⁻¹
     C = B H B                   "model": H⁻¹ without a penalty
-      = B M B                   "HC0"–"HC3", "clustered": M is made of the scores seen
+      = B M B                   "HC0"–"HC3", "clustered": M is computed from the observed scores
 
 H is the observed information, which for softmax is also the expected one.  The dispersion is 1.
 
 A vector added to the weights of all classes changes no probability.  Where neither a reference
-class nor a penalty of corners decides, the weights of a column total 0 over the classes, and so do
-their errors: P has a part τ 11ᵀ/K on each such column, in the one direction where H is 0, which
+class nor an L1 penalty determines them, the weights of a column sum to 0 over the classes, and so
+do their errors: P has a part τ 11ᵀ/K on each such column, in the one direction where H is 0, which
 makes H + P regular and leaves C as it is.
 
 References
@@ -45,7 +45,7 @@ KINDS = tuple(kind for kind in COVARIANCES if kind != "quasi")  # there is no di
 @final
 @dataclass(frozen=True, eq=False)
 class ClassEstimate:
-    """Where a search ended, as its objective has the parameters, and which of them are free."""
+    """The end of a search, in the parameters of its objective, and which of them are free."""
 
     objective: Any  # a PenalisedSum with the scores of its examples
     n_classes: int
@@ -59,7 +59,7 @@ class ClassEstimate:
 
 
 def check_kind(kind: str | None) -> None:
-    """Refuse a name that is no kind of standard errors of classes."""
+    """Refuse an unknown kind of standard errors for classes."""
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of standard errors", kind, KINDS)
 
@@ -77,7 +77,7 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
     n = float(count.sum())
     n_parameters = bread.n_parameters
     if not curvature.any():
-        n_parameters = float(round(n_parameters))  # a trace beside the shift has its rounding
+        n_parameters = float(round(n_parameters))  # the trace has rounding errors from the shift
     covariance = bread.covariance(bread.spread(kind, meat, n=n, dispersion=1.0), estimate.jacobian)
     infinite = (estimate.jacobian[:, list(estimate.infinite)] != 0).any(axis=1)
     covariance[infinite] = covariance[:, infinite] = np.nan
@@ -136,7 +136,7 @@ def _information(estimate: ClassEstimate) -> tuple[SecondOrder, Array]:
 
 
 def _meat(estimate: ClassEstimate, bread: Bread, kind: str) -> Any:
-    """What the scores give; None where the information is enough."""
+    """The robust part from the scores; None where only the information is needed."""
     if kind == "model":
         return None
     objective, theta = estimate.objective, estimate.theta

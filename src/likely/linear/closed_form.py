@@ -1,12 +1,12 @@
 """Least squares and ridge in closed form: one pass for the Gram matrix, one more for a QR factor.
 
     (XᵀWX + K) β = XᵀWy        normal equations, which square the condition number
-    R β = Qᵀ√W y               QR, taken where columns nearly depend on one another
-    β = X⁺ y                   of minimum norm, where they do
+    R β = Qᵀ√W y               QR, used where columns are nearly dependent
+    β = X⁺ y                   of minimum norm, where they are dependent
 
-All three are of centred columns: the intercept is eliminated first, and exactly.  Where the columns
-are not far from orthogonal that is all.  Elsewhere one step of refinement follows, from the
-residuals of the data themselves:
+All three use centred columns: the intercept is eliminated first, and exactly.  Where the columns
+are nearly orthogonal, that is all.  Otherwise one step of refinement follows, from the
+residuals of the data:
 
     β ← β + (XᵀWX + K)⁻¹ (XᵀW(y − Xβ) − Kβ)
 """
@@ -60,7 +60,7 @@ MOST_CELLS_TO_EXTEND = 1e5  # beyond, extended precision costs more than it is w
 
 
 class ClosedForm(NamedTuple):
-    """A fitted predictor, with the fields of ``LinearFit`` and what least squares adds."""
+    """A fitted predictor, with the fields of ``LinearFit`` and those of least squares."""
 
     coef: Array
     intercept: Any
@@ -73,7 +73,7 @@ class ClosedForm(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What is known before anything is solved."""
+    """The totals before anything is solved."""
 
     estimator: Any
     rows: LinearRows
@@ -90,7 +90,7 @@ class _Setting(NamedTuple):
 
     @property
     def mean(self) -> Array:
-        """Of the columns as they came."""
+        """For the original columns."""
         centre, mean = self.data.framing.centre, np.array(self.centred.mean_x)
         if centre is not None:
             mean[: len(centre)] += centre
@@ -98,7 +98,7 @@ class _Setting(NamedTuple):
 
     @property
     def noise(self) -> Array:
-        """The length that rounding may leave of a centred column: a few ulp of its mean a row."""
+        """The length that rounding may leave of a centred column: a few ulp of its mean per row."""
         return np.asarray(A_FEW_ULP * np.abs(self.mean) * np.sqrt(self.gram.weight))
 
     def ridge(self, coef: Array) -> Array:
@@ -148,7 +148,7 @@ def _as_they_are(gram: GramTotals) -> Eliminated:
 
 
 def _solved(setting: _Setting) -> LeastSquares:
-    """The solution by the solver of that name; ``auto`` goes from the fastest to the most exact."""
+    """The solution by the named solver; ``auto`` goes from the fastest to the most exact."""
     solver = solver_name(setting.estimator.solver)
     centred, noise = setting.centred, setting.noise
     l2 = setting.l2[: len(centred.totals.gram)]
@@ -174,9 +174,9 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
     if redundant:
         warn_user(
             f"{type(estimator).__name__}: {quoted(redundant)} can be computed from other columns, "
-            f"or never var{'y' if len(redundant) > 1 else 'ies'}; of many solutions the one of "
-            "minimum norm was taken. Drop the column, or give a penalty (l2=1.0); "
-            "solver='minimum-norm' asks for this answer without a warning.",
+            f"or never var{'y' if len(redundant) > 1 else 'ies'}; the solution of "
+            "minimum norm was used. Drop the column, or give a penalty (l2=1.0); "
+            "solver='minimum-norm' gives this solution without a warning.",
             RedundantColumns,
         )
     elif solved.condition > CONDITION_TO_WARN_OF:
@@ -185,8 +185,8 @@ def _warn_of_redundant(estimator: Any, solved: LeastSquares, coding: Coding) -> 
         digits = count(max(int(-np.log10(solved.condition * MACHINE)), 0), "digit")
         warn_user(
             f"{type(estimator).__name__}: {names[nearest]!r} can nearly be computed from other "
-            f"columns (condition {solved.condition:.1e}), so that rounding of the data leaves "
-            f"about {digits} of the coefficients. Drop a column, centre a column before "
+            f"columns (condition {solved.condition:.1e}), so rounding leaves about "
+            f"{digits} of the coefficients correct. Drop a column, centre a column before "
             "taking its powers, or give a penalty (l2=1.0).",
             RedundantColumns,
         )
@@ -242,10 +242,10 @@ def _with_intercept(setting: _Setting, coef: Array) -> Array:
 
 
 def _refined(setting: _Setting, solved: LeastSquares, user: Array) -> tuple[Array, Array]:
-    """θ of the data as they came after one step, and Σ w (y − xθ)² there.
+    """θ of the original data after one step, and Σ w (y − xθ)² there.
 
-    Of small tables the residuals are taken in extended precision, of the columns as they came;
-    of others in doubles, of centred columns.
+    For small tables the residuals are computed in extended precision, from the original columns;
+    for others in double precision, from centred columns.
     """
     framing, rows = setting.data.framing, setting.rows
     n_cells = (rows.blocks.n_rows or np.inf) * framing.n_parameters
@@ -277,7 +277,7 @@ def _refined(setting: _Setting, solved: LeastSquares, user: Array) -> tuple[Arra
 
 
 def _number(values: Array | float) -> Array | float:
-    """A float of one response, an array of several."""
+    """A float for one response, an array for several."""
     return values if np.ndim(values) else float(values)
 
 
@@ -291,9 +291,9 @@ def _residual_squares(setting: _Setting, theta: Array) -> Array:
 
 
 def _bread(setting: _Setting, solved: LeastSquares) -> Bread:
-    """From the factor that gave the estimates, the eliminated intercept put back.
+    """The inference from the factor that gave the estimates, with the intercept restored.
 
-    About the means of columns the intercept is independent of β̂: b̄ = b + x̄ᵀβ.
+    At the means of the columns the intercept is independent of β̂: b̄ = b + x̄ᵀβ.
     """
     span, mean, W = solved.span, setting.centred.mean_x, setting.gram.weight
     root, null, lengths = span.root, span.null, span.lengths

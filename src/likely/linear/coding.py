@@ -2,8 +2,8 @@
 
     η = b + Σ_j x_j β_j + Σ_c β_c[category of column c]
 
-The first category of a column without a penalty is its reference and has no coefficient; under a
-penalty every category has one, so that none is favoured.
+Without a penalty, the first category of a column is the reference and has no coefficient; with a
+penalty every category has one, so that all are treated alike.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class Coding:
         return self.schema.as_codes.count(False) + sum(self._sizes())
 
     def design(self, encoded: Design) -> Design:
-        """The encoded columns as the model reads them: floats, and codes past the reference."""
+        """The encoded columns as the model reads them: floats, and codes after the reference."""
         if isinstance(encoded, Mixed):
             codes = np.ascontiguousarray(encoded.codes, dtype=np.int32)
             if any(self.reference):
@@ -66,7 +66,7 @@ class Coding:
         return replace(blocks, X=design)
 
     def check(self, block: Block) -> None:
-        """Refuse a missing category in a row of a file; a row of weight 0 is absent."""
+        """Refuse a missing category in a row of a file; rows of weight 0 are ignored."""
         present = None if block.weight is None else block.weight > 0
         _refuse_missing_categories(self.schema, EncodedTable(block.X, ()), present)
 
@@ -128,10 +128,10 @@ def open_linear(
 
 
 def refuse_idle_groups(estimator: Any, groups: Any) -> None:
-    """Groups are for clustered standard errors alone."""
+    """Refuse groups unless the standard errors are clustered."""
     if groups is not None and kind_of_errors(estimator) != "clustered":
         raise InvalidInput(
-            "groups were given, which only clustered standard errors use; those asked for are "
+            "groups were given, which only clustered standard errors use; the kind asked for is "
             f"{kind_of_errors(estimator)!r}. Ask for 'clustered', or leave the groups out."
         )
 
@@ -172,7 +172,7 @@ def category_flags(kinds: TableKinds) -> tuple[bool, ...]:
 
 
 def refuse_gaps(blocks: Blocks, names: Callable[[], tuple[str, ...]]) -> None:
-    """Name the first cell of the numbers that is missing or infinite, if there is one."""
+    """Refuse a missing or infinite number, and name the first."""
     for block in blocks:
         stored = block.X.stored()
         values: Any = stored.numeric if isinstance(stored, NumbersAndCodes) else stored
@@ -201,7 +201,7 @@ def _refuse_cell(row: int, name: str, value: float) -> None:
 def _refuse_missing_categories(
     schema: Schema, encoded: EncodedTable, present: Array | None = None
 ) -> None:
-    """A code of −1 in a column where nothing was unseen is a missing cell."""
+    """Refuse missing categories: codes of −1 in a column without unseen categories."""
     if not isinstance(encoded.design, Mixed):
         return
     unseen = {name for name, _ in encoded.unseen}

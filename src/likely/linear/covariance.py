@@ -2,15 +2,15 @@
 
     H + P = D A D,  D² = diag(H + P)        A = LLᵀ        R = D⁻¹L⁻ᵀ        B = (H + P)⁻¹ = RRᵀ
 
-A has ones on its diagonal whatever the columns' units, so that a column in nanometres and one in
-light years are factorised alike.  Everything else is a product with R: ψ RRᵀ, R(RᵀHR)Rᵀ,
+A has ones on its diagonal for any units of the columns, so that a column in nanometres and one in
+light years are treated alike.  Everything else is a product with R: ψ RRᵀ, R(RᵀHR)Rᵀ,
 R(RᵀMR)Rᵀ.
 
 The dispersion of a fit without standard errors takes one pass or two:
 
     ψ = χ²/(n − p)        p = tr (H + P)⁻¹H on the coefficients that are not 0
 
-Without a ridge p counts them, and there is no second pass.
+Without a ridge p is their number, and there is no second pass.
 
 References
 ----------
@@ -49,9 +49,9 @@ MOST_TO_FACTORISE = 3000  # coefficients under a ridge: their curvature is a mat
 class Bread:
     """B = (H + P)⁻¹ on the free coefficients, as a root, and RᵀHR, whose trace is tr(BH)."""
 
-    root: Array  # R, (p, rank); rows of zeros for coefficients that were held at 0
+    root: Array  # R, (p, rank); rows of zeros for coefficients that were fixed at 0
     held: Array  # (p,), Boolean: not free
-    null: Array  # (p, ·): directions of which the data do not tell, for columns of length 1
+    null: Array  # (p, ·): directions that the data do not determine, for columns of length 1
     lengths: Array  # (p,): θ moves by null / lengths
     middle: Array  # RᵀHR, (rank, rank): the identity without a penalty
 
@@ -59,7 +59,7 @@ class Bread:
     def of(cls, information: Array, curvature: Array, free: Array) -> "Bread":
         """``curvature`` is P, its diagonal or whole.
 
-        ``free`` are the coefficients that were not held at 0: a mask or their indices.
+        ``free`` are the coefficients that were not fixed at 0: a mask or their indices.
         """
         p, H = len(information), information[np.ix_(free, free)]
         P = np.diag(curvature) if curvature.ndim == 1 else curvature
@@ -85,15 +85,15 @@ class Bread:
         return np.asarray((found + found.T) / 2)
 
     def _is_lost(self, jacobian: Array) -> Array:
-        """Which entries of Jθ move in a direction of which the data do not tell."""
+        """Which entries of Jθ vary in a direction that the data do not determine."""
         moved = np.abs(jacobian @ (self.null / self.lengths[:, None]))
         units = np.max(np.abs(jacobian) / self.lengths, axis=1, keepdims=True, initial=0.0)
         return np.asarray((moved > TOUCHED * units).any(axis=1))
 
     def covariance_root(self, middle: Array, jacobian: Array) -> Array:
-        """S = J R √K, (p, rank): xᵀSSᵀx is the variance of xᵀθ̂ for every x that the data tell of.
+        """S = J R √K, (p, rank): xᵀSSᵀx is the variance of xᵀθ̂ for every x that the data determine.
 
-        nan where K is, there being no variance to speak of.
+        nan where K is nan, because there is no variance.
         """
         if not np.isfinite(middle).all():
             return np.full(self.root.shape, np.nan)
@@ -130,7 +130,7 @@ class Bread:
 
 
 def small_sample(n: float, df_residual: float) -> float:
-    """n/(n − p); nan where nothing is left to judge by."""
+    """n/(n − p); nan without residual degrees of freedom."""
     return n / df_residual if df_residual > 0 else float("nan")
 
 
@@ -150,13 +150,13 @@ def square_root(covariance: Array) -> Array:
 
 
 def kind_of_errors(estimator: Any) -> str | None:
-    """The kind of standard errors that an estimator is to have; None for none."""
+    """The kind of standard errors that an estimator computes; None for none."""
     kind: str | None = vars(estimator).get("standard_errors")
     return kind
 
 
 def check_covariance(covariance: str, n_groups: int | None = None) -> None:
-    """Refuse a name that is no kind of covariance, and clusters that are not there."""
+    """Refuse an unknown kind of covariance, and clustered errors without clusters."""
     if covariance not in COVARIANCES:
         raise UnknownName("kind of standard errors", covariance, COVARIANCES)
     if covariance == "clustered" and n_groups is not None and n_groups < 2:
@@ -167,7 +167,7 @@ def check_covariance(covariance: str, n_groups: int | None = None) -> None:
 
 
 class Dispersion(NamedTuple):
-    """ψ, and of a Gaussian also RSS/n, where the likelihood is largest."""
+    """ψ, and for a Gaussian also RSS/n, which maximises the likelihood."""
 
     value: float
     at_maximum: float
@@ -180,10 +180,10 @@ def estimated_dispersion(
     *,
     redundant: Sequence[int] = (),
 ) -> Dispersion:
-    """ψ at an estimate, as ``infer`` has it; σ² of a Gaussian.
+    """ψ at an estimate, as in ``infer``; σ² for a Gaussian.
 
-    1 where the family fixes it; nan where nothing is left to judge by, or where a ridge is on
-    more coefficients than a matrix is kept for.
+    1 where the family fixes it; nan without residual degrees of freedom, or with a ridge on
+    too many coefficients for a matrix.
     """
     if likelihood.response.dispersion_is_known:
         return Dispersion(1.0, 1.0)

@@ -1,21 +1,22 @@
-"""Whether a maximum of the likelihood exists: what a search that diverges shows.
+"""Whether a maximum of the likelihood exists, judged from a search that diverges.
 
-A direction d leads to infinity if no example loses by it and some gain for ever:
+A direction d leads to infinity if no example loses along it and some gain without limit:
 
     y at the lower end of the means, or at the upper       s_i x_iᵀd ≥ 0, and > 0 for some i
     y between them                                         x_iᵀd = 0
 
-where s_i is the side on which the predictor of example i would like to be: classes 1 and 0, counts
-of 0 under a log link.  A search shows it: along d curvature has faded from the start θ₀ to the end.
+where s_i is the direction in which the predictor of example i improves its fit: classes 1 and 0,
+counts of 0 under a log link.  A search shows it: along d the curvature has vanished between the
+start θ₀ and the end.
 
     dᵀH(θ̂)d ≪ dᵀH(θ₀)d
 
-That may also be a very good fit.  A linear program over the examples decides; where they are too
-many, or the model has more than one predictor, the value far out along d does.
+That may also be a very good fit.  A linear program over the examples decides; with too many
+examples, or more than one predictor, the value far out along d decides.
 
     f(θ̂ + s d) ≤ f(θ̂), s large
 
-f is convex, so an f that has not risen far out rises nowhere on the way.
+f is convex, so if f has not increased far out, it increases nowhere before.
 
 References
 ----------
@@ -45,21 +46,21 @@ SUSPECT = 0.05  # of the curvature at the start, in some direction
 FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
 MOVING = 1e-2  # Σ w η²: one example that moves by 1 makes more, a step that converged less
 FAR = 30.0  # steps of about 1 in the linear predictor: beyond, a probability is 0 or 1
-RISE = 1e-6  # relative: a value that rises by less has no minimum to speak of
+RISE = 1e-6  # relative: a value that rises by less has no minimum
 MOST_NAMED = 5  # columns in a warning
-NOTHING_LEFT = 1e-3  # nats a row: a fit that loses less may be a separation
+NOTHING_LEFT = 1e-3  # nats per row: a fit that loses less may be a separation
 SHARE = 0.05  # of the strongest column: weaker ones are not named
 MOST_CELLS = 200_000  # of a linear program to begin with
 MOST_ADDED = 100  # rows of a block that one round adds to it
 ROUNDS = 30
 NO_LENGTH = 1e-12  # a squared length, relative to the largest
-JITTER = 1e-10  # of a unit diagonal: what both curvatures say nothing of has not faded
+JITTER = 1e-10  # of a unit diagonal: directions without curvature at both points have not vanished
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Sides(Additive):
-    """Rows with the side that each would like its predictor on."""
+    """Rows with the direction that improves the fit of each."""
 
     rows: Array  # (n, p)
     side: Array  # (n,): −1, 0 or 1
@@ -95,7 +96,7 @@ class SideTotals(Additive):
 
 
 def block_side_rows(likelihood: Likelihood, free: Array, block: Block) -> Sides:
-    """The examples that count, on the columns that no penalty holds."""
+    """The examples that count, on the columns without a penalty."""
     seen = Sides(
         block.X.matmat(np.eye(block.X.n_features)[:, free]), sides(likelihood, block.target)
     )
@@ -124,7 +125,7 @@ def block_losers(likelihood: Likelihood, free: Array, direction: Array, block: B
 
 
 def sides(likelihood: Likelihood, y: Array) -> Array:
-    """Where an infinite predictor would suit y: the sign of it, or 0 where none would."""
+    """The sign of an infinite predictor that would fit y, or 0 if there is none."""
     ends = np.asarray(likelihood.response.means, dtype=float)
     inside = np.clip(ends, *likelihood.link.means)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -134,7 +135,7 @@ def sides(likelihood: Likelihood, y: Array) -> Array:
 
 
 def may_diverge(hessian: Array, at_start: Array) -> bool:
-    """Whether curvature has faded in some direction from the start to the end."""
+    """Whether the curvature has vanished in some direction between the start and the end."""
     scale, unit = unit_diagonal(at_start)
     jitter = JITTER * np.eye(len(unit))
     try:
@@ -148,9 +149,9 @@ def may_diverge(hessian: Array, at_start: Array) -> bool:
 def recession(
     likelihood: Likelihood, free: Array, blocks: Blocks, executor: Executor
 ) -> Array | None:
-    """A direction in which no example loses and some gain for ever, if there is one.
+    """A direction in which no example loses and some gain without limit, if there is one.
 
-    The linear program has some of the rows; those that its answer would have lose are added.
+    The linear program has some of the rows; those that lose by its solution are added.
     """
     cells = (blocks.n_rows or MOST_CELLS) * int(free.sum())
     term = partial(block_sides, likelihood, free, -(-cells // MOST_CELLS))
@@ -183,13 +184,13 @@ def recession(
 
 
 def _null_space(gram: Array) -> Array:
-    """The directions that rows with this Gram matrix do not show."""
+    """The null directions of this Gram matrix."""
     values, vectors = np.linalg.eigh(gram)
     return np.asarray(vectors[:, values <= NO_LENGTH * max(float(values[-1]), 0.0)])
 
 
 class Divergence(NamedTuple):
-    """A direction along which the likelihood never falls."""
+    """A direction along which the likelihood never decreases."""
 
     direction: Array
     columns: tuple[int, ...]  # the entries that make it, the strongest first
@@ -202,7 +203,7 @@ class Divergence(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Reach(Additive):
-    """How far the examples lie on their sides along some directions: the ends of s_i x_iᵀd."""
+    """The smallest and largest s_i x_iᵀd along some directions."""
 
     low: Array
     high: Array
@@ -212,7 +213,7 @@ class Reach(Additive):
 
 
 def block_reach(likelihood: Likelihood, directions: Array, block: Block) -> Reach:
-    """An example between the ends would lose either way: what it moves by counts against d."""
+    """An example between the ends would lose either way: its change counts against d."""
     moved = block.X.matmat(directions)
     if block.weight is not None:
         moved = moved * (block.weight > 0)[:, None]
@@ -229,9 +230,9 @@ def block_side_totals(likelihood: Likelihood, block: Block) -> Total:
 
 
 def deciding_columns(likelihood: Likelihood, blocks: Blocks, executor: Executor) -> Array:
-    """Columns whose rows are all on one side, as those of a rare category may be; a few of them.
+    """Some columns whose rows all have the same s_i, such as rare categories.
 
-    Of cells of 0 and above Σx and |Σsx| are the same then; a second pass makes sure of it.
+    Of cells of 0 and above Σx and |Σsx| are the same then; a second pass confirms it.
     """
     totals = np.asarray(executor.sum(partial(block_side_totals, likelihood), blocks).value)
     total, on_side = totals.T
@@ -253,17 +254,17 @@ def diverging(
     *,
     per_row: float = 1.0,
 ) -> Divergence | None:
-    """The direction to infinity, if there is one; costs two or three values where it is suspected.
+    """The direction to infinity, if there is one; costs two or three evaluations if suspected.
 
     ``per_row`` is the curvature in η that an example has at the start.  Where everything is
-    separated no step may be left to compute; θ itself leads on then.
+    separated there may be no further step; θ itself is then used as the direction.
     """
     for d, far in ((direction, FAR), (theta, 1.0)):
         before = float(d @ at_start @ d)
         if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
             continue
         columns = strongest(d, at_start)
-        # a fit that is very good ends with a tiny step: as far again as it has come is far
+        # a fit that is very good ends with a tiny step: twice the distance so far is far
         reach = max(far, abs(float(theta[columns[0]] / d[columns[0]])))
         here = value(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
@@ -276,7 +277,7 @@ def diverging(
 def wholly_separated(
     value: Callable[[Array], float], theta: Array, *, n_rows: int, n_columns: int
 ) -> Divergence | None:
-    """Without a Hessian: twice θ fits far better where every row is on its side."""
+    """Without a Hessian: whether 2θ fits far better, with every row fitted in its direction."""
     here = value(theta)
     if not theta.any() or not 0 <= here < NOTHING_LEFT * n_rows or value(2 * theta) > here / 2:
         return None

@@ -1,19 +1,19 @@
-"""Links whose η is not free, as the identity of a count: where to start, and optima at an edge.
+"""Links with a restricted η, such as the identity for counts: starts, and boundary optima.
 
     low < x_iᵀθ + o_i < high        for every row, with low or high finite
 
-*A start.*  Where the constant model is not valid (an offset, no intercept), the least
-squares of what is missing to a margin δ inside the edges lead to one, or show that there is none:
+*A start.*  Where the constant model is not valid (an offset, no intercept), least
+squares of the distance to a margin δ inside the edges find one, or show that there is none:
 
     minimise  ½ Σ_i w_i max(0, low + δ − η_i, η_i − high + δ)²/δ²
 
-*An optimum at an edge.*  A count of 0 does not keep its mean off 0, nor an outcome 1 its mean off
-1, so that the best θ may have rows at an edge.  Halved steps creep towards it; instead
+*An optimum at an edge.*  A count of 0 does not keep its mean away from 0, nor an outcome 1 its mean
+away from 1, so the best θ may have rows at an edge.  Halved steps approach it slowly; instead
 
     f_τ(θ) = f(θ) − τ Σ_i w_i (ln(η_i − low) + ln(high − η_i))        τ → 0
 
 is followed by Newton's method.  For a convex f its minimum is within τ·Σw per edge of min f.  An
-inner optimum does not move with τ any more; slack of a row at an edge goes on shrinking with it.
+inner optimum no longer changes with τ; the slack of a row at an edge keeps shrinking with τ.
 
 References
 ----------
@@ -51,7 +51,7 @@ PLAIN_STEPS = 30  # of Newton without a barrier
 NEAR = 1e-2  # slack, as part of the usual one, below which an optimum may be at an edge
 FIRST, LAST, LESS = 0.1, 1e-10, 0.1  # τ, in nats a row, and how it falls
 STEPS = 40  # of Newton at each τ
-CENTRED = 1e-3  # of a decrement in units of τ·Σw: near enough to go on
+CENTRED = 1e-3  # of a decrement in units of τ·Σw: close enough to continue
 ARMIJO, SHORTEST = 1e-4, 2.0**-30
 TOUCHING = 1e-12  # of the mean slack: no more digits are left
 SHRINKING = 0.5  # of the slack at 100 τ: less shows an edge
@@ -62,7 +62,7 @@ RANK = 1e-14  # of the largest singular value of a scaled Hessian
 @final
 @dataclass(frozen=True)
 class Outside:
-    """Half the squares of what η misses of a margin inside the edges, in units of the margin."""
+    """Half the squared shortfall of η from a margin inside the edges, in units of the margin."""
 
     etas: Interval
     margin: float
@@ -83,9 +83,9 @@ class Outside:
 @final
 @dataclass(frozen=True)
 class Barriered:
-    """A likelihood with −τ ln of the distance to each finite edge.
+    """A likelihood plus −τ ln of the distance to each finite edge.
 
-    Near an edge the expected curvature grows though the loss of a row may have none: 1/η for a
+    Near an edge the expected curvature grows although the loss of a row may have none: 1/η for a
     count of 0.  Newton's steps would be short, so the curvature is that of the loss itself.
     """
 
@@ -108,7 +108,7 @@ class Barriered:
         return self.nll(y, eta), slope, curvature
 
     def _distances(self, eta: Array) -> Iterator[tuple[Array, float]]:
-        """From each finite edge, and on which side of it η is."""
+        """The distance from each finite edge, and on which side of it η is."""
         for end, sign in zip(self.likelihood.etas, (1.0, -1.0), strict=True):
             if isfinite(end):
                 yield sign * (eta - end), sign
@@ -152,7 +152,7 @@ class EdgeOptimum(NamedTuple):
 def valid_start(
     likelihood: Likelihood, start: Array, eta: float, blocks: Blocks, executor: Executor
 ) -> Array:
-    """``start``, or where some row is not valid there, the nearest that is found to be."""
+    """``start``, or a nearby valid point if some row is not valid there."""
     slack = partial(slack_of, likelihood, blocks, executor)
     if slack(start).least > 0:
         return start
@@ -171,7 +171,7 @@ def valid_start(
 
 
 def steps_allowed(problem: Problem, likelihood: Likelihood, solver: str, max_iter: int) -> int:
-    """Of a search: Newton's steps, halved again and again at an edge, would creep for long."""
+    """The maximum number of steps of a search: halved steps at an edge make little progress."""
     free = likelihood.etas == EVERYWHERE or problem.shape.rough
     return max_iter if free or solver not in ("auto", "newton") else min(max_iter, PLAIN_STEPS)
 
@@ -179,7 +179,7 @@ def steps_allowed(problem: Problem, likelihood: Likelihood, solver: str, max_ite
 def optimum_at_edge(
     problem: Problem, likelihood: Likelihood, found: Found, start: Array, *, tol: float
 ) -> EdgeOptimum | None:
-    """The optimum by a barrier, where a search ended near an edge or did not converge."""
+    """The optimum by a barrier method, if a search ended near an edge or did not converge."""
     if likelihood.etas == EVERYWHERE or problem.shape.rough:
         return None
     slack = partial(slack_of, likelihood, problem.data.blocks, problem.executor)
@@ -229,8 +229,8 @@ class _Barrier(NamedTuple):
         return EdgeOptimum(replace_found(self.found, theta, solution), near)
 
     def _reason(self, near: float, gap: float) -> str:
-        where = f"{_rows(near)} at the edge" if near else "it is inside the edges"
-        return f"a barrier led to an optimum within {gap:.1e}; {where}"
+        where = f"{_rows(near)} at the edge" if near else "it is inside the valid range"
+        return f"a barrier method found an optimum within {gap:.1e}; {where}"
 
     def _centred(self, theta: Array, tau: float, weight: float) -> Array:
         of = self.problem
@@ -264,14 +264,14 @@ def damped_newton(
 
 
 def _solved(hessian: Array, gradient: Array) -> Array:
-    """H⁻¹g on the range of H scaled to a unit diagonal: rows at an edge make it stiff."""
+    """H⁻¹g on the range of H scaled to a unit diagonal: rows at an edge make it ill-conditioned."""
     scale = 1 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
     scaled = hessian * scale * scale[:, None]
     return np.asarray(scale * np.linalg.lstsq(scaled, scale * gradient, rcond=RANK)[0])
 
 
 def replace_found(found: Found, theta: Array, solution: Solution) -> Found:
-    """The same search, ended elsewhere: what was known at the old end is forgotten."""
+    """The search with another end; what was computed at the old end is discarded."""
     return found._replace(theta=theta, solution=solution, hessian=None, direction=None)
 
 
@@ -313,12 +313,12 @@ def block_slack(likelihood: Likelihood, theta: Array, near: float, block: Block)
 
 
 def _usual(likelihood: Likelihood, slack: Slack) -> float:
-    """What a slack is compared with: a quarter of the valid η, or the mean of an endless range."""
+    """The scale of a slack: a quarter of the valid η, or the mean for an infinite range."""
     low, high = likelihood.etas
     return (high - low) / 4 if isfinite(high - low) else slack.mean / slack.weight
 
 
 def _distance(likelihood: Likelihood, eta: Array) -> Array:
-    """η to the nearest finite edge; negative where it is not valid."""
+    """The distance from η to the nearest finite edge; negative where η is not valid."""
     low, high = likelihood.etas
     return np.minimum(eta - low, high - eta)

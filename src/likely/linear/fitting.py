@@ -1,8 +1,8 @@
-"""One predictor fitted to one response: from rows at the door to coefficients with their errors.
+"""The fit of one predictor to one response: from rows to coefficients with standard errors.
 
     θ̂ = argmin Σ_i w_i nll(y_i, b + x_iᵀβ + o_i) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
 
-All scalar linear models are this function with another likelihood.
+All scalar linear models use this function with different likelihoods.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ from likely.solvers.minimise import Solution
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 
-MOST_TO_FACTORISE = 2000  # coefficients, to see whether curvature has faded
+MOST_TO_FACTORISE = 2000  # coefficients, to see whether the curvature has vanished
 USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
 
 
@@ -85,7 +85,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def in_session(fit: Fit) -> Fit:
-    """A fit that holds the executor's session throughout; its complaints name columns."""
+    """A fit within one session of the executor; its errors name columns."""
 
     @wraps(fit)
     def wrapper(estimator: Any, rows: LinearRows, *args: Any, **named: Any) -> Any:
@@ -102,7 +102,7 @@ def in_session(fit: Fit) -> Fit:
 def fit_linear(
     estimator: Any, rows: LinearRows, likelihood: Likelihood, *, distribution: str = "z"
 ) -> LinearFit:
-    """Solve, warn of what a person should know, and estimate the errors of the coefficients."""
+    """Solve, warn about problems, and estimate the standard errors of the coefficients."""
     rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
     problem = problem_of(estimator, rows, likelihood)
     data = problem.data
@@ -113,7 +113,7 @@ def fit_linear(
     )
     last = last_fit(estimator, data.framing)
     if last is not None and not isfinite(problem.objective.value(last)):
-        last = None  # other rows, which the last fit cannot speak of
+        last = None  # other rows than those of the last fit
     found = solve(
         problem,
         start,
@@ -192,7 +192,7 @@ def parts(theta: Array, framing: Framing) -> tuple[Array, Array | float]:
 
 
 def with_valid_responses(rows: LinearRows, likelihood: Likelihood) -> Blocks:
-    """Blocks whose responses the family can produce: of arrays now, of a file as it is read."""
+    """Blocks whose responses are valid: checked now for arrays, while reading for a file."""
     if isinstance(rows.blocks, ArrayBlocks):
         likelihood.check(rows.blocks.target)
         return rows.blocks
@@ -204,7 +204,7 @@ def _check_responses(likelihood: Likelihood, block: Block) -> None:
 
 
 def start_of(likelihood: Likelihood, data: Framed, rows: LinearRows) -> Array:
-    """The constant model, or 0 without an intercept; where η is then not valid, one where it is."""
+    """The constant model, or 0 without an intercept; where η is not valid there, a valid one."""
     start = np.zeros(data.framing.n_parameters)
     eta = likelihood.eta_of_mean(np.asarray(mean_response(data.start, rows.executor)))
     if data.framing.intercept:
@@ -223,12 +223,12 @@ def null_of(likelihood: Likelihood, data: Framed, rows: LinearRows, start: Array
 
 
 def has_errors(estimator: Any, framing: Framing) -> bool:
-    """Whether the estimates get errors: they are asked for, and no matrix is too large."""
+    """Whether standard errors are computed: they are requested, and no matrix is too large."""
     return estimator.standard_errors is not None and framing.n_parameters <= MOST_FOR_INFERENCE
 
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
-    """Where the last fit ended, if a search is to start there."""
+    """The estimate of the last fit, if a search starts there."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta = np.asarray(estimator.solution_.theta)
@@ -244,7 +244,7 @@ def mean_offset(data: Framed) -> float:
 
 
 def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
-    """Finite totals prove finite data; the offender is sought only when they are not."""
+    """Finite totals prove finite data; the bad value is searched for only when they are not."""
     finite = isfinite(found.solution.trace[0]) and bool(np.isfinite(found.theta).all())
     if finite and found.solution.converged:
         return
@@ -258,7 +258,7 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
 
 
 def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
-    """A direction in which nothing is penalised and the likelihood never falls."""
+    """A direction without a penalty in which the likelihood never decreases."""
     free = problem.penalty.curvature(found.theta) + problem.objective.l1 == 0
     if not free.any():
         return None
@@ -282,7 +282,7 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
 
 
 def with_direction(problem: Problem, found: Found) -> Found:
-    """With the Hessian and the next Newton step: known, or from one more pass."""
+    """Check with the Hessian and the next Newton step: known, or from one more pass."""
     if found.direction is not None and found.hessian is not None:
         return found
     state = Newton(problem.intercepts).init(problem.objective, found.theta)
@@ -305,7 +305,7 @@ def _divergence_far_out(problem: Problem, found: Found, at_start: Array) -> Dive
 
 
 def _divergence_of_many(problem: Problem, found: Found) -> Divergence | None:
-    """Without a Hessian: a column that decides its rows alone, or all rows on their sides."""
+    """Check without a Hessian: a column that separates its rows, or all rows separated."""
     data, likelihood = problem.data, problem.loss
     if problem.penalty.value(found.theta) > 0:
         return None
@@ -343,7 +343,7 @@ def speak_up(
         warn_user(
             f"{name}: {shown} can be computed from the columns before "
             f"{'it' if len(found.held) == 1 else 'them'} (or never varies); the coefficient is "
-            "held at 0. Drop the column, or give a penalty (l2=1.0).",
+            "fixed at 0. Drop the column, or give a penalty (l2=1.0).",
             RedundantColumns,
         )
     if infinite is None:

@@ -1,10 +1,10 @@
-"""The design that a search sees: numbers centred, an intercept beside them, and rows to start from.
+"""The design that a search sees: centred numbers, an intercept, and rows to start from.
 
     η = b + xᵀβ = b̃ + (x − c)ᵀβ        b̃ = b + cᵀβ
 
 Centring changes neither β nor the fit while the intercept is free, and it keeps the Hessian
-well-conditioned where columns lie far from 0.  The centre need not be exact: the mean of some rows
-will do.
+well-conditioned where columns are far from 0.  The centre need not be exact: the mean of some rows
+is enough.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 @final
 @dataclass(frozen=True, eq=False)
 class Framing:
-    """How the design of a search follows from that of the data; the intercept comes last."""
+    """How the design of a search is computed from that of the data; the intercept comes last."""
 
     n_coefficients: int
     intercept: bool
@@ -87,7 +87,7 @@ class Framed(NamedTuple):
     share: float  # of the rows that ``start`` has
     framing: Framing
     passes: list[float]  # grows with every pass over the data
-    rows: Blocks  # as they came, for solvers that read rows or columns in their own order
+    rows: Blocks  # as given, for solvers that read rows or columns in their own order
 
 
 @final
@@ -128,7 +128,7 @@ def framed(
 ) -> Framed:
     """The blocks centred and with an intercept, and the first rows of each to start from.
 
-    ``names`` gives those of the columns, for a complaint about a cell that is not finite.
+    ``names`` gives those of the columns, for errors about a cell that is not finite.
     """
     passes: list[float] = []
     counted = CountedBlocks(blocks, passes)
@@ -154,7 +154,7 @@ def framed(
 
 
 def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
-    """A mean this far out tells of numbers whose squares a search cannot sum."""
+    """Refuse columns with so large a mean that squares overflow."""
     beyond = np.abs(mean) > LARGEST
     if beyond.any():
         raise InvalidInput(
@@ -164,9 +164,9 @@ def refuse_too_large(mean: Array, names: Callable[[], tuple[str, ...]]) -> None:
 
 
 def refuse_extreme_responses(blocks: Blocks) -> None:
-    """Responses whose squares overflow, or are 0, have no variance in double precision."""
+    """Refuse responses whose squares overflow, or are 0, in double precision."""
     if not isinstance(blocks, ArrayBlocks) or not np.size(blocks.target):
-        return  # those of a file are met where sums are not finite
+        return  # those of a file are found where sums are not finite
     largest = float(np.abs(blocks.target).max())
     if largest > LARGEST:
         change = "too large: their squares overflow. Divide y by a round number."

@@ -3,8 +3,8 @@
     γ_j(x) = P(Y > j | x), each by its own classifier of 1{Y > j},  j = 1 … M − 1
     P(Y = 1) = 1 − γ_1      P(Y = j) = γ_{j−1} − γ_j      P(Y = M) = γ_{M−1}
 
-Nothing makes γ fall with j, as those of one model would: a negative difference is set to 0 and
-its row made to total 1 again.
+Nothing makes γ decrease with j, as in a single model: a negative difference is set to 0 and
+its row is normalised to sum to 1.
 
 References
 ----------
@@ -42,7 +42,7 @@ from likely.names import has_method
 
 @final
 class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
-    """A classifier of ordered classes, made of one binary classifier for each cut between them.
+    """A classifier of ordered classes, consisting of one binary classifier for each cut.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
         From lowest to highest; the columns of ``predict_proba``.
     estimators_ : list of n_classes − 1 classifiers
-        The j-th tells whether y is above the j-th class.
+        The j-th predicts whether y is above the j-th class.
 
     References
     ----------
@@ -120,7 +120,7 @@ class FrankHall(ClassProbabilities, ClassifierMixin, BaseEstimator):
         return proba @ np.arange(1.0, len(self.classes_) + 1)
 
     def crossings(self, X: Any) -> Array:
-        """The rows where P(Y > j | x) rises with j, so that a probability was set to 0."""
+        """The rows where P(Y > j | x) increases with j, so that a probability was set to 0."""
         return self._differences(X).non_monotone
 
     def describe(self) -> Description:

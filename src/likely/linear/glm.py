@@ -90,15 +90,17 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Numbers first, then the categories of each categorical column; ``terms_`` names them.
     intercept_ : float
     likelihood_ : Likelihood
-        The response and the link; of a negative binomial with the α that was estimated, and the
+        The response and the link; for a negative binomial with the estimated α, and the
         Poisson where that is 0.
     alpha_ : float
-        Of a negative binomial whose α was estimated; ``summary()`` has its standard error and test.
+        For a negative binomial whose α was estimated; ``summary()`` has its standard error and
+        test.
     dispersion_ : float
-        ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).  The one
-        estimate that errors, intervals, densities, log-likelihoods and samples use.
+        ψ in Var[y] = ψ V(μ): 1 where the family fixes it, else Pearson's χ² / (n − p).  Standard
+        errors, intervals, densities, log-likelihoods and samples use this estimate.
     ml_dispersion_ : float
-        The same, but RSS/n for a Gaussian, where its log-likelihood is largest and is taken.
+        ``dispersion_``, but RSS/n for a Gaussian, where its log-likelihood is evaluated and
+        largest.
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
 
@@ -200,7 +202,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def predict_interval(
         self, X: Any, level: float = 0.95, *, offset: Any = None, exposure: Any = None
     ) -> Array:
-        """An interval for the mean of each row, (n, 2): how well E[y | x] itself is known."""
+        """An interval for the mean of each row, (n, 2): the uncertainty of E[y | x] itself."""
         check_is_fitted(self)
         interval = self._mean_interval(X, self.likelihood_.link, level, offset, exposure)
         return np.clip(interval, *self.likelihood_.response.means)
@@ -208,7 +210,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def predict_distribution(
         self, X: Any, *, offset: Any = None, exposure: Any = None
     ) -> PredictiveDistribution:
-        """The distribution of y given each row: the response about its mean."""
+        """The distribution of y given each row: the response around its mean."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         return PredictiveDistribution(self.likelihood_.response, mean, self._density_dispersion())
 
@@ -220,7 +222,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def deviance(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Twice the log-likelihood that the model loses against one that knows every y."""
+        """Twice the log-likelihood of the saturated model minus that of the model."""
         mean = self.predict(X, offset=offset, exposure=exposure)
         y, weight = self._responses(X, y, sample_weight, len(mean))
         return float(np.dot(weight, self.likelihood_.response.deviance(y, mean)))
@@ -245,7 +247,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     ) -> float:
         """D², the share of the constant model's deviance that is explained; R² for a Gaussian.
 
-        The constant model has the same offsets; without an intercept it has nothing else.
+        The constant model has the same offsets, and an intercept if the model has one.
         """
         left = self.deviance(X, y, sample_weight, offset=offset, exposure=exposure)
         X, y, sample_weight, offset, exposure = own_columns(X, y, sample_weight, offset, exposure)
@@ -268,12 +270,12 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return self.likelihood_.response.sample(mean, rng, self._density_dispersion())
 
     def _density_dispersion(self) -> float:
-        """ψ of p(y | x): 1 where it is known, as quasi-likelihoods have no density of their own."""
+        """ψ of p(y | x): 1 where it is known, because quasi-likelihoods have no density."""
         known = self.likelihood_.response.dispersion_is_known
         return 1.0 if known else float(self.dispersion_)
 
     def _largest_dispersion(self) -> float:
-        """ψ where the likelihood of the training rows is largest, for the families that have it."""
+        """The ψ that maximises the likelihood of the training rows, where it is known."""
         known = self.likelihood_.response.dispersion_is_known
         return 1.0 if known else float(self.ml_dispersion_)
 

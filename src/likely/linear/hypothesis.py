@@ -1,7 +1,7 @@
-"""What a test of a hypothesis says.
+"""The result of a hypothesis test.
 
 p = P(T ≥ t)        T ~ χ²_q, or F_{q, n − p} where the dispersion is estimated
-                    T ~ ½χ²_{q−1} + ½χ²_q where one of q constraints is at an edge, as α ≥ 0
+                    T ~ ½χ²_{q−1} + ½χ²_q where one of q constraints is at a boundary, such as α ≥ 0
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from likely.formatting import number, p_phrase
 @final
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A statistic, what it follows if the hypothesis is true, and how rarely it is so large."""
+    """A statistic, its distribution under the null hypothesis, and its p-value."""
 
     statistic: float
     distribution: str  # "chi2", "F" or "chi2-bar", the mixture of two χ² at an edge
@@ -41,7 +41,7 @@ def f_test(statistic: float, df: int, df_residual: float) -> HypothesisTest:
 
 
 def boundary_test(statistic: float, df: int = 1) -> HypothesisTest:
-    """Of ``df`` constraints, one of which is at the edge of what the parameter may be."""
+    """The test of ``df`` constraints, one of which is at the boundary of the parameter's range."""
     t = max(statistic, 0.0)
     below = float(chdtrc(df - 1, t)) if df > 1 else float(t == 0)
     p = (below + float(chdtrc(df, t))) / 2

@@ -1,8 +1,8 @@
-"""How sure a linear model is: standard errors, tests and intervals.
+"""Inference for a linear model: standard errors, tests and intervals.
 
     H = Σ w (dμ/dη)²/V(μ) x xᵀ      P = diag(curvature of the penalty)      B = (H + P)⁻¹
     C = ψ B H B                     "model": ψH⁻¹ without a penalty; "quasi": ψ is estimated
-      = B M B                       "HC0"–"HC3", "clustered": M is made of the scores seen
+      = B M B                       "HC0"–"HC3", "clustered": M is computed from the observed scores
     t and F with G − 1 degrees of freedom where errors are clustered in G groups
     ψ = χ²/(n − p),  p = tr(BH)     1 where the family fixes it
 
@@ -11,9 +11,9 @@
     likelihood ratio  2(log L₁ − log L₀), or (D₀ − D₁)/ψ̂ where ψ is estimated
     mean at x         g⁻¹(xᵀθ̂ + o ± q √(xᵀCx))
 
-Without a penalty p counts the coefficients; with one it is their effective number.  H is the
-expected information for every link.  A penalised C is the spread of the estimate about its own
-mean, which the penalty has moved.
+Without a penalty p is the number of coefficients; with one it is their effective number.  H is the
+expected information for every link.  A penalised C is the spread of the estimate around its own
+mean, which is biased by the penalty.
 
 References
 ----------
@@ -61,7 +61,7 @@ from likely.objectives.inference import (
 @final
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """An estimate and its uncertainty.  Plain numbers, arrays and text: it is saved as it is."""
+    """An estimate and its uncertainty.  Numbers, arrays and text, which are saved as they are."""
 
     theta: Array  # (p,): the intercept last, where there is one
     covariance: Array  # (p, p); nan where a coefficient was not estimated
@@ -80,7 +80,7 @@ class Inference:
     covariance_kind: str = "model"
     distribution: str = "z"  # of (θ̂_j − θ_j)/se: "z" the normal, "t" Student's
     penalised: bool = False
-    redundant: tuple[int, ...] = ()  # a column that others make up: held at 0
+    redundant: tuple[int, ...] = ()  # a column that others determine: fixed at 0
     excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
@@ -91,7 +91,7 @@ class Inference:
     n_clusters: int | None = None  # of clustered standard errors
 
     def without_errors(self, n_at_edge: float) -> "Inference":
-        """The estimate without its covariance: an optimum at an edge has none."""
+        """The estimate without its covariance: an optimum at the boundary has none."""
         unknown = np.full_like(self.covariance, np.nan)
         return replace(self, covariance=unknown, root=unknown, n_at_edge=n_at_edge)
 
@@ -126,16 +126,16 @@ class Inference:
 
     @property
     def n_counted(self) -> float:
-        """The parameters that a likelihood is judged by: an estimated α is one of them."""
+        """The number of parameters of the likelihood: an estimated α is one of them."""
         return self.n_parameters + (self.alpha is not None)
 
     @property
     def deviance_explained(self) -> float:
-        """1 − D/D₀: R² for a Gaussian response, about 0 where there is no intercept."""
+        """1 − D/D₀: R² for a Gaussian response, around 0 without an intercept."""
         return 1 - self.deviance / self.null_deviance if self.null_deviance > 0 else float("nan")
 
     def quantile(self, level: float) -> float:
-        """How many standard errors an interval of that level reaches to either side."""
+        """Half the width of an interval of that level, in standard errors."""
         if not 0 < level < 1:
             raise InvalidInput(
                 f"level={level!r} was given; an interval needs a level between 0 and 1. "
@@ -176,8 +176,8 @@ class Inference:
     def eta_standard_errors(self, design: Design) -> Array:
         """√(xᵀCx) for new rows, (n,).
 
-        A coefficient held at 0 adds nothing; columns that only together have an estimate add
-        what they do together.
+        A coefficient fixed at 0 adds nothing; columns that are only estimable together add
+        their joint variance.
         """
         root = square_root(self.covariance) if self.root is None else self.root
         return np.sqrt(np.square(design.matmat(root)).sum(axis=1))
@@ -252,8 +252,8 @@ def infer(
 ) -> Inference:
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
-    ``information`` is H without the penalty, or what a factor of it has given.  ``redundant``
-    coefficients were held at 0, and those that an ``l1`` strength set to 0 have no standard error
+    ``information`` is H without the penalty, or was computed from a factor of it.  ``redundant``
+    coefficients were fixed at 0, and those that an ``l1`` strength set to 0 have no standard error
     either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
     Without an ``intercept`` the null model is a predictor of 0.
     """
@@ -287,7 +287,7 @@ def infer(
 
 
 class _Read(NamedTuple):
-    """What was learned from the data."""
+    """What was computed from the data."""
 
     fit: FitStatistics
     null_nll: float

@@ -3,8 +3,8 @@
     ψ known       2(log L₁ − log L₀)          as χ² with q = p₁ − p₀
     ψ estimated   (D₀ − D₁)/(q ψ̂₁)            as F with q and n − p₁, exact for a Gaussian
     Firth         2(log L*₁ − log L*₀)        as χ²₁: L* is the penalised likelihood, of all columns
-    α beside      2(log L₁ − log L₀)          as ½χ²_{q−1} + ½χ²_q: a negative binomial against the
-                                              Poisson, whose α = 0 is at the edge
+    α too         2(log L₁ − log L₀)          as ½χ²_{q−1} + ½χ²_q: a negative binomial against the
+                                              Poisson, with α = 0 at the boundary
 
 References
 ----------
@@ -23,7 +23,7 @@ SAME_DATA = 1e-6  # relative: two fits to one table agree this well on its null 
 def likelihood_ratio_test(
     smaller: Inference | Inferred, larger: Inference | Inferred
 ) -> HypothesisTest:
-    """Whether the larger of two nested models fits better than chance would make it.
+    """Whether the larger of two nested models fits better than expected by chance.
 
     χ² where the dispersion is known, F where it is estimated; a negative binomial whose α was
     estimated is also tested against the Poisson.
@@ -42,7 +42,7 @@ def likelihood_ratio_test(
 
 
 def _firth_test(small: Inference, large: Inference) -> HypothesisTest:
-    """The test of the penalised likelihood that the larger fit has of each coefficient."""
+    """The test by the penalised likelihood, which a Firth fit has for each coefficient."""
     if large.firth_ratios is None or small.firth_ratios is None:
         raise InvalidInput(
             "One of the models was fitted with firth=True and the other was not; their likelihoods "
@@ -87,11 +87,11 @@ def _check_nested(small: Inference, large: Inference) -> None:
 
 
 def _same_null(small: Inference, large: Inference) -> bool:
-    """Whether the models without a column agree; a Poisson's and a negative binomial's do not."""
+    """Whether the null models agree; those of a Poisson and a negative binomial do not."""
     if (small.alpha is None) != (large.alpha is None):
         return True
     if ("intercept" in small.names) != ("intercept" in large.names):
-        return True  # of different null models: they say nothing of the data
+        return True  # of different null models: they do not identify the data
     nulls = (small.null_deviance, large.null_deviance)
     if small.alpha is not None:  # their deviances are each at its own α
         nulls = (small.null_log_likelihood, large.null_log_likelihood)

@@ -1,8 +1,8 @@
-"""Logistic regression and its relatives: two classes, p(y = 1 | x) = g⁻¹(b + xᵀβ).
+"""Logistic regression and other binary regressions: two classes, p(y = 1 | x) = g⁻¹(b + xᵀβ).
 
     minimise  −Σ_i w_i log p(y_i | x_i) + l1·‖β‖₁ + ½·l2·‖β‖²
 
-The boundary p = ½ is a hyperplane whatever the link.  A row on it is given to class 1.
+The boundary p = ½ is a hyperplane for every link.  A row on it is assigned to class 1.
 
 References
 ----------
@@ -104,7 +104,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     ----------
     classes_ : array of shape (2,)
     coef_ : array of shape (1, n_coefficients)
-        Of class 1 against class 0; ``terms_`` names them.
+        Coefficients for class 1 against class 0; ``terms_`` names them.
     intercept_ : array of shape (1,)
     solution_ : Solution
         How the search ended: solver, trace, gap, passes over the data, and why it stopped.
@@ -257,7 +257,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return f" for {high} against {low}"
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
-        """The share of labels that ``predict`` gets right."""
+        """The accuracy of ``predict``."""
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)
         right = self.predict(X, offset=offset) == label_array(y)
         return float(np.average(right, weights=check_weight(sample_weight, n_rows=len(right))))
@@ -279,7 +279,7 @@ def _refuse_more_classes(classes: Array) -> None:
 
 
 def firth_ratios(objective: FirthObjective, found: Found, tol: float, max_iter: int) -> Array:
-    """T_j of each parameter, a search for each; nan where there are too many, or it did not end."""
+    """T_j of each parameter, by one search each; nan where there are too many, or it failed."""
     theta, p = found.theta, found.theta.size
     ratios = np.full(p, np.nan)
     if p > MOST_RATIOS or not found.solution.converged:

@@ -3,9 +3,9 @@
     p(y | x) = e^{wᵀf(x, y)} / Σ_y′ e^{wᵀf(x, y′)}
     minimise  −Σ_i v_i log p(y_i | x_i) + l1·‖w‖₁ + ½·l2·‖w‖²
 
-Without a penalty the expected totals of the features equal the observed ones, and of all models of
-which this is true the fitted one has the most entropy.  With the indicators 1{y = c}·x_d the model
-is softmax regression.
+Without a penalty the expected totals of the features equal the observed ones, and of all models
+with this property the fitted one has the largest entropy.  With the indicators 1{y = c}·x_d the
+model is softmax regression.
 
 References
 ----------
@@ -57,7 +57,7 @@ from likely.special import log_softmax
 
 
 class Weights(NamedTuple):
-    """One weight per feature, how they were found, and how sure they are."""
+    """One weight per feature, the search, and standard errors."""
 
     coef: Array
     solution: Solution
@@ -71,7 +71,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     Parameters
     ----------
     features : None or list of functions f(X, label), default=None
-        Each is called with all rows and one label, and answers with one number per row, or one for
+        Each is called with all rows and one label, and returns one number per row, or one for
         all (see ``likely.features.maxent.by_row``).  None takes an X of three axes, F[n, y, j], as
         the features themselves, labels in sorted order; for any other X the features are the
         indicators 1{y = c}·x_d, and 1{y = c}, which is not penalised: softmax regression.
@@ -80,7 +80,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     l2 : float or array of shape (n_weights,), default=1.0
         Strength of the L2 penalty ½·l2·Σw² on the *summed* log-likelihood.
     fit_intercept : bool, default=True
-        Whether 1{y = c} is among the indicators; features that are given have it or not.
+        Whether 1{y = c} is among the indicators; given features are used as they are.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.  With indicators they are those of
@@ -98,7 +98,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
     ----------
     classes_ : array of shape (n_classes,)
     coef_ : array of shape (n_weights,)
-        Of the indicators: those of the first class, its own 1{y = c} last, then of the second, ….
+        For indicators: those of the first class, with its 1{y = c} last, then the second, ….
     inference_ : Inference or None
         Estimates and their covariance, log-likelihoods; None above 1,000 weights.
     solution_ : Solution
@@ -163,7 +163,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
 
     @property
     def terms_(self) -> tuple[str, ...]:
-        """The name of each feature; of indicators, of each coefficient of a class."""
+        """The name of each feature; for indicators, of each coefficient of a class."""
         if self.softmax_ is not None:
             return self.softmax_.terms_
         return self._names(len(self.coef_))
@@ -177,7 +177,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         return log_softmax(np.dot(F, self.coef_), axis=1)
 
     def describe(self) -> Description:
-        """The summary, as values; without standard errors, the weights, the largest first."""
+        """The summary as values; without standard errors, the weights, the largest first."""
         check_is_fitted(self)
         if self.inference_ is not None:
             return self.summary().describe()
@@ -233,7 +233,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         return super()._terms_called(name)
 
     def _fit_indicators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        """Softmax regression never builds F."""
+        """The fit with indicators: softmax regression, which never builds F."""
         model = SoftmaxRegression(
             l1=self.l1,
             l2=self.l2,
@@ -278,7 +278,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         if found.held:
             warn_user(
                 f"MaxEntropy: feature {found.held[0]} can be computed from those before it, or is "
-                "the same for every label; its weight is held at 0. Drop it, or give a penalty "
+                "the same for every label; its weight is fixed at 0. Drop it, or give a penalty "
                 "(l2=1.0).",
                 RedundantColumns,
             )

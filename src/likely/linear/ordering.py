@@ -14,10 +14,10 @@ from likely.inputs.labels import EncodedLabels, check_labels
 def ordered_classes(
     y: Any, order: Sequence[Any] | None = None, *, weight: Array | None = None
 ) -> EncodedLabels:
-    """The classes that y has, from lowest to highest, and each row's place among them.
+    """The classes that occur in y, from lowest to highest, and each row's position among them.
 
-    A class of ``order``, or of a categorical, that no row has is left out.  A class that only
-    rows of weight 0 have is left out too, and its rows get the code −1.
+    A class of ``order``, or of a categorical, that does not occur is left out.  A class that occurs
+    only in rows of weight 0 is left out too, and its rows get the code −1.
 
     >>> ordered_classes(["hot", "cold", "mild"], ["cold", "mild", "hot"]).codes.tolist()
     [2, 0, 1]

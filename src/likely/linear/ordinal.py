@@ -3,8 +3,8 @@
     g(P(Y > j)) = b_j + wᵀx,   j = 0 … K − 2,   b_0 > b_1 > … > b_{K−2}
 
 With the logit these are proportional odds: two inputs differ in their log-odds of Y > j by
-wᵀ(x − x′), for every j.  Probit, cloglog, loglog and cauchit are the same model with another
-distribution of the noise.
+wᵀ(x − x′), for every j.  Probit, cloglog, loglog and cauchit are the same model with other
+noise distributions.
 
 References
 ----------
@@ -56,8 +56,8 @@ class OrdinalRegression(
     solver : {"auto", "newton", "lbfgs", "gradient-descent", "proximal-newton", "fista"}
         ``auto`` is Newton; with l1 proximal Newton; above 2,000 parameters L-BFGS.
     tol : float, default=1e-8
-        Stop when the gap to the optimum, as a share of the null deviance, is below it; errors of
-        estimates are taken at a Newton decrement of 1e-10 nats or less.
+        Stop when the gap to the optimum, as a share of the null deviance, is below it; standard
+        errors are computed at a Newton decrement of 1e-10 nats or less.
     max_iter : int, default=100
         Maximum number of steps of the solver; a fit that reaches it warns.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"
@@ -71,7 +71,7 @@ class OrdinalRegression(
         w.  A column of categories has one entry for each, or without a penalty for all but the
         first; ``terms_`` names them.
     thresholds_ : array of shape (n_classes − 1,)
-        b, falling: the intercept of Y > j.
+        b, decreasing: the intercept of Y > j.
     inference_ : Inference or None
         Estimates and covariance of (w, b), log-likelihoods; None above 1,000 parameters.
     solution_ : Solution
@@ -143,7 +143,7 @@ class OrdinalRegression(
         return self
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """Internal: the slope along the one predictor, and its information."""
+        """Internal: the slope in the predictor, and its information."""
         eta, thresholds = self.path_predictor(block), self.thresholds_
         slope = self.likelihood_.derivatives(block.target, eta, thresholds).slope
         return PathSlopes(slope[:, None], self.likelihood_.information(eta, thresholds).eta)
@@ -160,11 +160,11 @@ class OrdinalRegression(
 
     @property
     def intercept_(self) -> float:
-        """0: the thresholds stand in its place."""
+        """0, because the thresholds replace it."""
         return 0.0
 
     def survival(self, X: Any) -> Array:
-        """P(Y > j | x), (n, n_classes − 1); it falls with j."""
+        """P(Y > j | x), (n, n_classes − 1); it decreases with j."""
         eta = self.linear_predictor(X)
         return self.likelihood_.survival(eta, self.thresholds_)
 

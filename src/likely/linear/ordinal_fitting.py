@@ -1,9 +1,9 @@
-"""Ordered classes fitted: from rows at the door to coefficients, thresholds and their errors.
+"""The fit of ordered classes: from rows to coefficients, thresholds and standard errors.
 
     (β̂, b̂) = argmin Σ_i w_i nll(y_i, x_iᵀβ; b) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
 
-The search sees centred columns, which move the thresholds and nothing else: b = b̃ − cᵀβ.
-Standard errors come from the observed information, as is the custom for ordered responses.
+The search uses centred columns, which change only the thresholds: b = b̃ − cᵀβ.
+Standard errors come from the observed information, as is usual for ordered responses.
 """
 
 from dataclasses import replace
@@ -47,7 +47,7 @@ UNIT_LINKS = {name: link for name, link in LINKS.items() if isinstance(link, Uni
 
 
 def recoded(rank: Array, block: Block) -> Block:
-    """The block with its class codes in another order: ``rank`` has the new code of each old."""
+    """The block with its class codes in another order: ``rank`` maps old codes to new ones."""
     return replace(block, y=rank[block.target])
 
 
@@ -64,7 +64,7 @@ class OrdinalFit(NamedTuple):
 def open_ordered(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None
 ) -> LinearRows:
-    """Rows whose class codes rise from the lowest class to the highest."""
+    """Rows whose class codes increase from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
     penalties = (estimator.l1, estimator.l2)
     extras = RowExtras(sample_weight, groups=groups)
@@ -87,7 +87,7 @@ def open_ordered(
 
 @in_session
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
-    """Solve, warn of what a person should know, and estimate the errors."""
+    """Solve, warn about problems, and estimate the standard errors."""
     count = np.asarray(
         rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
     )
@@ -126,7 +126,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
 def with_falling_thresholds(found: Found, n_coefficients: int) -> Found:
     """The end of a search, without its last step if that one made thresholds cross.
 
-    A step from a point that has converged is taken unseen.
+    A step from a point that has converged is not checked.
     """
     falls = (np.diff(found.theta[n_coefficients:]) < 0).all()
     if falls or found.direction is None:
@@ -150,7 +150,7 @@ def _refuse_empty(order: list[Any], classes: Array) -> None:
 
 
 def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
-    """Columns seen from their means; thresholds stand where an intercept would."""
+    """Columns minus their means; thresholds take the place of an intercept."""
     data = framed(rows.blocks, rows.executor, names=rows.coding.names, intercept=False)
     if data.share < 1 and not _has_every_class(likelihood, data.start):
         data = data._replace(start=data.blocks, share=1.0)
@@ -184,7 +184,7 @@ def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> ElasticNet:
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
-    """A direction to infinity, named by its coefficients where it has any."""
+    """A direction to infinity, named by its coefficients, if any."""
     infinite = divergence(problem, found, start)
     if infinite is None:
         return None

@@ -2,13 +2,14 @@
 
     ℓ_p(α) = max_β ℓ(β, α) − penalty(β)        dℓ_p/d ln α = ∂ℓ/∂ln α at β̂(α)
 
-One number is sought, each step of which is a fit from where the last one ended.  β and α are
-orthogonal, so that ∂²ℓ/∂(ln α)² at β̂ is nearly that of ℓ_p, and Newton's steps in ln α converge
-like it; they are kept between the last α from which ℓ_p rose and the last from which it fell.
+The search is over one number; each of its steps is a fit that starts from the previous one.  β and
+α are orthogonal, so that ∂²ℓ/∂(ln α)² at β̂ is nearly that of ℓ_p, and Newton's steps in ln α
+converge fast; they are kept between the last α at which ℓ_p increased and the last at which it
+decreased.
 
 ℓ_p may have a maximum at α = 0 and another inside, so the search begins at the best of several α
-about the estimate by moments, Σ w((y − μ)² − y)/Σ w μ², at the means of the Poisson fit.  Where
-none gains on the Poisson, the estimate is 0 and the model is the Poisson.
+around the estimate by moments, Σ w((y − μ)² − y)/Σ w μ², at the means of the Poisson fit.  Where
+none is better than the Poisson, the estimate is 0 and the model is the Poisson.
 """
 
 from dataclasses import replace
@@ -57,7 +58,7 @@ INNER_TOL = 1e-12  # of the coefficients at each α
 
 
 class WithAlpha(NamedTuple):
-    """The likelihood at α̂, the estimate, and what it took."""
+    """The likelihood at α̂, the estimate, and the search."""
 
     likelihood: Likelihood
     estimate: AlphaEstimate
@@ -91,7 +92,7 @@ def with_estimated_alpha(estimator: Any, rows: LinearRows, likelihood: Likelihoo
 
 @in_session
 def null_log_likelihood(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> float:
-    """Of the intercept alone, with an α of its own; without an intercept, of the offset alone."""
+    """The log-likelihood of the intercept alone, with its own α, or of the offset alone."""
     if not estimator.fit_intercept and likelihood.etas != EVERYWHERE:
         return nan  # 0 may be no valid predictor
     poisson = Poisson().with_link(likelihood.link)
@@ -116,7 +117,7 @@ class _Profile(NamedTuple):
     def of(
         cls, estimator: Any, rows: LinearRows, problem: Problem, poisson: Likelihood
     ) -> "_Profile":
-        """With gaps in units of the null deviance."""
+        """The problem with gaps in units of the null deviance."""
         start = start_of(poisson, problem.data, rows)
         measured = problem.measured(null_of(poisson, problem.data, rows, start))
         return cls(estimator, rows, measured, poisson)
@@ -159,7 +160,7 @@ class _Profile(NamedTuple):
         return found.theta
 
     def beginning(self, theta: Array, at: PoissonTotals) -> float | None:
-        """An α that gains on the Poisson at its own means, the best of several; None if none."""
+        """The best of several α at the means of the Poisson fit; None if the Poisson is better."""
         moments = at.score / at.information if at.information > 0 else 0.0
         about = moments if moments > 0 else at.weight / max(at.count, 1.0)
         return best_decade(
@@ -167,7 +168,7 @@ class _Profile(NamedTuple):
         )
 
     def maximise(self, alpha: float, theta: Array) -> tuple[float, AlphaTotals]:
-        """α̂, each step of which is a fit from where the last one ended."""
+        """α̂, by a search in which each step is a fit that starts from the previous one."""
 
         def totals_at(alpha: float) -> AlphaTotals:
             nonlocal theta
@@ -179,7 +180,8 @@ class _Profile(NamedTuple):
         if not found.converged:
             warn_user(
                 f"{type(self.estimator).__name__}: alpha was not found; the last was "
-                f"{found.alpha:.3g}. Give one, as NegativeBinomial(1.0), or a penalty (l2=1.0).",
+                f"{found.alpha:.3g}. Give one, such as NegativeBinomial(1.0), or a penalty "
+                "(l2=1.0).",
                 ConvergenceWarning,
             )
         return found.alpha, found.totals

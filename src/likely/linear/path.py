@@ -2,8 +2,8 @@
 
     λ_1 > λ_2 > … > λ_L        β(λ) = argmin −Σ_i w_i log p(y_i | x_i) + penalty(λ, β)
 
-Penalties are against the *sum* over rows.  A fold that learns from a share of the rows is given
-that share of λ, so that a penalty means the same for one row everywhere.
+Penalties apply to the *sum* over rows.  A fold that trains on a share of the rows uses
+that share of λ, so that the penalty per row stays the same.
 
 References
 ----------
@@ -45,7 +45,7 @@ SMALLEST_RIDGE = 1e-7  # the first ridge is 100 times the curvature, which grows
 
 
 def _has(name: str) -> Callable[[Any], bool]:
-    """Whether the model inside answers it."""
+    """Whether the model inside has the method."""
 
     def check(path: Any) -> bool:
         return has_method(path.model, name)
@@ -79,21 +79,21 @@ class PenaltyPath(BaseEstimator):
         ``one-standard-error``: the largest penalty whose held-out deviance is within one standard
         error of the smallest deviance; ``best``: the penalty with the smallest deviance.
     random_state : int, RandomState or Generator, default=None
-        Seed for the shuffled folds; None is always the same shuffle.
+        Seed for the shuffled folds; None uses the same shuffle each time.
 
     Attributes
     ----------
     penalties_ : array of shape (n_penalties,)
-        λ, falling.  Along ``l1`` the first is the least at which all penalised coefficients are
-        0; along ``l2`` it leaves less than 1 % of a degree of freedom for each column.
+        λ, decreasing.  Along ``l1`` the first is the smallest at which all penalised coefficients
+        are 0; along ``l2`` it leaves less than 1 % of a degree of freedom for each column.
     coefs_ : array of shape (n_penalties, …)
         ``coef_`` of the model at each.
     intercepts_ : array of shape (n_penalties, …)
-        ``intercept_`` at each; of an ordinal model the thresholds.
+        ``intercept_`` at each; for an ordinal model the thresholds.
     n_nonzero_ : array of shape (n_penalties,)
-        How many coefficients are not 0.
+        The number of coefficients that are not 0.
     deviance_ : array of shape (n_penalties, n_folds)
-        Mean over held-out rows: of the squared error (LinearRegression), the deviance (GLM) or
+        Mean over held-out rows of the squared error (LinearRegression), the deviance (GLM) or
         −2 log p(y | x) (classes).
     mean_deviance_, standard_error_ : array of shape (n_penalties,)
         Mean of the deviance over folds, and its standard error.
@@ -102,7 +102,7 @@ class PenaltyPath(BaseEstimator):
     penalty_ : float
         The chosen penalty.
     model_ : the model fitted to all rows there
-        With standard errors, if it is set to have them; they take the penalty as given.
+        With standard errors, if it computes them; they treat the penalty as fixed.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class PenaltyPath(BaseEstimator):
         offset: Any = None,
         exposure: Any = None,
     ) -> Self:
-        """Walk the path on all rows and in every fold, choose, and fit the model there.
+        """Fit the path on all rows and in every fold, choose a penalty, and fit the model there.
 
         X is an array, a CSR array or a data frame, whose columns the other arguments may name;
         with cv=None also a file.  offset and exposure are for the models that take them.
@@ -169,7 +169,7 @@ class PenaltyPath(BaseEstimator):
         return self
 
     def _choose(self, moved: Moved, walked: Walked, rows: PathRows) -> None:
-        """Walk the path without each fold, and take the penalty by the rule."""
+        """Fit the path without each fold, and choose the penalty by the rule."""
         folds = path_folds(
             self.cv,
             rows.X,
@@ -202,7 +202,7 @@ class PenaltyPath(BaseEstimator):
             smallest = SMALLEST_RIDGE if self.along == "l2" else SMALLEST
         if not 0 < smallest < 1:
             raise InvalidInput(
-                f"smallest is {smallest!r}; it is the last penalty relative to the first, between "
+                f"smallest is {smallest!r}; the last penalty divided by the first must be between "
                 "0 and 1. Use 1e-3."
             )
         if not isinstance(self.n_penalties, int | np.integer) or self.n_penalties < 1:
@@ -212,11 +212,11 @@ class PenaltyPath(BaseEstimator):
         return PenaltyGrid(_given(self.penalties), int(self.n_penalties), float(smallest))
 
     def _rows(self, rows: PathRows) -> PathRows:
-        """Rows in memory, in a form whose rows can be taken; a file as it is."""
+        """Rows in memory, in a form whose rows can be indexed; a file as it is."""
         if is_file(rows.X):
             if self.cv is not None:
                 raise InvalidInput(
-                    f"X is a file, and cv={self.cv!r} needs rows in memory to cut into folds. "
+                    f"X is a file, and cv={self.cv!r} needs rows in memory to split into folds. "
                     "Read it into a frame, or use cv=None for the path alone."
                 )
             return rows
@@ -232,7 +232,7 @@ class PenaltyPath(BaseEstimator):
         return PathRows(X, y, check_weight(rows.weight, n_rows=n_rows), **moved)
 
     def to_frame(self) -> Any:
-        """A table of the path, one row per penalty: of the caller's library, else of Arrow."""
+        """A table of the path, one row per penalty: in the caller's library, else in Arrow."""
         check_is_fitted(self)
         columns: dict[str, Array] = {"penalty": self.penalties_}
         if "deviance_" in vars(self):
@@ -274,7 +274,7 @@ class PenaltyPath(BaseEstimator):
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """As the model scores itself: the share of right classes, R², or D² of a GLM."""
+        """The score of the model: accuracy, R², or D² of a GLM."""
         moved = self._moved(offset, exposure)
         return float(self._chosen().score(X, y, sample_weight=sample_weight, **moved))
 
@@ -293,7 +293,7 @@ class PenaltyPath(BaseEstimator):
         return str(self._chosen().offset_link())
 
     def describe(self) -> Description:
-        """The model at the chosen penalty, and how that was chosen."""
+        """The model at the chosen penalty, and how the penalty was chosen."""
         chosen: Description = self._chosen().describe()
         name = "The factor of l1 and l2" if self.along == "both" else self.along
         rule = "the least held-out deviance" if self.rule == "best" else f"{self.rule} rule"
@@ -304,7 +304,7 @@ class PenaltyPath(BaseEstimator):
         return chosen.also(notes=(note,))
 
     def _moved(self, offset: Any = None, exposure: Any = None) -> dict[str, Any]:
-        """What the model's own methods are given beside the rows."""
+        """The arguments of the model's methods other than the rows."""
         check_path_model(self.model).check_beside(offset=offset, exposure=exposure)
         return given(offset=offset, exposure=exposure)
 
@@ -348,7 +348,7 @@ def _at(rows: PathRows, index: Array) -> PathRows:
 
 
 def _present(rows: PathRows) -> Array:
-    """The rows that count: weight 0 is the row absent."""
+    """The rows that count: those with a weight above 0."""
     return np.ones(n_rows_of(rows.X), dtype=bool) if rows.weight is None else rows.weight > 0
 
 

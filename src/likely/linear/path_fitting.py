@@ -1,7 +1,7 @@
-"""A model at one penalty after another: from the largest down, each search from the last answer.
+"""A model at one penalty after another, from the largest down; each search starts from the last.
 
-Least squares in memory goes by ``solvers.lasso_path``, which solves many penalties with one pass
-over X; every other model is fitted again and again from where it was.
+Least squares in memory uses ``solvers.lasso_path``, which solves many penalties with one pass
+over X; every other model is refitted, starting from the previous solution.
 """
 
 import warnings
@@ -34,7 +34,7 @@ ROWS_TO_LOOK_AT = 200
 
 
 class PenaltyGrid(NamedTuple):
-    """Which penalties: given, or so many from the first down to a part of it."""
+    """The penalties: given, or a number of them from the first down to a fraction of it."""
 
     penalties: Array | None
     n_penalties: int
@@ -59,7 +59,7 @@ class Walked(NamedTuple):
 def walk(
     model: Any, moved: Moved, grid: PenaltyGrid, rows: PathRows, held: PathRows | None = None
 ) -> Walked:
-    """Fit at every penalty; ``held`` are rows to be predicted on the way."""
+    """Fit at every penalty; ``held`` are rows to predict at each."""
     probe = without_errors(model).set_params(**moved.at(1.0))
     opened = probe.open_path(rows)
     net = one_net(probe, moved, opened)
@@ -69,7 +69,7 @@ def walk(
 
 
 def without_errors(model: Any) -> Any:
-    """A copy that starts from its last fit and computes no standard errors, where it can choose."""
+    """A copy that starts from its last fit and computes no standard errors, if possible."""
     wanted = {"warm_start": True, "standard_errors": None}
     known = model.get_params(deep=False)
     return clone(model).set_params(**{k: v for k, v in wanted.items() if k in known})
@@ -83,7 +83,7 @@ def step_by_step(
     opened: LinearRows,
     held: PathRows | None,
 ) -> Walked:
-    """One fit after another; ``walker`` knows the columns."""
+    """One fit after another; ``walker`` stores the columns."""
     with silently():
         block = None if held is None else held_block(walker, opened, held)
         if grid.penalties is None:
@@ -112,14 +112,14 @@ def _mean(deviance: Array, rows: PathRows | None) -> float:
 
 
 class Net(NamedTuple):
-    """An elastic net λ f (ρ|β| + ½(1 − ρ) β²), as ``lasso_path`` has it."""
+    """An elastic net λ f (ρ|β| + ½(1 − ρ) β²), as in ``lasso_path``."""
 
     factors: Array
     l1_ratio: float
 
 
 def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
-    """The net that a path of least squares in memory is, if it is one."""
+    """The elastic net of a path of least squares in memory, if it is one."""
     if not isinstance(model, LinearRegression) or model.solver != "auto" or moved.l1 is None:
         return None
     if not isinstance(opened.blocks, ArrayBlocks) or type(opened.blocks.X) not in STORES:
@@ -142,7 +142,7 @@ def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
 def all_at_once(
     probe: Any, net: Net, grid: PenaltyGrid, opened: LinearRows, held: PathRows | None
 ) -> Walked:
-    """Least squares at all penalties; ``probe`` knows the columns."""
+    """Least squares at all penalties; ``probe`` stores the columns."""
     objective = LeastSquaresColumns.of(opened.blocks)
     centre = objective.pulls(np.ones((len(objective.y), 1)))[:, 0] / objective.weight.sum()
     if not np.isfinite(centre).all():
@@ -170,7 +170,7 @@ def all_at_once(
 
 
 def far_from_zero(objective: LeastSquaresColumns, centre: Array) -> bool:
-    """Whether squares of a dense column would drown its variance, as its first rows have it."""
+    """Whether the variance of a dense column is lost in its squares, by its first rows."""
     if not isinstance(objective.store, DenseColumns):
         return False
     spread = objective.store.transposed[:, :ROWS_TO_LOOK_AT].std(axis=1)
@@ -178,7 +178,7 @@ def far_from_zero(objective: LeastSquaresColumns, centre: Array) -> bool:
 
 
 def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> LeastSquaresColumns:
-    """Columns centred: in the copy by columns where there is one, else in a new one."""
+    """Centred columns: in the column-wise copy if there is one, else in a new copy."""
     X: Any = cast(DenseColumns, objective.store).transposed
     own = not np.may_share_memory(X, blocks.X.stored())
     moved = np.subtract(X, centre[:, None], out=X if own else None)
@@ -186,7 +186,7 @@ def centred(objective: LeastSquaresColumns, centre: Array, blocks: Any) -> Least
 
 
 def _squared_errors(probe: Any, path: PathSolution, opened: LinearRows, held: PathRows) -> Array:
-    """The mean over held-out rows, at each penalty."""
+    """The mean deviance over held-out rows, at each penalty."""
     with silently():
         design = new_rows(probe, opened.coding, held.X)
     eta = design.matmat(np.ascontiguousarray(path.coefficients.T)) + path.intercepts
@@ -226,7 +226,7 @@ def warn_of_unfinished(name: str, walked: Walked) -> None:
 
 
 def fitted_at(model: Any, moved: Moved, walked: Walked, index: int, rows: PathRows) -> Any:
-    """The model at one penalty, with its own settings, from where the path was."""
+    """The model at one penalty, with its own settings, started from the path."""
     chosen = clone(model).set_params(**moved.at(float(walked.penalties[index])))
     known = chosen.get_params(deep=False)
     if "warm_start" not in known:

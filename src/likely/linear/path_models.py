@@ -1,8 +1,8 @@
-"""What a path of penalties asks of a linear model: its rows, its pulls, its held-out deviance.
+"""What a path of penalties needs from a linear model: rows, gradients, held-out deviance.
 
     slope_i = ∂nll_i/∂η_i        curvature_i = ∂²nll_i/∂η_i², expected
 
-To let another model walk a path, extend ``PathModel``.
+To use another model in a path, extend ``PathModel``.
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ class PathSlopes(NamedTuple):
 
 
 class PathRows(NamedTuple):
-    """Data as the caller gave them; what is beside X and y is an array, a name, or None."""
+    """Data as the caller gave them; the other arguments are arrays, names, or None."""
 
     X: Any
     y: Any
@@ -44,7 +44,7 @@ class PathRows(NamedTuple):
 
     @property
     def extras(self) -> RowExtras:
-        """What is beside X and y, as estimators open it."""
+        """The arguments other than X and y, as estimators take them."""
         return RowExtras(self.weight, self.offset, self.exposure)
 
     def fit(self, model: Any) -> Any:
@@ -52,7 +52,7 @@ class PathRows(NamedTuple):
 
 
 class PathModel(ABC):
-    """The contract of a model that a path of penalties can fit; it holds no state of its own."""
+    """The contract of a model that a path of penalties can fit; it has no state."""
 
     path_takes: ClassVar[tuple[str, ...]] = ()  # of "offset" and "exposure"
     coef_: Array
@@ -64,18 +64,18 @@ class PathModel(ABC):
 
     @abstractmethod
     def path_slopes(self, block: Block) -> PathSlopes:
-        """Internal: the pulls of a block's rows, after a fit."""
+        """Internal: the slopes of a block's rows, after a fit."""
 
     @abstractmethod
     def path_deviance(self, block: Block) -> Array:
-        """Internal: the deviance of a block's rows after a fit, one number a row."""
+        """Internal: the deviance of a block's rows after a fit, one number per row."""
 
     def path_intercepts(self) -> Array:
-        """Internal: what is beside ``coef_``."""
+        """Internal: the intercept or the thresholds."""
         return np.asarray(self.intercept_)
 
     def path_predictor(self, block: Block) -> Array:
-        """Internal: η, (n, K) or (n,); a block with an offset has one predictor."""
+        """Internal: η, (n, K) or (n,); with an offset there is one predictor."""
         eta = block.X.matmat(np.ascontiguousarray(self.coef_.T)) + self.intercept_
         return np.asarray(eta) if block.offset is None else np.reshape(eta, -1) + block.offset
 
@@ -91,13 +91,13 @@ class PathModel(ABC):
 
 
 def likelihood_slopes(likelihood: Likelihood, block: Block, eta: Array) -> PathSlopes:
-    """The pulls of a model with one predictor, η, by its likelihood."""
+    """The slopes of a model with one predictor, η, by its likelihood."""
     _, slope, curvature = likelihood.derivatives(block.target, np.reshape(eta, -1))
     return PathSlopes(slope[:, None], curvature)
 
 
 def held_block(model: Any, opened: LinearRows, rows: PathRows) -> Block:
-    """Rows that are held out, read once as the model reads the others."""
+    """Held-out rows, encoded once like the training rows."""
     X = new_rows(model, opened.coding, rows.X)
     if len(opened.classes):
         y = codes_among(rows.y, opened.classes, n_rows=X.n_rows)

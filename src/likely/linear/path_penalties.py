@@ -1,10 +1,10 @@
-"""A sequence of penalties: which strengths it moves, where it begins, and which one is chosen.
+"""A sequence of penalties: which penalty varies, where it begins, and which one is chosen.
 
-    along l1      l1 = λf            first: the least λ at which every penalised coefficient is 0
+    along l1      l1 = λf            first: the smallest λ at which every penalised coefficient is 0
     along both    (λf, λg)           the same; f and g are the model's own l1 and l2
     along l2      l2 = λf            first: 100 × the mean of H_jj/f_j
 
-At the null model, where the penalised coefficients are 0 and the others are fitted, with pulls
+At the null model, where the penalised coefficients are 0 and the others are fitted, with gradients
 g_j = ∂nll/∂β_j and curvatures H_jj of the centred columns,
 
     every β_j stays 0   ⇔   λ ≥ max_j |g_j| / f_j
@@ -14,7 +14,7 @@ One is chosen by the mean held-out deviance over folds, D_lf of fold f at penalt
 
     mean_l = Σ_f W_f D_lf / Σ_f W_f        se_l² = Σ_f W_f (D_lf − mean_l)² / (Σ_f W_f (F − 1))
 
-The rule of one standard error takes the largest penalty whose mean is within one of the least.
+The one-standard-error rule takes the largest penalty whose mean is within one se of the smallest.
 
 References
 ----------
@@ -45,8 +45,8 @@ from likely.names import lookup
 from likely.objectives.linear import weighted
 
 HELD = 1e30  # an l1 at which no coefficient moves, and whose product with 0 is 0
-NULL_TOL = 1e-13  # of the null model: a pull is as exact as the square root
-ROUNDING = 1 + 1e-9  # the first penalty, so that a pull rounded up still moves nothing
+NULL_TOL = 1e-13  # of the null model: a gradient is as exact as the square root
+ROUNDING = 1 + 1e-9  # the first penalty, so that a gradient rounded up still moves nothing
 MOST_FREEDOM = 0.01  # degrees of freedom of the first ridge, for each column
 COLUMNS_AT_ONCE = 32  # whose squares are read off a small Gram matrix
 
@@ -57,7 +57,7 @@ RULES = ("one-standard-error", "best")
 @final
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The strengths that λ multiplies: numbers, one per column, or by name; None stays as it is."""
+    """The strengths that λ multiplies: numbers, one per column, or by name; None is not changed."""
 
     l1: Any = None
     l2: Any = None
@@ -74,7 +74,7 @@ class Moved:
 
     @property
     def factors(self) -> Any:
-        """f: those of l1 where it is moved."""
+        """f: the factors of l1, if it varies."""
         return self.l2 if self.l1 is None else self.l1
 
 
@@ -86,7 +86,7 @@ def times(strength: Any, number: float) -> Any:
 
 def moved_along(along: str, model: Any) -> Moved:
     """A number is replaced by λ; one strength per column, or by name, is multiplied by it."""
-    return lookup("penalty to move along", along, MOVED)(model)
+    return lookup("penalty to vary", along, MOVED)(model)
 
 
 def _along_l1(model: Any) -> Moved:
@@ -101,7 +101,7 @@ def _along_both(model: Any) -> Moved:
     if not (is_penalised(model.l1) and is_penalised(model.l2)):
         raise InvalidInput(
             f"along='both' multiplies the model's own strengths, which are l1={model.l1!r} and "
-            f"l2={model.l2!r}; both must be above 0. Give them, as l1=0.5, l2=0.5 for a balance, "
+            f"l2={model.l2!r}; both must be above 0. Give them, for example l1=0.5, l2=0.5, "
             "or use along='l1' or 'l2'."
         )
     return Moved(l1=model.l1, l2=model.l2)
@@ -114,7 +114,7 @@ def _factors(strength: Any) -> Any:
     if isinstance(strength, Mapping) or np.ndim(strength) > 0:
         if not is_penalised(strength):
             raise InvalidInput(
-                f"Every strength of the model is 0 ({strength!r}), so there is nothing to move. "
+                f"Every strength of the model is 0 ({strength!r}), so there is nothing to vary. "
                 "Give at least one column a factor above 0, or one number for all."
             )
         return strength
@@ -163,7 +163,7 @@ def null_model(model: Any, moved: Moved, rows: PathRows) -> Any:
 
 
 def first_penalty(null: Any, moved: Moved, rows: LinearRows) -> float:
-    """Where the path begins; 1 where nothing pulls at all."""
+    """The first penalty; 1 where all gradients are 0."""
     along_l2 = moved.l1 is None
     total = rows.executor.sum(partial(block_pulls, null, along_l2), rows.blocks)
     params = null.get_params(deep=False)
@@ -188,7 +188,7 @@ def _per_coefficient(
 
 def _largest_pull(total: Pulls, factors: Array, free: bool, penalised: bool) -> float:
     pull = total.pull
-    if free:  # what is left of the intercept's own slope, by rounding, pulls on the mean
+    if free:  # the rounding error of the intercept's slope acts on the mean
         pull = pull - np.multiply.outer(total.x / total.weight, total.slope)
     if penalised:
         pull = np.vstack([pull, total.slope])
@@ -206,7 +206,7 @@ def _first_ridge(total: Pulls, factors: Array, free: bool) -> float:
 
 
 class PenaltyChoice(NamedTuple):
-    """The curve and what it says."""
+    """The curve of mean deviances, and the chosen index."""
 
     mean: Array  # (n_penalties,)
     standard_error: Array
@@ -215,7 +215,7 @@ class PenaltyChoice(NamedTuple):
 
 
 def choose(deviance: Array, fold_weight: Array, rule: str) -> PenaltyChoice:
-    """From deviances, (n_penalties, n_folds), penalties falling."""
+    """From deviances, (n_penalties, n_folds), with decreasing penalties."""
     mean = np.average(deviance, axis=1, weights=fold_weight)
     spread = np.average((deviance - mean[:, None]) ** 2, axis=1, weights=fold_weight)
     error = np.sqrt(spread / (deviance.shape[1] - 1))

@@ -67,7 +67,7 @@ def numbers(strength: Any, name: str = "a penalty") -> Array:
 def elastic_net(
     estimator: Any, coding: "Coding", framing: "Framing", *, l1: Any, l2: Any, intercept: bool
 ) -> ElasticNet:
-    """The penalty on all parameters; that of the intercept is 0 unless it is to be penalised."""
+    """The penalty on all parameters; that of the intercept is 0 unless it is penalised."""
     strengths = [
         _per_parameter(estimator, name, strength, coding, framing, intercept)
         for name, strength in (("l1", l1), ("l2", l2))

@@ -1,8 +1,8 @@
 """The search problem of every linear model: one objective on framed rows.
 
-Linear, softmax, ordinal and maximum-entropy models differ by the objective that ``on`` makes of
-rows, and by how costly a Hessian is.  What is not a total, columns and rows in memory, is opened
-for one predictor alone.
+Linear, softmax, ordinal and maximum-entropy models differ in the objective that ``on`` builds from
+rows, and in the cost of a Hessian.  Access to columns and rows in memory exists only for models
+with one predictor.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from likely.penalties import ElasticNet, Penalty
 from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
 from likely.solvers.search_problem import SearchProblem, Shape
 
-LEAST_DEVIANCE = 1e-8  # nats a row: all rows of one class have a null deviance of 0
+LEAST_DEVIANCE = 1e-8  # nats per row: all rows of one class have a null deviance of 0
 
 
 @final
@@ -61,7 +61,7 @@ class Problem(SearchProblem):
         return replace(self.on(self.data.start, self.share, executor), unit=unit)
 
     def measured(self, null: NullTotals, *, dispersion_is_known: bool = True) -> "Problem":
-        """The problem in units of its null deviance: ``null`` is of the rows to start from."""
+        """The problem in units of its null deviance: ``null`` is that of the rows to start from."""
         if not isfinite(null.deviance) or not null.weight > 0:
             return self
         floor = LEAST_DEVIANCE * null.weight if dispersion_is_known else null.least
@@ -105,7 +105,7 @@ class Problem(SearchProblem):
 
     @property
     def has_dual(self) -> bool:
-        """Whether this is logistic regression with one ridge for all, on sparse rows in memory."""
+        """Whether this is logistic regression with one ridge penalty, on sparse rows in memory."""
         rows = self.data.rows
         sparse = isinstance(rows, ArrayBlocks) and isinstance(rows.X, Csr)
         return sparse and self._is_ridge_logit()
@@ -113,9 +113,9 @@ class Problem(SearchProblem):
     def columns(self) -> ColumnsInMemory:
         if not self.has_columns or self.loss is None:
             raise UnsupportedAccess(
-                "Coordinate descent reads columns of numbers in memory, and leaves the intercept "
-                "free; categories, a file, several predictors or a penalised intercept cannot give "
-                "that. Use solver='proximal-newton', which needs only sums."
+                "Coordinate descent reads columns of numbers in memory, and does not penalise the "
+                "intercept; it does not work with categories, a file, several predictors or a "
+                "penalised intercept. Use solver='proximal-newton', which needs only sums."
             )
         if not isinstance(self.penalty, ElasticNet):
             raise InvalidInput("Coordinate descent needs an elastic net; use solver='fista'.")
@@ -133,7 +133,7 @@ class Problem(SearchProblem):
         if not self._is_ridge_logit():
             raise UnsupportedAccess(
                 "Dual coordinate descent needs rows in memory, the logit link, one l2 > 0 for all "
-                "coefficients and a free intercept. Use solver='newton' or 'lbfgs'."
+                "coefficients and an unpenalised intercept. Use solver='newton' or 'lbfgs'."
             )
         ridge = self._ridge()
         assert ridge is not None, "a ridge logit has one"

@@ -3,7 +3,7 @@
     minimise  ½ Σ_i w_i (y_i − b − x_iᵀβ)² + l1·‖β‖₁ + ½·l2·‖β‖²
 
 Minus the log-likelihood of a Gaussian response at variance 1, so the penalties are priors on its
-scale.  Without l1 the answer is in closed form from one pass.
+scale.  Without l1 the solution is in closed form from one pass.
 
 References
 ----------
@@ -62,7 +62,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         ``clustered`` (needs ``groups``).  None computes none.
     solver : str, default="auto"
         ``normal-equations``, ``qr``, ``minimum-norm`` (the pseudoinverse), or a solver of GLM.
-        ``auto`` takes the normal equations, and QR where columns nearly depend on one another.
+        ``auto`` uses the normal equations, and QR where columns are nearly dependent.
     tol : float, default=1e-8
         Tolerance of an iterative solver, as in GLM.
     max_iter : int, default=1000
@@ -80,11 +80,11 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Numbers first, then the categories of each categorical column; ``terms_`` names them.
     intercept_ : float or array of shape (n_targets,)
     variance_ : float or array of shape (n_targets,)
-        σ², by Σ w (y − μ)² / (Σ w − p): without bias, for errors, intervals and samples.
+        σ², by Σ w (y − μ)² / (Σ w − p): unbiased, for standard errors, intervals and samples.
     ml_variance_ : float or array of shape (n_targets,)
-        σ², by Σ w (y − μ)² / Σ w: where the likelihood of the training rows is largest.
+        σ², by Σ w (y − μ)² / Σ w: maximum likelihood.
     rank_, condition_ : int, float
-        Of the centred columns scaled to length 1; nan where a search does not know them.
+        For the centred columns scaled to length 1; nan after an iterative solver.
     solution_ : Solution
         How it was solved.
 
@@ -158,8 +158,8 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             fit = fit_closed_form(self, rows)
         elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
             raise InvalidInput(
-                "y has several columns, which need a closed form; l1 > 0 and the searches fit one. "
-                f"Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
+                "y has several columns, which need a closed form; l1 > 0 and iterative solvers fit "
+                f"one. Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
             )
         else:
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
@@ -217,9 +217,9 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         return PredictiveFamily.of(Gaussian(), float(self.variance_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
-        """R², the share of the squares that is explained, net of any offset.
+        """R², the share of the sum of squares that is explained, without any offset.
 
-        They are about the mean; about 0 where there is no intercept.
+        Squares are around the mean, or around 0 without an intercept.
         """
         mean = self.predict(X, offset=offset)
         X, y, sample_weight, offset = own_columns(X, y, sample_weight, offset)

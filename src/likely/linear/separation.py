@@ -4,16 +4,16 @@
     quasi-complete   s_i (wᵀx_i + b) ≥ 0 for all i, and > 0 for some, but no plane is complete
     overlapping      neither                                                       s_i = ±1
 
-A plane is shown by its w and b.  That there is none is shown by convex weights λ whose weighted
-means of the two classes are one point, where the hulls of the classes cross:
+A plane is shown by its w and b.  That there is none is proved by convex weights λ for which the
+weighted means of the two classes coincide, so that the convex hulls of the classes intersect:
 
     Σ_{s_i=+1} λ_i x_i = Σ_{s_i=−1} λ_i x_i        Σ_{s_i=+1} λ_i = Σ_{s_i=−1} λ_i = 1,  λ ≥ 0
 
-A plane would have that point on both of its sides.  With every λ_i > 0 not even a quasi-complete
-plane exists (Stiemke).  Logistic regression without a penalty has finite coefficients only where
-the classes overlap.
+That point would be on both sides of a separating plane.  With every λ_i > 0 not even a
+quasi-complete plane exists (Stiemke).  Logistic regression without a penalty has finite
+coefficients only where the classes overlap.
 
-Both answers come from linear programs, the planes as solutions and the weights as multipliers:
+Both come from linear programs, the planes as solutions and the weights as multipliers:
 
     maximise Σ_i a_iᵀβ   subject to a_iᵀβ ≥ 0,  |β_j| ≤ 1        a_i = s_i (x_i, 1)
     maximise δ           subject to a_iᵀβ ≥ δ,  |w_j| ≤ 1
@@ -48,7 +48,7 @@ TERMS_SHOWN = 6  # of a class, in a printed certificate
 
 _HEADLINES = {
     "complete": "The classes are linearly separable.",
-    "quasi-complete": "The classes touch: a plane has them on either side, some examples on it.",
+    "quasi-complete": "The classes touch: a plane separates them, with some examples on the plane.",
     "overlapping": "The classes overlap: no plane separates them.",
 }
 
@@ -56,7 +56,7 @@ _HEADLINES = {
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Separability:
-    """What was found, and what proves it.  ``print`` shows the proof, ``verify`` repeats it."""
+    """The result, and its proof.  ``print`` shows the proof, ``verify`` repeats it."""
 
     kind: str  # "complete", "quasi-complete" or "overlapping"
     classes: Array  # (2,); the plane has the second one on its positive side
@@ -69,7 +69,7 @@ class Separability:
 
     @property
     def separable(self) -> bool:
-        """Whether some plane has all of one class on one side and all of the other beyond."""
+        """Whether some plane has all of one class on one side and all of the other on the other."""
         return self.kind == "complete"
 
     @property
@@ -122,7 +122,7 @@ class Separability:
             lines.append(f"The nearest example is {short_number(self.margin)} away from it.")
         if self.weight is not None and self.meeting_point is not None:
             place = ", ".join(map(short_number, self.meeting_point.tolist()))
-            lines.append(f"Weighted means of both classes meet at ({place}):")
+            lines.append(f"Weighted means of the two classes coincide at ({place}):")
             lines += [self._combination(k) for k in (0, 1)]
         return "\n".join(lines)
 
@@ -135,9 +135,9 @@ class Separability:
 
 
 def separability(X: Any, y: Any) -> Separability:
-    """Ask for a plane between the two classes of ``y``, and get it, or a proof that none exists.
+    """A plane that separates the two classes of ``y``, or a proof that none exists.
 
-    A plane nearer to an example than a millionth of the columns' ranges passes for touching it.
+    A plane within a millionth of the columns' ranges of an example counts as touching it.
     One linear program of n constraints where the classes overlap, two otherwise.
 
     Parameters
@@ -150,7 +150,7 @@ def separability(X: Any, y: Any) -> Separability:
     --------
     >>> print(separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
     The classes overlap: no plane separates them.
-    Weighted means of both classes meet at (0.5, 0.5):
+    Weighted means of the two classes coincide at (0.5, 0.5):
       class 0: 0.5·row 0 + 0.5·row 3
       class 1: 0.5·row 1 + 0.5·row 2
     """
@@ -182,7 +182,7 @@ class _Answer(NamedTuple):
 
 
 class _Units(NamedTuple):
-    """Columns moved and scaled to [−1, 1], for the sake of the solver's absolute tolerances."""
+    """Columns moved and scaled to [−1, 1], because the solver has absolute tolerances."""
 
     middle: Array
     half: Array
@@ -196,7 +196,7 @@ class _Units(NamedTuple):
         return (X - self.middle) / self.half
 
     def original(self, beta: Array) -> Array:
-        """The same plane for X as it came, with w of unit length."""
+        """The same plane for the original X, with w of unit length."""
         w = beta[:-1] / self.half
         theta = np.append(w, beta[-1] - np.dot(w, self.middle))
         length = float(np.linalg.norm(w))
@@ -236,7 +236,7 @@ def solve_program(c: Array, A: Array, b: Array, bounds: Bounds) -> Any:
 
 
 def _normalised(A: Array, weight: Array) -> Array:
-    """Non-negative, with total 1 in each class."""
+    """Non-negative, with sum 1 in each class."""
     weight, positive = np.maximum(weight, 0.0), A[:, -1] > 0
     totals = np.where(positive, weight[positive].sum(), weight[~positive].sum())
     return np.asarray(weight / totals)

@@ -3,7 +3,7 @@
     p(y = k | x) = e^{η_k} / Σ_l e^{η_l}        η_k = b_k + w_kᵀx
     minimise  −Σ_i w_i log p(y_i | x_i) + l1·Σ_k ‖w_k‖₁ + ½·l2·Σ_k ‖w_k‖²
 
-A vector added to all w_k changes no probability.  An L2 penalty picks the weights that are centred
+A vector added to all w_k changes no probability.  With an L2 penalty the weights are centred
 over classes; where nothing is penalised they are centred after the fit; with a reference class its
 weights are 0.
 
@@ -41,7 +41,7 @@ from likely.linear.surface import ClassProbabilities, StandardErrors
 from likely.special import log_softmax
 
 CENTRED = (
-    "the coefficients of a term total 0 over the classes: each is a log-odds of its class against "
+    "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
     "the geometric mean of all. reference= compares with one class."
 )
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
@@ -67,7 +67,7 @@ class SoftmaxRegression(
     penalise_intercept : bool, default=False
         Whether the penalties apply to the intercepts too.
     reference : label or None, default=None
-        A class whose weights are held at 0, so that those of the others are log-odds against it.
+        A class whose weights are fixed at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
     start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
@@ -172,7 +172,7 @@ class SoftmaxRegression(
         return opened
 
     def path_slopes(self, block: Block) -> PathSlopes:
-        """Internal: p_k − 1[y = k]; a reference class has no weights to pull on."""
+        """Internal: p_k − 1[y = k]; a reference class has no weights."""
         probability = np.exp(log_softmax(self._class_predictors(block), axis=1))
         slope = probability - np.eye(len(self.classes_))[block.target]
         if self.reference is not None:
@@ -185,7 +185,7 @@ class SoftmaxRegression(
         return np.asarray(-2 * log_proba[np.arange(block.n_rows), block.target])
 
     def _class_predictors(self, block: Block) -> Array:
-        """η of every class, (n, K); of two, that of the first is 0."""
+        """η of every class, (n, K); for two classes, that of the first is 0."""
         eta = self.path_predictor(block)
         return np.column_stack([np.zeros(len(eta)), eta]) if len(self.classes_) == 2 else eta
 
@@ -195,7 +195,7 @@ class SoftmaxRegression(
         return self.coding_.names()
 
     def describe(self) -> Description:
-        """The summary, as values; without standard errors, the coefficients of each class."""
+        """The summary as values; without standard errors, the coefficients of each class."""
         check_is_fitted(self)
         if self.inference_ is not None:
             return self.summary().describe()
@@ -216,7 +216,7 @@ class SoftmaxRegression(
         return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns are numbers and how many categories; which of them deserve a look."""
+        """How many columns are numbers and how many categories; which of them to check."""
         check_is_fitted(self)
         return columns_coded(self.coding_.schema, feature_names(self), n_rows)
 
@@ -238,7 +238,7 @@ class SoftmaxRegression(
         return log_softmax(eta, axis=1)
 
     def log_likelihoods(self, X: Any, y: Any) -> Array:
-        """log p(y_i | x_i) of each row; of soft labels t Σ_k t_ik log p(k | x_i)."""
+        """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
         if not is_soft(y):
             return super().log_likelihoods(X, y)
         log_proba = self.predict_log_proba(X)
@@ -266,7 +266,7 @@ class SoftmaxRegression(
         return () if is_penalised(self.l1) else (CENTRED,)
 
     def _terms_called(self, name: str) -> list[str]:
-        """That term of every class: of K weights that total 0, K − 1."""
+        """That term in every class: K − 1 of K weights that sum to 0."""
         names = self._inference().names
         if name in names or len(self.classes_) == 2:
             return super()._terms_called(name)

@@ -1,11 +1,11 @@
-"""Softmax regression from rows at the door to one row of weights per class.
+"""The fit of softmax regression: from rows to one row of weights per class.
 
 The solver is chosen as for every linear model (``solvers/choice.py``).  Where that is L-BFGS, it
-works in units in which the curvature that the classes share is 1.  They come in two steps.  ½XᵀX,
-which bounds the curvature everywhere, serves the first few; the curvature met there, the mean over
-classes of Σ p_k(1 − p_k)xxᵀ, serves the rest: a third of the passes of the bound alone.
+works in units in which the curvature that the classes share is 1.  The units change once.  ½XᵀX,
+which bounds the curvature everywhere, is used for the first steps; the curvature found there, the
+mean over classes of Σ p_k(1 − p_k)xxᵀ, is used for the rest: a third of the passes.
 
-Where no penalty decides, weights are centred over classes.
+Where no penalty determines them, weights are centred over classes.
 """
 
 from dataclasses import dataclass, replace
@@ -71,14 +71,14 @@ class SoftmaxRows:
 
     @property
     def centred_columns(self) -> Array:
-        """The columns whose weights total 0 over the classes at the optimum: no corner decides."""
+        """The columns whose weights sum to 0 over the classes at the optimum: no L1 penalty."""
         if self.reference is not None:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(~np.asarray(self.penalty.l1).reshape(self.n_classes, -1).any(axis=0))
 
     @property
     def free_columns(self) -> Array:
-        """The columns on which no penalty decides between weights that differ by a shift."""
+        """The columns without a penalty, where weights are determined up to a shift."""
         strength = np.asarray(self.penalty.l1) + np.asarray(self.penalty.l2)
         if self.reference is not None:
             return np.empty(0, dtype=np.intp)
@@ -89,7 +89,7 @@ class SoftmaxRows:
 def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
-    """Solve, warn of what a person should know, and centre what no penalty decides."""
+    """Solve, warn about problems, and centre the weights that no penalty determines."""
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
     start, null = _start(problem, softmax, rows)
@@ -112,7 +112,7 @@ def fit_softmax(
 
 
 def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
-    """Known before the rows are framed: L-BFGS wants them as they are."""
+    """The solver, known before the rows are framed: L-BFGS uses them as they are."""
     if estimator.solver != "auto":
         return solver_name(estimator.solver)
     rough = is_penalised(estimator.l1)
@@ -124,7 +124,7 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
 def _problem(
     estimator: Any, rows: LinearRows, n_classes: int, reference: int | None, *, centre: bool
 ) -> tuple[Problem, SoftmaxRows]:
-    """What is minimised: framed rows, one penalty for all classes, and the units of L-BFGS."""
+    """The search problem: framed rows, one penalty for all classes, and the units of L-BFGS."""
     weighted = n_classes - (reference is not None)
     data = framed(
         rows.blocks,
@@ -181,7 +181,7 @@ def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Ar
 
 
 def _last_fit(estimator: Any, problem: Problem) -> Array | None:
-    """Where the last fit ended, if a search is to start there."""
+    """The estimate of the last fit, if a search starts there."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta, framing = np.asarray(estimator.solution_.theta), problem.data.framing
@@ -193,7 +193,7 @@ def _last_fit(estimator: Any, problem: Problem) -> Array | None:
 def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept: Array) -> Array:
     """θ of the framed design from weights of the data as they are.
 
-    It is centred over classes, but where an L1 penalty decides how.
+    It is centred over classes, except where an L1 penalty determines it.
     """
     K = softmax.n_classes
     coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
@@ -213,9 +213,9 @@ def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept:
 
 
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
-    """As strong as the bound on the curvature, on the columns whose weights total 0.
+    """The tie: as strong as the bound on the curvature, on the columns whose weights sum to 0.
 
-    A small penalty leaves them nearly as free as none does.
+    A small penalty determines them hardly better than none.
     """
     columns = softmax.centred_columns
     if not columns.size or len(columns) > MOST_FOR_FACTOR:
@@ -240,7 +240,7 @@ def _units(problem: Problem, theta: Array) -> PerClass | None:
 def _first_steps(problem: Problem, start: Array) -> Array:
     """A few steps on the rows to start from, in the units of the bound on some of them.
 
-    Rows that are few beside the weights would lead astray: too sure, and too little curved.
+    With few rows for the number of weights the start would be bad: overconfident, too flat.
     """
     data = problem.data
     if data.framing.n_parameters > MOST_FOR_FACTOR:
@@ -295,7 +295,7 @@ def _inference(
     rows: LinearRows,
     infinite: Divergence | None,
 ) -> Inference | None:
-    """Standard errors of what the classes determine, unless the weights are too many."""
+    """Standard errors of the identified weights, unless there are too many weights."""
     framing, infinite_weights = problem.data.framing, () if infinite is None else infinite.columns
     size = framing.n_parameters if softmax.n_classes == 2 else found.theta.size
     if estimator.standard_errors is None or size > MOST_FOR_INFERENCE:
@@ -312,7 +312,7 @@ def _inference(
         return infer_classes(estimate, estimator.standard_errors)
     labels = [k for k in range(softmax.n_classes) if k != softmax.reference]
     held = found.held
-    if softmax.reference is None:  # a column that is held for one class is held for all
+    if softmax.reference is None:  # a column that is fixed for one class is fixed for all
         columns = _columns(held, framing.n_parameters)
         held = tuple(k * framing.n_parameters + j for k in labels for j in columns)
     estimate = ClassEstimate(
@@ -333,7 +333,7 @@ def _of_two(
 ) -> tuple[SoftmaxObjective, int, Array]:
     """Logistic regression of the second class against the first, and its θ.
 
-    A ridge that two opposite weights share is half as strong on their difference.
+    A ridge shared by two opposite weights is half as strong on their difference.
     """
     weights = problem.objective.classes.rows(found.theta)
     if softmax.reference is not None:
@@ -347,7 +347,7 @@ def _of_two(
 
 
 def _to_user(softmax: SoftmaxRows, framing: Framing, weighted: int) -> Array:
-    """∂ of the user's weights by θ; the classes are centred where nothing decides."""
+    """∂ of the user's weights by θ; the classes are centred where nothing determines them."""
     to_user = np.kron(np.eye(weighted), framing.jacobian())
     if softmax.reference is not None:
         return to_user
@@ -356,9 +356,9 @@ def _to_user(softmax: SoftmaxRows, framing: Framing, weighted: int) -> Array:
 
 
 def _shift(softmax: SoftmaxRows, theta: Array) -> Array | None:
-    """The columns whose weights total what the fit says, whatever the data: 0, or by a corner.
+    """The columns whose sum of weights is fixed by convention or by an L1 penalty, not by the data.
 
-    An L1 penalty decides by its corners, but where no weight of a column is 0.
+    An L1 penalty fixes it, except where no weight of a column is 0.
     """
     if softmax.reference is not None:
         return None

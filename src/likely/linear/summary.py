@@ -1,7 +1,7 @@
-"""The table of coefficients that statisticians know, for the terminal, the notebook and code.
+"""The usual table of coefficients, for the terminal, the notebook and code.
 
 One row per coefficient: the estimate, its standard error, their ratio, its p-value and an interval.
-Above it, how well the model fits; below it, notes that a reader needs to judge the rest.
+Above it, how well the model fits; below it, notes about how to read it.
 
 Coefficients without standard errors are described class by class.
 """
@@ -39,7 +39,7 @@ READING = "A coefficient is what one unit of its column adds to the linear predi
 @final
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """An ``Inference``, with what it is an inference about."""
+    """An ``Inference``, with a description of the model."""
 
     inference: Inference
     title: str  # "GLM: poisson response, log link"
@@ -52,7 +52,7 @@ class Summary:
     n_iter: int | None = None  # steps of the search
 
     def to_frame(self, library: str | None = None) -> Any:
-        """term, coef, se, z, p, low and high: in pandas, polars or Arrow, as the data were.
+        """term, coef, se, z, p, low and high: in pandas, polars or Arrow, like the data.
 
         z is Student's t where the inference uses it.  In pandas the terms are the index.
         """
@@ -81,7 +81,7 @@ class Summary:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the table's numbers."""
+        """Notes on the limits of the table."""
         return (*self._notes(), *self.remarks)
 
     def _notes(self) -> Iterator[str]:
@@ -96,7 +96,7 @@ class Summary:
         if fit.firth_ratios is not None:
             yield (
                 "Firth's penalty: log-likelihood, AIC and BIC are of the likelihood without it, at "
-                "estimates that do not maximise it; z and its p are Wald's. "
+                "estimates that do not maximise it; z and its p-value are from Wald tests. "
                 "likelihood_ratio_test uses the penalised likelihood."
             )
         if fit.n_grouped:
@@ -119,13 +119,13 @@ class Summary:
             )
         if fit.redundant:
             held = quoted([fit.names[j] for j in fit.redundant])
-            yield f"held at 0, because they can be computed from other columns: {held}."
+            yield f"fixed at 0, because they can be computed from other columns: {held}."
         if fit.excluded:
             yield f"set to 0 by the penalty: {quoted([fit.names[j] for j in fit.excluded])}."
         if fit.alpha is not None and fit.alpha.alpha == 0:
             yield (
-                "alpha = 0: the counts are not more spread than a Poisson's about these means, so "
-                "the negative binomial ends as the Poisson."
+                "alpha = 0: the counts are not overdispersed, so the negative binomial equals the "
+                "Poisson."
             )
         if isnan(fit.dispersion):
             yield "as many parameters as observations: no data are left to estimate the dispersion."
@@ -203,7 +203,7 @@ class Summary:
 def summarise(
     model: Any, inference: Inference, described: str, remarks: tuple[str, ...] = ()
 ) -> Summary:
-    """The summary of a fitted estimator; ``described`` says what its response is."""
+    """The summary of a fitted estimator; ``described`` describes its response."""
     fitted, solution = vars(model), model.solution_
     steps = count(solution.n_iter, "step") if solution.n_iter else ""
     return Summary(
@@ -234,7 +234,7 @@ def response_described(fitted: dict[str, Any]) -> str:
 
 
 def _amount(value: float) -> str:
-    """A sum of weights, or a trace, need not be whole."""
+    """A number as text: a sum of weights, or a trace, may have a fraction."""
     return fixed(value, 0 if float(value).is_integer() else 2)
 
 
@@ -246,7 +246,7 @@ def describe_coefficients(
     groups: Sequence[str],
     n_iter: int | None,
 ) -> Description:
-    """Coefficients (K, d) of K predictors, which are called ``groups``, the largest first.
+    """Coefficients (K, d) of K predictors, named ``groups``, the largest first.
 
     ``constants`` are an intercept, or thresholds, with a value for each predictor.
     """

@@ -1,4 +1,4 @@
-"""What fitted linear models answer: predictors, coefficients by name, summaries, classes.
+"""Methods of fitted linear models: predictors, coefficients by name, summaries, classes.
 
 η = b + xᵀβ + o        o = offset + ln exposure        μ = g⁻¹(η)
 """
@@ -36,7 +36,7 @@ from likely.solvers.minimise import Solution
 
 
 class StandardErrors(ABC):
-    """What a model answers that knows how sure it is of its coefficients."""
+    """Methods of a model that has standard errors."""
 
     solution_: Solution
     inference_: Inference | None
@@ -66,12 +66,12 @@ class StandardErrors(ABC):
     def wald_test(self, terms: Any, value: Any = 0.0) -> HypothesisTest:
         """Whether these coefficients (names, or rows of a contrast matrix) all equal ``value``.
 
-        The name of a categorical column stands for all its coefficients.
+        The name of a categorical column means all its coefficients.
         """
         return self._inference().wald_test(self._terms_of(terms), value)
 
     def _remarks(self) -> tuple[str, ...]:
-        """What a reader of the summary must know besides."""
+        """Further notes for the summary."""
         return ()
 
     def _terms_of(self, terms: Any) -> Any:
@@ -91,7 +91,7 @@ class StandardErrors(ABC):
 
 
 class FittedLinear(StandardErrors):
-    """A linear predictor η = b + xᵀβ; it holds no state of its own."""
+    """A linear predictor η = b + xᵀβ, without state."""
 
     coding_: Coding
     coef_: Array
@@ -112,7 +112,7 @@ class FittedLinear(StandardErrors):
     def deviance_trace_(self) -> Array:
         """The deviance at each step of the search, from the start to the end.
 
-        Under a penalty, with twice its value: what the search lowers at every step.
+        With a penalty, plus twice its value: what decreases at every step.
         """
         return 2 * (np.asarray(self.solution_.trace) - self._inference().saturated_nll)
 
@@ -121,7 +121,7 @@ class FittedLinear(StandardErrors):
         return self._read(X, offset, exposure)[1]
 
     def _read(self, X: Any, offset: Any, exposure: Any) -> tuple[Design, Array]:
-        """New rows and their η, from one look at them."""
+        """New rows and their η, from one encoding."""
         check_is_fitted(self)
         X, offset, exposure = own_columns(X, offset, exposure)
         check_exposure(self.offset_link(), exposure)
@@ -159,12 +159,12 @@ class FittedLinear(StandardErrors):
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How many columns are numbers and how many categories; which of them deserve a look."""
+        """How many columns are numbers and how many categories; which of them to check."""
         check_is_fitted(self)
         return columns_coded(self.coding_.schema, feature_names(self), n_rows)
 
     def _predictors(self) -> list[str]:
-        """What each linear predictor is called."""
+        """The name of each linear predictor."""
         n = len(np.atleast_2d(self.coef_))
         return ["coef"] if n == 1 else [f"target {k}" for k in range(n)]
 
@@ -173,7 +173,7 @@ class FittedLinear(StandardErrors):
         return ""
 
     def _constants(self) -> list[tuple[str, list[float]]]:
-        """The intercept of each predictor, or what stands in its place."""
+        """The intercept of each predictor, or what takes its place."""
         return [("intercept", np.atleast_1d(np.asarray(self.intercept_, dtype=float)).tolist())]
 
     def _mean_interval(
@@ -208,7 +208,7 @@ def mean_within(likelihood: Likelihood, eta: Array) -> Array:
 
 
 def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> Array:
-    """Which predictors have no mean that the response can have; if any, with a warning."""
+    """Which predictors have no valid mean; if any, with a warning."""
     low, high = likelihood.etas
     if low == -np.inf and high == np.inf:
         return np.zeros(np.shape(eta), dtype=bool)

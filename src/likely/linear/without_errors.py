@@ -1,4 +1,4 @@
-"""Why a linear model has no standard errors, in words."""
+"""The reason why a linear model has no standard errors."""
 
 from typing import Any, NoReturn
 

@@ -1,4 +1,4 @@
-"""Metrics as statistics that add, the score of rows that they make, and the best constant."""
+"""Metrics as additive statistics, the scores computed from them, and the best constant."""
 
 from likely.intervals import Estimate
 from likely.metrics.base import Metric

@@ -1,10 +1,10 @@
-"""The contract of a metric: statistics of rows that add, and what is read off their sum.
+"""The contract of a metric: statistics of rows that add, and values computed from their sum.
 
     statistics(A ∪ B) = statistics(A) + statistics(B)
     value, interval = functions of the sum
 
-A weight of 2 is the row twice; a weight of 0 is the row absent.  Rows that come in groups (a
-patient's, a shop's) count as the fewer independent ones that they are worth.
+A weight of 2 is the row twice; a weight of 0 leaves the row out.  Rows that come in groups (a
+patient's, a shop's) count as their smaller effective number of independent rows.
 
 To add a metric, write one class and list it in ``METRICS``: the laws in
 ``tests/laws/test_metrics.py`` read that list.
@@ -28,11 +28,11 @@ Better = Literal["lower", "higher"]
 
 
 class Metric(ABC):
-    """A number that says how good predictions are.  Instances are stateless values."""
+    """A number that measures the quality of predictions.  Instances are stateless values."""
 
     approximate = False  # True where the statistics are a summary that loses something
     needs_density = False  # True where a model without log p(y | x) has no value
-    needs_probabilities = True  # False where the predicted classes alone do, of classes
+    needs_probabilities = True  # False where predicted classes are enough
 
     @property
     @abstractmethod
@@ -64,7 +64,7 @@ class Metric(ABC):
     def interval(self, statistics: Any, level: float = 0.95) -> Ends: ...
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
-        """A number per row, which shows how alike the rows of a group are to this metric."""
+        """A number per row, which measures how similar the rows of a group are for this metric."""
         if prediction.mean is None:
             return (truth.y == prediction.called).astype(np.float64)
         return np.square(truth.y - prediction.means)
@@ -90,18 +90,18 @@ class Metric(ABC):
         return constant
 
     def best_constant(self, training: Truth, truth: Truth) -> float:
-        """The value on ``truth`` of the constant that the training rows suggest."""
+        """The value on ``truth`` of the best constant of the training rows."""
         constant = self.of_constant(constant_prediction(training, truth))
         return self.value(self.statistics(truth, constant))
 
     def suits(self, prediction: Prediction) -> bool:
-        """Whether the prediction says what the metric asks."""
+        """Whether the prediction has what the metric needs."""
         if prediction.labels is not None:
             return not self.needs_probabilities
         return not self.needs_density or prediction.log_density is not None
 
     def bounds(self, kind: TargetKind) -> Ends:
-        """The least and the greatest value that there can be for a kind of target."""
+        """The smallest and the largest possible value for a kind of target."""
         return -inf, inf
 
     def ends(

@@ -1,14 +1,14 @@
-"""The best constant: the model that knows the target's distribution and no feature.
+"""The best constant: the model that uses the distribution of the target and no feature.
 
     classes     p(k) = share of class k        ordinal alike
     real        N(ȳ, s²)
-    positive    gamma of mean ȳ and dispersion s²/ȳ²
-    count       negative binomial of mean ȳ, its α by maximum likelihood; at α = 0 the Poisson
+    positive    gamma with mean ȳ and dispersion s²/ȳ²
+    count       negative binomial with mean ȳ, α by maximum likelihood; at α = 0 the Poisson
 
 Where rows have exposures eᵢ, the mean of a row is λeᵢ; where they have offsets oᵢ, it is λ + oᵢ.
-Means and dispersions are those that a GLM of the family without a column would have: Σwy/Σw, and
-Pearson's χ²/(n − 1).  For counts the spread is given its due: a Poisson constant on overdispersed
-counts is easy to beat by any model that is merely wider.
+Means and dispersions are those of a GLM of the family without columns: Σwy/Σw, and
+Pearson's χ²/(n − 1).  For counts the spread is estimated: a Poisson constant on overdispersed
+counts would lose to any model with a larger spread.
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class BestConstant:
         return cls(level=level, median=weighted_median(y, weight))
 
     def prediction(self, truth: Truth) -> Prediction:
-        """The prediction for these rows; a class that was not seen has the least probability."""
+        """The prediction for these rows; a class that was not seen has the smallest probability."""
         n = len(truth.y)
         if self.log_share is not None:
             return Prediction.of_classes(np.tile(self.log_share, (n, 1)))
@@ -129,7 +129,7 @@ def best_rate(
 
 
 def weighted_median(y: Array, weight: Array) -> float:
-    """The least y with half of the weight at or below it; the middle of two where they tie."""
+    """The weighted median: half of the weight is at or below it; a midpoint where two tie."""
     order = np.argsort(y, kind="stable")
     y, below = y[order], np.cumsum(weight[order])
     half = below[-1] / 2

@@ -1,27 +1,29 @@
-"""Calibration: predicted probabilities in bins, beside how often what they speak of happened.
+"""Calibration: predicted probabilities in bins, compared with observed shares.
 
-With n_b rows in bin b, their mean prediction p̄_b and share observed ō_b, and ō of all rows:
+With n_b rows in bin b, their mean prediction p̄_b and observed share ō_b, and ō of all rows:
 
     Brier      = Σ (n_b/n)(p̄_b − ō_b)²     − Σ (n_b/n)(ō_b − ō)²     + ō(1 − ō)  + rest
     log loss   = Σ (n_b/n) KL(ō_b ‖ p̄_b)   − Σ (n_b/n) KL(ō_b ‖ ō)   + H(ō)      + rest
                  reliability                 resolution                uncertainty
 
-The rest is what predictions vary within a bin; it is 0 where they do not.  Two classes are one
-event, the second class; several are one event each, and their Brier parts add up.  The log loss
-of several classes is no sum over events, so its parts are given for two classes only.
+The rest comes from the variation of predictions within a bin; it is 0 without variation.  Two
+classes are one event, the second class; several are one event each, and their Brier parts add up.
+The log loss of several classes is not a sum over events, so its parts are given for two classes
+only.
 
-Expected calibration error, the mean distance of the two:
+Expected calibration error, the mean distance between the two:
 
     ECE = Σ_b (n_b/n) |p̄_b − ō_b|
 
-Two classes: bins of the probability of the second.  More: bins of the largest probability, beside
-how often that class was right.  By default ten bins of equal width.
+Two classes: bins of the probability of the second.  More: bins of the largest probability, compared
+with how often that class was observed.  By default ten bins of equal width.
 
 Sampling alone makes the error positive, so the interval is the basic bootstrap's, which moves
-down by the bias that resampling shows: (2·ECE − q_high, 2·ECE − q_low), made to hold the estimate.
-Its low end is 0 where a calibrated model would as likely show such an error, and its high end is
-at least what a calibrated model shows by chance.  Cells are drawn as Poisson counts about their
-totals, which is the Poisson bootstrap of their rows with the predictions of a cell at their mean.
+down by the bias that resampling shows: (2·ECE − q_high, 2·ECE − q_low), extended to contain the
+estimate.  Its low end is 0 where a calibrated model would have such an error as often, and its high
+end is at least the error of a calibrated model by chance.  Cells are drawn as Poisson counts with
+their totals as means, which is the Poisson bootstrap of their rows with the predictions of a cell
+at their mean.
 
 References
 ----------
@@ -48,7 +50,7 @@ from likely.metrics.prediction import Prediction, Truth
 
 N_BINS = 10
 EQUAL_WIDTH = tuple(k / N_BINS for k in range(N_BINS + 1))
-FEWEST = 1.0  # rows, or what rows in few groups are worth: with less, hardly a draw has a row
+FEWEST = 1.0  # rows, or what rows in few groups are worth: with fewer, most draws would be empty
 DRAWS = 1000  # of the bootstrap: ends move by about 3 % of the width from seed to seed
 
 
@@ -107,7 +109,7 @@ def binned(p: Array, happened: Array, weight: Array, edges: tuple[float, ...]) -
 
 
 def quantile_edges(p: Array, n_bins: int = N_BINS) -> tuple[float, ...]:
-    """Edges that put as many predictions into each bin; fewer bins where many are equal."""
+    """Edges with equal numbers of predictions in each bin; fewer bins where many are equal."""
     inner = np.quantile(p, np.arange(1, n_bins) / n_bins)
     inside = np.unique(inner[(inner > 0) & (inner < 1)])
     return (0.0, *map(float, inside), 1.0)
@@ -171,7 +173,7 @@ def _ratio(total: Array, weight: Array) -> Array:
 @final
 @dataclass(frozen=True)
 class CalibrationError(Metric):
-    """ECE on stated bins."""
+    """ECE on given bins."""
 
     edges: tuple[float, ...] = EQUAL_WIDTH
 
@@ -183,7 +185,7 @@ class CalibrationError(Metric):
         return cls(quantile_edges(_confidence(prediction), n_bins))
 
     def likeness(self, truth: Truth, prediction: Prediction) -> Array:
-        """How far each row's probability is from what happened, with the sign."""
+        """The signed difference between each row's probability and its outcome."""
         return _happened(truth, prediction) - _confidence(prediction)
 
     def summary(self, truth: Truth, prediction: Prediction) -> Bins:
@@ -214,7 +216,7 @@ class CalibrationError(Metric):
 
 
 def _happened(truth: Truth, prediction: Prediction) -> Array:
-    """Whether the class whose probability is binned happened."""
+    """Whether the class whose probability is binned was observed."""
     two = prediction.log_p.shape[1] == 2
     return np.asarray(truth.y == (1 if two else prediction.log_p.argmax(axis=1)))
 
@@ -230,7 +232,7 @@ def _error(weight: Array, predicted: Array, observed: Array) -> Array:
 
 
 def _drawn_errors(weight: Array, share: Array, observed: Array) -> Array:
-    """Calibration errors of tables drawn about this one; equal totals give equal draws."""
+    """Calibration errors of bootstrap draws from this table; equal totals give equal draws."""
     rng = np.random.default_rng(0)
     happened = rng.poisson(observed, (DRAWS, len(weight)))
     total = happened + rng.poisson(np.maximum(weight - observed, 0.0), happened.shape)

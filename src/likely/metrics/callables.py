@@ -1,20 +1,20 @@
-"""Any function of what happened and what was predicted, as a metric.
+"""Any function of the observed and the predicted values, as a metric.
 
     f(y, ŷ) → a number        y labels or numbers; ŷ the most probable label, or the mean
 
-as the functions of ``sklearn.metrics`` are.  ``takes="probabilities"`` gives ŷ as the probability
+like the functions of ``sklearn.metrics``.  ``takes="probabilities"`` gives ŷ as the probability
 of the second of two classes, or as one column per class.  Which values are better is taken from
 the name, by scikit-learn's convention: of ``…_error``, ``…_loss`` and ``…_deviance`` the lower
 ones, of any other name the higher ones.  The attributes ``better`` and ``takes`` of the function
-overrule that.
+override that.
 
-Nothing is known of such a number but its values, so that its interval is the jackknife's: the rows
+Only the values of such a function are known, so its interval is computed by the jackknife: the rows
 are put into G blocks (whole groups of rows that belong together), and with θ₍g₎ the value without
 block g,
 
     θ̂ ± t_{G−1} √((G − 1)/G Σ_g (θ₍g₎ − θ̄)²)
 
-It is open on both sides where a value without a block does not exist.
+It is infinite on both sides where a value without a block does not exist.
 
 References
 ----------
@@ -46,7 +46,7 @@ Takes = Literal["predictions", "probabilities"]
 @final
 @dataclass(frozen=True, eq=False)
 class KeptRows(Additive):
-    """The rows themselves, since nothing shorter is known to do."""
+    """The rows themselves, because no shorter summary is known."""
 
     truth: Truth
     prediction: Prediction
@@ -165,7 +165,7 @@ def function_at(path: str) -> Callable[..., float]:
         ) from None
     if not callable(found):
         raise InvalidInput(
-            f"The metric {path} is {found!r}; a function of what happened and what was predicted "
+            f"The metric {path} is {found!r}; a function of the observed and the predicted values "
             "was expected. Name a function."
         )
     return cast(Callable[..., float], found)

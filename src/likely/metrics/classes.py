@@ -1,18 +1,18 @@
 """Scores of classes: of their probabilities, and of the most probable one.
 
-Of probabilities all but the rank error are proper:
+The scores of probabilities are proper, except the rank error:
 
     log loss   −log p(yᵢ | xᵢ)                       at most that of p = 2⁻⁵²
-    Brier      (p₁ − y)² of two classes; Σ_k (p_k − 1[y = k])² of more
+    Brier      (p₁ − y)² for two classes; Σ_k (p_k − 1[y = k])² for more
 
-Ordered classes have two scores of their own:
+Ordered classes have two further scores:
 
     ranked probability score   Σ_{k<K} (P(Y ≤ k) − 1[y ≤ k])² / (K − 1)        0 to 1
     rank error                 |median of the prediction − y|, in classes
 
-What the most probable class gets right is read off one table of counts:
+Scores of the most probable class are computed from one table of counts:
 
-    C_kl = Σ w over rows of class k that were called l        r_k = Σ_l C_kl,   c_l = Σ_k C_kl
+    C_kl = Σ w over rows of class k predicted as l          r_k = Σ_l C_kl,   c_l = Σ_k C_kl
 
     accuracy            Σ C_kk / n                  also micro F₁, with one label per row
     balanced accuracy   mean over classes of C_kk / r_k
@@ -21,8 +21,8 @@ What the most probable class gets right is read off one table of counts:
 
 Proportions have Wilson's interval: accuracy, each recall, and F₁ = 2J/(1 + J) through the share J =
 C_kk/(r_k + c_k − C_kk).  Kappa and macro F₁ are smooth functions of the table and have that of the
-delta method, its variance taken after z² imagined rows that agree by chance only, so that a perfect
-table does not pretend to certainty.
+delta method, with a variance computed after adding z² pseudo-observations that agree by chance
+only, so that a perfect table does not give an interval of width 0.
 
 References
 ----------
@@ -67,7 +67,7 @@ HALF = 0.5 - 1e-12  # a sum of probabilities that should be one half may round b
 @final
 @dataclass(frozen=True, eq=False)
 class ScoreStatistics(FieldwiseAdditive):
-    """The rows' scores, and calibration bins for taking them apart."""
+    """The rows' scores, and calibration bins for their decomposition."""
 
     score: Moments
     bins: Bins
@@ -87,7 +87,7 @@ class ProperScore(Metric):
 
     @abstractmethod
     def parts(self, statistics: ScoreStatistics) -> Parts:
-        """Reliability, resolution, uncertainty, and what the bins leave over."""
+        """Reliability, resolution, uncertainty, and the rest within bins."""
 
     def summary(self, truth: Truth, prediction: Prediction) -> ScoreStatistics:
         score = Moments.of(self.row_values(truth, prediction), truth.weights)
@@ -107,7 +107,7 @@ class ProperScore(Metric):
 @final
 @dataclass(frozen=True)
 class LogLoss(ProperScore):
-    """Nats of surprise per row."""
+    """The mean of −log p of the observed class, in nats per row."""
 
     name, title = "log-loss", "log loss"
 
@@ -124,7 +124,7 @@ class LogLoss(ProperScore):
 @final
 @dataclass(frozen=True)
 class Brier(ProperScore):
-    """Squared distance of the probabilities from what happened."""
+    """Squared distance of the probabilities from the outcome."""
 
     name, title = "brier", "Brier score"
 
@@ -147,7 +147,7 @@ class Brier(ProperScore):
 @final
 @dataclass(frozen=True)
 class RankedProbability(MeanOfRows):
-    """The squared distance of the cumulative probabilities from what happened."""
+    """The squared distance of the cumulative probabilities from the outcome."""
 
     name, title, better, tasks = "ranked-probability", "ranked probability score", "lower", ORDERED
     highest = 1.0
@@ -161,7 +161,7 @@ class RankedProbability(MeanOfRows):
 @final
 @dataclass(frozen=True)
 class RankError(MeanOfRows):
-    """How many classes the median of the prediction is off."""
+    """The distance, in classes, between the median of the prediction and the true class."""
 
     name, title, better, tasks = "rank-error", "mean rank error", "lower", ORDERED
 
@@ -174,7 +174,7 @@ class RankError(MeanOfRows):
 @final
 @dataclass(frozen=True, eq=False)
 class Confusion(FieldwiseAdditive):
-    """The table: rows are what happened, columns what was called."""
+    """The confusion matrix: rows are true classes, columns predicted classes."""
 
     counts: Array  # (K, K)
 
@@ -195,15 +195,15 @@ class Confusion(FieldwiseAdditive):
         return np.diagonal(self.counts)
 
     def recall(self) -> Array:
-        """C_kk / r_k; NaN of a class that did not happen."""
+        """C_kk / r_k; NaN for a class that does not occur."""
         return _share(self.right, self.happened)
 
     def precision(self) -> Array:
-        """C_kk / c_k; NaN of a class that was never predicted."""
+        """C_kk / c_k; NaN for a class that was never predicted."""
         return _share(self.right, self.called)
 
     def f1(self) -> Array:
-        """F1 of each class; NaN where it neither happened nor was predicted."""
+        """F1 of each class; NaN where it neither occurs nor was predicted."""
         return _share(2 * self.right, self.happened + self.called)
 
     def f1_intervals(self, level: float = 0.95) -> list[Ends]:
@@ -233,7 +233,7 @@ class FromConfusion(Metric):
 @final
 @dataclass(frozen=True)
 class Accuracy(FromConfusion):
-    """The share of right classes."""
+    """The share of correct predictions."""
 
     name, title, tasks = "accuracy", "accuracy", CLASS_KINDS
 
@@ -247,7 +247,7 @@ class Accuracy(FromConfusion):
 @final
 @dataclass(frozen=True)
 class BalancedAccuracy(FromConfusion):
-    """The mean recall of the classes that happened."""
+    """The mean recall of the classes that occur."""
 
     name, title, tasks = "balanced-accuracy", "balanced accuracy", CLASS_KINDS
 
@@ -286,7 +286,7 @@ class F1(FromConfusion):
 @final
 @dataclass(frozen=True)
 class MacroF1(FromConfusion):
-    """The mean F₁ of the classes that happened or were called."""
+    """The mean F₁ of the classes that occur or were predicted."""
 
     name, title, tasks = "macro-f1", "macro F₁", CLASS_KINDS
 
@@ -302,7 +302,7 @@ class MacroF1(FromConfusion):
 @final
 @dataclass(frozen=True)
 class Kappa(FromConfusion):
-    """Cohen's κ: agreement beyond what the two margins give by chance."""
+    """Cohen's κ: agreement beyond chance."""
 
     name, title, tasks = "kappa", "Cohen's κ", CLASS_KINDS
 

@@ -1,11 +1,11 @@
-"""``LOSSES``: the mean loss of rows, by name, and the metric that it is read off.
+"""``LOSSES``: the mean loss of rows, by name, and the metric from which it is computed.
 
     log loss                   itself
     negative log-likelihood    −ℓ, of the log-likelihood ℓ per row
     mean squared error         RMSE²
     error rate                 1 − accuracy
 
-A sealed test set is scored by a loss, because its judges compare what is lower with what is better.
+A sealed test set is scored by a loss, because its judges need scores for which lower is better.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ class MeanLoss:
     of_metric: Callable[[float], float]  # monotone
 
     def of(self, found: Estimate) -> Estimate:
-        """The loss, its ends and that of the constant, from those of the metric."""
+        """The loss, its interval and the loss of the constant, from those of the metric."""
         value, *ends, constant = map(self.of_metric, found)
         return Estimate(value, min(ends), max(ends), constant)
 

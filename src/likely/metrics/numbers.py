@@ -5,9 +5,9 @@
     deviance explained    1 − Σ d(yᵢ, μᵢ) / Σ d(yᵢ, ȳ)        R² where d is (y − μ)²
     RMSE, MAE             √ mean (y − μ)²,  mean |y − μ|
 
-ȳ is the mean of the rows scored, as in scikit-learn.  d(y, ȳ) is linear in y and one function of
+ȳ is the mean of the scored rows, as in scikit-learn.  d(y, ȳ) is linear in y and one function of
 y, so its sum, and the variance of the ratio by the delta method, need only joint moments of the
-rows.  As ȳ minimises Σ d(y, ȳ), that it is estimated adds nothing to the first order.
+rows.  As ȳ minimises Σ d(y, ȳ), its estimation has no effect to first order.
 
 References
 ----------
@@ -86,7 +86,7 @@ class MAE(MeanOfRows):
         return np.abs(truth.y - prediction.means)
 
     def of_constant(self, constant: Prediction) -> Prediction:
-        """The median, which has the least absolute error; the mean where offsets move it."""
+        """The median, which has the smallest absolute error; the mean where offsets move it."""
         middle = constant.means if constant.median is None else constant.median
         return Prediction.of_numbers(middle)
 
@@ -109,7 +109,7 @@ class UnitDeviance(ABC):
 
     @abstractmethod
     def of(self, y: Array, mean: Array) -> Array:
-        """d(y, μ); inf where the family has no such mean."""
+        """d(y, μ); inf where the mean is not valid for the family."""
 
     @abstractmethod
     def statistic(self, y: Array) -> Array:
@@ -215,7 +215,7 @@ class Deviance(MeanOfRows):
 @final
 @dataclass(frozen=True)
 class DevianceExplained(Metric):
-    """The share of the deviance about the mean that the predictions take away."""
+    """The share of the deviance around the mean that the predictions explain."""
 
     family: UnitDeviance
 
@@ -258,5 +258,5 @@ class DevianceExplained(Metric):
 
 
 def _titled(family: str) -> str:
-    """The name as in a sentence: only Poisson keeps its capital, because he was a person."""
+    """The name as in a sentence: only Poisson keeps its capital, because it is a person's name."""
     return "Poisson" if family == "poisson" else family

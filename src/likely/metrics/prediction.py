@@ -1,14 +1,15 @@
-"""What happened in some rows, and what a model or a constant predicted for them.
+"""The true values of some rows, and the predictions of a model or a constant for them.
 
-The loss of a row, in whose units a gain is:
+The loss of a row, which is also the unit of a gain:
 
-    −log p(y | x)      of classes, of counts, and of numbers whose model has a density
-    (y − ŷ)²           of numbers whose model has none
-    1[y ≠ ŷ]           of classes whose model has no probabilities
+    −log p(y | x)      for classes, counts, and numbers whose model has a density
+    (y − ŷ)²           for numbers whose model has none
+    1[y ≠ ŷ]           for classes whose model has no probabilities
 
-What a model thinks impossible has a price, so that one such row does not hide all others: the
-probability of a class counts as 2⁻⁵² at least (36 nats), and a density or a mass of 0 as the least
-number above 0 (``IMPOSSIBLE``, 745 nats); one above 0 counts as it is.  Every loss is finite.
+An outcome with predicted probability 0 has a fixed loss, so that one such row does not hide all
+others: the probability of a class counts as at least 2⁻⁵² (36 nats), and a density or a mass of 0
+as the smallest number above 0 (``IMPOSSIBLE``, 745 nats); any other is used as it is.  Every loss
+is finite.
 """
 
 from collections.abc import Sequence
@@ -27,10 +28,10 @@ IMPOSSIBLE = 745.0  # −log of the least number above 0: what a density of 0 co
 @final
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What happened: class codes, or numbers.
+    """The true values: class codes, or numbers.
 
-    ``exposure`` multiplies the mean of a row and ``offset`` is added to it, by design and whatever
-    the model: the best constant moves with them.
+    ``exposure`` multiplies the mean of a row and ``offset`` is added to it, for every model: the
+    best constant depends on them.
     """
 
     y: Array  # (n,) int64 codes from 0, or float64
@@ -46,7 +47,7 @@ class Truth:
 
     @property
     def link(self) -> str | None:
-        """The link under which the best constant is moved from row to row; None if it is not."""
+        """The link through which offsets change the best constant from row to row; None without."""
         if self.exposure is not None:
             return "log"
         return None if self.offset is None else "identity"
@@ -62,10 +63,10 @@ class Truth:
         )
 
     def moved_by(self, offset: Array, link: str) -> "Truth":
-        """The same rows, with means that offsets move on the scale of a link.
+        """The same rows, with offsets on the scale of a link.
 
         They multiply the mean under the log link and are added to it under the identity; under
-        other links a constant cannot follow them.
+        other links they do not change the constant.
         """
         if link == "log":
             return replace(self, exposure=np.exp(offset))
@@ -139,7 +140,7 @@ class Prediction:
         return np.square(truth.y - self.means)
 
     def gain_over(self, constant: "Prediction", truth: Truth) -> Array:
-        """The loss of a constant less that of the prediction, (n,), in the same units."""
+        """The loss of a constant minus that of the prediction, (n,), in the same units."""
         if self.labels is not None:
             constant = Prediction.of_labels(constant.called)
         elif self.log_density is None:
@@ -147,7 +148,7 @@ class Prediction:
         return constant.losses(truth) - self.losses(truth)
 
     def n_impossible(self, truth: Truth) -> int:
-        """How many rows the model thought impossible."""
+        """The number of rows to which the model gave probability 0."""
         if self.log_proba is None and self.log_density is None:
             return 0
         price = IMPOSSIBLE if self.log_proba is None else -LOG_FLOOR

@@ -1,18 +1,20 @@
 """How well probabilities order rows: the area under the ROC curve, and average precision.
 
-Over the levels v of the score, with pos_v and neg_v the weight of either kind, of sums M and N:
+Over the levels v of the score, with pos_v and neg_v the weights of positive and negative rows, with
+sums M and N:
 
     AUC = Σ_v pos_v (neg below v + ½ neg_v) / MN         ties count one half
     AP  = Σ_v (pos_v / M) · precision at or above v      v from the top down
 
-Exact, the statistics keep the rows (their scores and classes).  Approximate, they are a histogram
-of log-odds, which merges in constant memory: rows of one bin are ties, so the AUC errs by at most
-half the share of pairs that fall into one bin.
+The exact statistics keep the rows (their scores and classes).  The approximate ones are a histogram
+of log-odds, which merges in constant memory: rows of one bin are ties, so the error of the AUC is
+at most half the share of pairs in the same bin.
 
 DeLong's variance is that of the mean of placement values; written as the sum of squared
-influences ψᵢ of rows, it holds for the mean over classes too.  The interval is symmetric in the
-log-odds of the AUC.  Of rows in groups, influences are summed in each group before they are
-squared, as Obuchowski does.  AP is taken as a proportion of M trials, with Wilson's interval.
+influences ψᵢ of rows, it is valid for the mean over classes too.  The interval is symmetric in the
+log-odds of the AUC.  For rows in groups, influences are summed in each group before they are
+squared, as in Obuchowski (1997).  AP is treated as a proportion of M trials, with Wilson's
+interval.
 
 References
 ----------
@@ -104,7 +106,7 @@ class RankHistogram(FieldwiseAdditive):
         return [Levels(*pair) for pair in zip(self.positive, self.negative, strict=True)]
 
     def auc_deviation(self) -> float:
-        """A bound of the standard deviation, as if the AUCs of all events moved together."""
+        """A bound on the standard deviation, as if all events were perfectly correlated."""
         each = [_deviation(levels) for levels in self.levels() if _has_both(levels)]
         return float(np.mean(each)) if each else nan
 
@@ -126,7 +128,7 @@ def rank_histogram(truth: Truth, prediction: Prediction) -> RankHistogram:
 
 
 class Ranking(Metric):
-    """A metric of the order of rows; ``exact`` keeps them."""
+    """A metric of the ranking of rows; ``exact`` keeps all rows."""
 
     exact: bool
     better = "higher"
@@ -136,7 +138,7 @@ class Ranking(Metric):
         return not self.exact
 
     def of_constant(self, constant: Prediction) -> Prediction:
-        """One prediction for every row: constants of different folds are no order of rows."""
+        """One prediction for every row: constants of different folds do not rank rows."""
         return Prediction.of_classes(np.broadcast_to(constant.log_p[:1], constant.log_p.shape))
 
     def summary(self, truth: Truth, prediction: Prediction) -> Any:
@@ -146,9 +148,9 @@ class Ranking(Metric):
 @final
 @dataclass(frozen=True)
 class AUC(Ranking):
-    """The chance that a row of the class scores above one of another; ½ is no better than none.
+    """The probability that a row of the class scores above one of another; ½ is chance.
 
-    For several classes the mean of each against the rest, over those that happened.
+    For several classes the mean of each against the rest, over those that occur.
     """
 
     exact: bool = True
@@ -191,7 +193,7 @@ class AUC(Ranking):
 @final
 @dataclass(frozen=True)
 class AveragePrecision(Ranking):
-    """The mean precision at the rows of the second class; its share is no better than none."""
+    """The mean precision at the rows of the second class; by chance, the share of the class."""
 
     exact: bool = True
 

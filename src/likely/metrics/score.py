@@ -1,12 +1,12 @@
-"""The score of held-out rows: each metric with its baseline, and the gain over it.
+"""The score of held-out rows: each metric with its baseline, and the gain over the baseline.
 
     rows → totals, which add → score
 
     gain = mean of (loss of the constant − loss of the model), row by row
 
-``likely.metrics.prediction`` says what the loss is.  Intervals are Student's on the rows; of rows
-in groups they are cluster-robust, with one degree of freedom less than there are groups; that of a
-gain in right classes is the one of matched proportions.  Of several repeats value and ends are
+``likely.metrics.prediction`` defines the loss.  Intervals are Student's on the rows; for rows
+in groups they are cluster-robust, with G − 1 degrees of freedom for G groups; the interval of a
+gain in accuracy is that of matched proportions.  For several repeats, the value and the ends are
 means.
 """
 
@@ -72,7 +72,7 @@ class Score:
         return clearly_better(self.gain)
 
     def to_json(self) -> dict[str, Any]:
-        """The score as ``run.json``, ``--json`` and the report have it; null is no number."""
+        """The score as ``run.json``, ``--json`` and the report have it; null is NaN."""
         record: dict[str, Any] = {
             "name": title_of(self.metric),
             "metric": self.metric,
@@ -115,7 +115,7 @@ class Score:
 @final
 @dataclass(frozen=True, eq=False)
 class ScoreTotals(Additive):
-    """The statistics of some rows that a score is read off; those of disjoint rows add."""
+    """The statistics of some rows from which a score is computed; those of disjoint rows add."""
 
     metrics: tuple[Metric, ...]  # the main one first
     model: Mapping[str, Any]  # statistics by the name of the metric
@@ -134,7 +134,7 @@ class ScoreTotals(Additive):
         prediction: Prediction | None,
         constant: Prediction,
     ) -> "ScoreTotals":
-        """The metrics that suit the prediction, of it and of the constant; None is the constant."""
+        """The metrics that suit the prediction, also for the constant; None is the constant."""
         suited = tuple(m for m in metrics if prediction is None or m.suits(prediction))
         by_constant = {m.name: m.statistics(truth, m.of_constant(constant)) for m in suited}
         by_model = by_constant
@@ -179,7 +179,7 @@ class ScoreTotals(Additive):
         return Moments.of_groups(saved, weight, groups).ends(level)
 
     def _matched_ends(self, n: float, level: float) -> Ends:
-        """The interval of matched proportions, of rows that are worth n independent ones."""
+        """The interval of matched proportions, for n effective independent rows."""
         scatter = float(self.gain.scatter[0, 0]) / self.gain.n
         return about_matched_mean(self.gain.first, n * scatter, n, level)
 
@@ -212,7 +212,7 @@ def score_of(
 
 
 def _saved(truth: Truth, prediction: Prediction | None, constant: Prediction) -> Array:
-    """The loss of the constant less that of the model, row by row."""
+    """The loss of the constant minus that of the model, row by row."""
     if prediction is None:
         return np.zeros(len(truth.y))
     return prediction.gain_over(constant, truth)
@@ -234,13 +234,13 @@ def mean_score(scores: Sequence[Score]) -> Score:
 
 
 def title_of(metric: str) -> str:
-    """How a metric is called in text; one that is a function, by its name."""
+    """The title of a metric in text; for a function, its name."""
     known = METRICS.get(metric)
     return metric.rpartition(".")[2].replace("_", " ") if known is None else known.title
 
 
 def gain_title(metrics: Collection[str]) -> str:
-    """How the gain is called in text, with its unit where it is one of log-likelihood."""
+    """The title of the gain in text, with its unit for a log-likelihood."""
     return GAIN + (" (per row, in nats)" if {"log-loss", "log-likelihood"} & {*metrics} else "")
 
 
@@ -255,17 +255,17 @@ def score_sentence(title: str, found: Estimate, rows: str, baseline: str = CONST
 
 
 def about_median(score: Score) -> str:
-    """A sentence on the constant of least absolute error; empty where the baseline is the mean.
+    """A sentence on the median as baseline; empty where the baseline is the mean.
 
-    A constant that offsets or exposures move has a mean, and no median of its own.
+    With offsets or exposures the constant is a mean, not a median.
     """
     if "mae" not in score.estimates or score.baseline_link is not None:
         return ""
-    return f"The baseline of the {title_of('mae')} is the median; of the others it is the mean."
+    return f"The baseline of the {title_of('mae')} is the median; that of others is the mean."
 
 
 def why_dashes(names: Sequence[str]) -> str:
-    """A sentence on scores that are written as a dash, by model or metric; empty for none."""
+    """A sentence on scores that are shown as a dash, by model or metric; may be empty."""
     if not names:
         return ""
     return f"{DASH} for {', '.join(names)}: infinite, because a predicted mean is 0 or below."

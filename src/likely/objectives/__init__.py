@@ -1,1 +1,1 @@
-"""Where mathematics meets data."""
+"""Objectives: penalised sums over blocks of data."""

@@ -1,9 +1,9 @@
-"""The column door: data in memory, for solvers that go through columns.
+"""Access by column: data in memory, for solvers that iterate over columns.
 
     F(β, b) = Σ_i w_i nll(y_i, x_iᵀβ + b + o_i) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
 
 A dense X is kept in Fortran order, a sparse one as CSC; a copy is made only where the design has
-another layout.  Whether the gap is certified depends on the likelihood's convex conjugate:
+another layout.  The gap is certified if the convex conjugate of the likelihood is known:
 
     Gaussian, identity     f*(r) = r²/2w + r y
     Bernoulli, logit       f*(r) = w h(y + r/w)        h(p) = p ln p + (1 − p) ln(1 − p)
@@ -45,7 +45,7 @@ class ColumnStore(ABC):
 
     @abstractmethod
     def change(self, columns: Array, moves: Array) -> Array:
-        """X moves, on a few columns."""
+        """X times the moves of a few columns."""
 
     @abstractmethod
     def on(self, columns: Array) -> Matrix:
@@ -178,7 +178,7 @@ STORES: Mapping[type[Design], Callable[[Matrix], ColumnStore]] = {
 
 
 def columns_of(blocks: Blocks) -> ColumnStore:
-    """X by columns, or a refusal: a file's blocks come as rows."""
+    """X by columns; refused for a file, whose blocks are read by rows."""
     reads = "Coordinate descent reads columns"
     design = in_memory(blocks, STORES, reads=reads, instead="proximal-newton").X
     return STORES[type(design)](design.stored())
@@ -209,7 +209,7 @@ class Columns(ColumnObjective):
         l2: Array | float = 0.0,
         intercept: bool = True,
     ) -> "Columns":
-        """From data in memory; the design comes without a column for the intercept."""
+        """From data in memory; the design has no column for the intercept."""
         store, data = columns_of(blocks), cast(ArrayBlocks, blocks)
         n, p = data.n_rows, store.n_columns
         return cls(

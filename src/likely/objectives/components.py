@@ -1,10 +1,10 @@
-"""Classes and clusters: the statistics of components, totalled over blocks.
+"""Classes and clusters: the statistics of components, summed over blocks.
 
     S_k = Σ_i r_ik T(x_i),   N_k = Σ_i r_ik        r_ik = w_i [y_i = k]          (label known)
                                                    r_ik = w_i p(k | x_i, θ)      (unknown)
 
 Naive Bayes, discriminants and mixtures differ only in which labels are known: a block's
-``y`` holds class codes, −1 where the label is not known, or soft rows.
+``y`` holds class codes, −1 where the label is not known, or soft labels.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ from likely.special import log_softmax
 @final
 @dataclass(frozen=True, eq=False)
 class Components:
-    """log p(x, k) = log π_k + log p(x | k): what was learned."""
+    """log p(x, k) = log π_k + log p(x | k): the fitted components."""
 
     log_mixing: Array  # log π, (n_components,)
     distribution: Distribution
@@ -48,7 +48,8 @@ class Components:
     def log_score(self, X: Any, temperature: float = 1.0) -> Array:
         """log π_k + log p(x_i | k) / T up to a term that the components share.
 
-        It is enough for a posterior; with T = 1 the shared term is all that log p(x_i, k) has more.
+        It is sufficient for a posterior; with T = 1 it differs from log p(x_i, k) only by the
+        shared term.
         """
         return self.log_mixing + self.distribution.log_score(X) / temperature
 
@@ -76,7 +77,7 @@ class ComponentTotals(Additive):
 
 
 def block_totals(family: Family, n_components: int, block: Block) -> ComponentTotals:
-    """The statistics of the rows whose labels are known; checks the values as it goes."""
+    """The statistics of the rows whose labels are known; values are checked in the same pass."""
     responsibility = known_responsibility(block, n_components)
     with placing(block):
         X = block.X.stored()
@@ -86,7 +87,7 @@ def block_totals(family: Family, n_components: int, block: Block) -> ComponentTo
 
 @contextmanager
 def placing(block: Block) -> Iterator[None]:
-    """Say where in the data a bad cell is, not where in the block."""
+    """Give the position of a bad cell in the data, not in the block."""
     try:
         yield
     except BadCell as error:
@@ -94,7 +95,7 @@ def placing(block: Block) -> Iterator[None]:
 
 
 def block_expectations(family: Family, model: Components, block: Block) -> ComponentTotals:
-    """The statistics of all rows: as labelled where labels are known, else as expected at θ."""
+    """The statistics of all rows: with known labels, else with expected ones at θ."""
     X = block.X.stored()
     if block.y is None:
         fused = model.distribution.fused_expectation(family, X, model.log_mixing, block.weight)
@@ -137,7 +138,7 @@ def block_log_posterior(
 
 
 def _checked(family: Family, block: Block) -> Any:
-    """New rows: values that the family cannot have are refused, and infinities always."""
+    """Check new rows: values that the family cannot have, and infinities, are refused."""
     X = block.X.stored()
     with placing(block):
         _refuse_infinity(family, X)
@@ -158,7 +159,7 @@ def _refuse_infinity(family: Family, X: Any) -> None:
 
 
 def known_responsibility(block: Block, n_components: int) -> Responsibility:
-    """Labels as codes, or soft rows times the weights."""
+    """Labels as codes, or soft labels times the weights."""
     assert block.y is not None  # the caller labels every block
     if block.y.ndim == 1:
         return Labels(block.y, n_components, block.weight)
@@ -172,7 +173,7 @@ def total(family: Family, n_components: int, blocks: Blocks, executor: Executor)
 
 
 def refuse_no_weight(totals: ComponentTotals) -> ComponentTotals:
-    """Totals of something; weights that a file holds are not known before."""
+    """Refuse totals without weight; the weights in a file are not known before."""
     if not totals.count.sum() > 0:
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number; all are 0. "
@@ -182,7 +183,7 @@ def refuse_no_weight(totals: ComponentTotals) -> ComponentTotals:
 
 
 def counted(blocks: Blocks) -> Any:
-    """The blocks, each reported to whoever watches the progress."""
+    """The blocks, with each block reported as progress."""
     for block in blocks:
         yield block
         report("rows", block.n_rows)
@@ -216,7 +217,7 @@ class ComponentsObjective(ExpectationObjective):
 
 
 def log_shares(count: Array) -> Array:
-    """log N_k / N; −inf for a component that nothing belongs to."""
+    """log N_k / N; −inf for an empty component."""
     with np.errstate(divide="ignore"):
         return np.log(count) - np.log(count.sum())
 

@@ -5,8 +5,8 @@
 
 The penalty is Jeffreys' prior.  One evaluation costs two passes: I, then the leverages h.
 
-A coefficient is tested by the penalised likelihood with it held at 0.  |I| is that of all columns
-on both sides: that of fewer would change with the units of the one that is left out.
+A coefficient is tested by the penalised likelihood with it fixed at 0.  |I| uses all columns in
+both fits: without the tested column it would depend on that column's unit.
 
     T_j = 2 (min {f(θ): θ_j = 0} − min f)  ~  χ²₁
 
@@ -46,7 +46,7 @@ def block_leverage_score(
 @final
 @dataclass(frozen=True, eq=False)
 class Without(SmoothObjective):
-    """An objective with some of its parameters held at 0; θ has the others."""
+    """An objective with some of its parameters fixed at 0; θ has the others."""
 
     objective: SmoothObjective
     free: Array  # their positions
@@ -67,7 +67,7 @@ class Without(SmoothObjective):
 @final
 @dataclass(frozen=True, eq=False)
 class FirthObjective(SmoothObjective):
-    """For the logit link."""
+    """The objective for the logit link."""
 
     likelihood: Likelihood
     blocks: Blocks
@@ -75,7 +75,7 @@ class FirthObjective(SmoothObjective):
     unit: float | None = None
 
     def second_order(self, theta: Array) -> SecondOrder:
-        """With the information for a Hessian, as in scoring."""
+        """With the information as the Hessian, as in Fisher scoring."""
         here = self.executor.sum(partial(block_second_order, self.likelihood, theta), self.blocks)
         factor = factorise(here.hessian)
         inverse = np.nan_to_num(factor.inverse(), nan=0.0)

@@ -1,4 +1,4 @@
-"""Data in memory, for solvers that read rows or columns in an order of their own."""
+"""Data in memory, for solvers that read rows or columns in their own order."""
 
 from collections.abc import Collection
 from typing import cast
@@ -14,7 +14,7 @@ from likely.errors import UnsupportedAccess
 def in_memory(
     blocks: Blocks, layouts: Collection[type[Design]], *, reads: str, instead: str
 ) -> ArrayBlocks:
-    """The blocks, if they are views of one design of these layouts; a file's come in order."""
+    """The blocks, if they are views of one design of these layouts; refused for a file."""
     design = blocks.X if isinstance(blocks, ArrayBlocks) else None
     if type(design) not in layouts:
         what = type(blocks if design is None else design).__name__
@@ -25,5 +25,5 @@ def in_memory(
 
 
 def filled(values: Array | None, default: float, n: int) -> Array:
-    """One number per example; ``default`` where none were given."""
+    """One number per example; ``default`` if none were given."""
     return np.full(n, default) if values is None else np.asarray(values, dtype=float)

@@ -1,4 +1,4 @@
-"""What inference about a linear model needs of the data: sums over examples at the estimate.
+"""Sums over examples at the estimate, for inference about a linear model.
 
     fit       n = Σ w_i,  D = Σ w_i d(y_i, μ_i),  χ² = Σ w_i (y_i − μ_i)²/V(μ_i),  Σ w_i log p(y_i)
     meat      M = Σ w_i s_i² a(h_i) x_i x_iᵀ           s = ∂nll/∂η
@@ -7,8 +7,9 @@
 A weight is a frequency: weight 2 is the row twice, so n is the sum of the weights, and the
 leverage h_i = c_i x_iᵀ(H + P)⁻¹x_i (c the curvature) is that of one of the w_i equal rows.  A
 proportion y of w trials is wy ones and w(1 − y) zeros, so the squares in M are means over them:
-s² + y(1 − y) c/V(μ).  χ² is Σ w (y − μ)²/V(μ) over the rows as they are: of proportions it judges
-the groups, whose number is then what p is taken from (McCullagh & Nelder, §4.5).
+s² + y(1 − y) c/V(μ).  χ² is Σ w (y − μ)²/V(μ) over the rows as they are: for proportions it is
+computed for the groups, whose number minus p gives the degrees of freedom (McCullagh & Nelder,
+§4.5).
 
 References
 ----------
@@ -70,7 +71,7 @@ class FitStatistics(Additive):
 
     @property
     def n_judged(self) -> float:
-        """What degrees of freedom are counted from: Σ w, or the rows where they are groups."""
+        """The number that degrees of freedom start from: Σ w, or the rows if they are groups."""
         return self.n_rows if self.grouped else self.n
 
     @property
@@ -115,7 +116,7 @@ class NullTotals(FieldwiseAdditive):
 
     @classmethod
     def of_counts(cls, count: Array, n_rows: float) -> "NullTotals":
-        """Of classes, by their weights; n_rows is nan where it is not known."""
+        """The fit of a constant model of classes, by their weights; n_rows may be nan (unknown)."""
         total = float(count.sum())
         deviance = -2 * float(xlogy(count, count / total).sum())
         return cls(deviance, 0.0, total, total if isnan(n_rows) else n_rows)
@@ -124,7 +125,7 @@ class NullTotals(FieldwiseAdditive):
 @final
 @dataclass(frozen=True, eq=False)
 class ClusterScores(Additive):
-    """u_g for the clusters met so far; a cluster may have rows in many blocks."""
+    """u_g for the clusters read so far; a cluster may have rows in many blocks."""
 
     codes: Codes  # (n_clusters,), sorted
     scores: Array  # (n_clusters, p)
@@ -224,7 +225,7 @@ def block_meat(
 ) -> Total:
     """Σ w s²/(1 − h)^exponent x xᵀ: 0 for HC0 and HC1, 1 for HC2, 2 for HC3.
 
-    ``root`` is R with (H + P)⁻¹ = RRᵀ: a sum of squares does not cancel as x(H + P)⁻¹x may.
+    ``root`` is R with (H + P)⁻¹ = RRᵀ: a sum of squares does not cancel, unlike x(H + P)⁻¹x.
     """
     y, eta = block.target, block_eta(theta, block)
     _, slope, curvature = likelihood.derivatives(y, eta)
@@ -263,7 +264,7 @@ def square_within(likelihood: Likelihood, y: Array, mean: Array, curvature: Arra
 
 
 def inner_mean(likelihood: Likelihood, eta: Array) -> Array:
-    """μ, kept inside the response's means though rounding took it to an end."""
+    """μ, kept inside the response's means if rounding moved it to an end."""
     low, high = likelihood.response.means
     lowest = low + SMALLEST_MEAN if np.isfinite(low) else low
     highest = np.nextafter(high, low) if np.isfinite(high) else high
@@ -271,7 +272,7 @@ def inner_mean(likelihood: Likelihood, eta: Array) -> Array:
 
 
 def lost_at_ends(likelihood: Likelihood, y: Array, mean: Array, nll: Array) -> Array | float:
-    """nll as a function of η less that of the rounded μ: 0, but where μ is at or near an end."""
+    """nll as a function of η minus that of the rounded μ: 0, unless μ is at or near an end."""
     low, high = likelihood.response.means
     if mean.min(initial=np.inf) > low + 2 * SMALLEST_MEAN and (
         mean.max(initial=-np.inf) < high - NEAR_END
@@ -307,7 +308,7 @@ def null_model(
     *,
     intercept: bool = True,
 ) -> NullModel:
-    """The model without a column; without an intercept it has the offset alone.
+    """The null model; without an intercept it has the offset only.
 
     Without an offset its mean is ȳ, and no pass is needed: nll is linear in y but for a
     Gaussian, where it also has ½y².  With one it is a search, each step a pass over y and the
@@ -356,13 +357,13 @@ def block_null_log_likelihood(
 
 
 def has_constant_variance(likelihood: Likelihood) -> bool:
-    """V(μ) = 1: the Gaussian, and no other."""
+    """Whether V(μ) = 1: only the Gaussian."""
     low, high = likelihood.response.variance(np.array([0.25, 0.5]))
     return bool(low == high)
 
 
 def gaussian_log_likelihood(n: float, deviance: float) -> float:
-    """−n/2 (ln 2πD/n + 1): the largest over ψ."""
+    """−n/2 (ln 2πD/n + 1): the maximum over ψ."""
     return -n / 2 * (log(2 * pi * deviance / n) + 1) if deviance > 0 else inf
 
 

@@ -2,8 +2,8 @@
 
     ½ Σ_i w_i ‖y_i − x_iᵀΘ‖²        y (n,) or (n, m)
 
-A free intercept, the last column, is eliminated exactly, so that a solution of minimum norm is of
-minimum norm in the coefficients alone.
+A free intercept, the last column, is eliminated exactly, so that a solution of minimum norm has
+minimum norm in the coefficients only.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from likely.solvers.least_squares import GramTotals, LeastSquaresTotals
 
 
 def block_gram(shift: Array, block: Block) -> GramTotals:
-    """XᵀWX, XᵀW(y − shift) and what goes with them; a shift near the mean keeps all digits."""
+    """XᵀWX, XᵀW(y − shift) and the other totals; a shift near the mean keeps full precision."""
     y, weight = _response(shift, block), _weight(block)
     Wy = (weight * y.T).T
     return GramTotals(
@@ -31,9 +31,9 @@ def block_gram(shift: Array, block: Block) -> GramTotals:
 
 
 def block_factor(centre: Array, shift: Array, block: Block) -> LeastSquaresTotals:
-    """The QR factor of the block's rows, which are written out for it and centred.
+    """The QR factor of the block's rows, which are copied and centred.
 
-    ``centre`` is as long as the columns that are wanted: one fewer leaves the intercept out.
+    ``centre`` has one entry per column used: one fewer leaves the intercept out.
     """
     X = block.X.matmat(np.eye(block.X.n_features)[:, : len(centre)]) - centre
     return LeastSquaresTotals.of(X, _response(shift, block), _weight(block))
@@ -49,7 +49,7 @@ class ResidualTotals(FieldwiseAdditive):
 
 
 def block_residuals(theta: Array, extended: bool, block: Block) -> ResidualTotals:
-    """What θ leaves; ``extended`` with the longest numbers there are, of rows written out."""
+    """The residuals at θ; ``extended`` uses the longest float type and copied rows."""
     y, weight = _response(np.zeros(()), block), _weight(block)
     if extended:
         X = block.X.matmat(np.eye(block.X.n_features)).astype(np.longdouble)
@@ -62,7 +62,7 @@ def block_residuals(theta: Array, extended: bool, block: Block) -> ResidualTotal
 
 
 class Eliminated(NamedTuple):
-    """Totals without the intercept, and what gives it back: b = mean_y − mean_xᵀβ."""
+    """Totals without the intercept, and what restores it: b = mean_y − mean_xᵀβ."""
 
     totals: GramTotals
     mean_x: Array

@@ -2,7 +2,7 @@
 
     f(θ) = Σ_i w_i nll(y_i, x_iᵀθ + o_i) + ½ Σ_j κ_j θ_j²        F(θ) = f(θ) + Σ_j λ_j|θ_j|
 
-A likelihood sees only y and η; a design sees only vectors.  Neither knows the other, so a new
+A likelihood sees only y and η; a design sees only vectors.  They are independent, so a new
 likelihood works with sparse data, and a new layout works with every likelihood.
 """
 
@@ -21,7 +21,7 @@ from likely.solvers.base import FirstOrder, SecondOrder
 
 
 class Loss(Protocol):
-    """What is needed of a likelihood."""
+    """What the objective needs from a likelihood."""
 
     def nll(self, y: Array, eta: Array) -> Array: ...
 
@@ -41,7 +41,7 @@ def weighted(weight: Array | None, values: Array) -> Array:
 
 
 def weighted_sum(weight: Array | None, values: Array) -> float:
-    """Σ w_i v_i, by np.dot, which lets go of the GIL."""
+    """Σ w_i v_i, by np.dot, which releases the GIL."""
     return float(values.sum()) if weight is None else float(np.dot(weight, values))
 
 

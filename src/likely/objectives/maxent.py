@@ -6,7 +6,7 @@
     ∇²F = Σ_i v_i Cov_{p(y|x_i)} f(x_i, y) + diag κ
 
 The gradient is expected minus observed feature totals: at an unpenalised optimum they are equal,
-and of all models with these totals this one has the most entropy.
+and of all models with these totals this one has the largest entropy.
 
 A block's X holds f as rows of K·J numbers, all features of the first class, then of the second, ….
 
@@ -58,7 +58,7 @@ def class_features(n_classes: int, block: Block) -> Array:
 
 
 def relative_features(n_classes: int, block: Block) -> Array:
-    """f(x, k) − f(x, 0): what is the same for every class is exactly 0, not rounding."""
+    """f(x, k) − f(x, 0): terms that all classes share are exactly 0, without rounding."""
     features = class_features(n_classes, block)
     return features - features[:, :1, :]
 

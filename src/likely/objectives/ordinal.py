@@ -1,16 +1,16 @@
-"""The objective of ordinal regression: coefficients and falling thresholds.
+"""The objective of ordinal regression: coefficients and decreasing thresholds.
 
     f(β, b) = Σ_i w_i nll(y_i, x_iᵀβ + o_i; b) + ½ Σ_j κ_j β_j²        b_0 > b_1 > … > b_{K−2}
 
-The thresholds are parameters as they are: f is convex in (β, b) for every link with a log-concave
-density, and inf where two thresholds meet or cross, so that a line search turns back there.
+The thresholds themselves are parameters: f is convex in (β, b) for every link with a log-concave
+density, and inf where two thresholds meet or cross, so that a line search avoids such points.
 
     ∂²f/∂β∂β = Xᵀ diag(h) X      ∂²f/∂β∂b_j = Σ over the examples of the classes j and j + 1
     ∂²f/∂b∂b tridiagonal
 
-An example touches two thresholds, so the observed Hessian costs no more than n·p·(p + K).  With
+An example depends on two thresholds, so the observed Hessian costs no more than n·p·(p + K).  With
 the cauchit, which is not log-concave, it may be indefinite far from the optimum; there it is
-replaced by its expectation, which never is.
+replaced by its expectation, which is never indefinite.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ class OrdinalScores(RowScores):
 
     @property
     def curvature(self) -> Array:
-        """Observed, as the Hessian is."""
+        """Observed curvatures, as in the Hessian."""
         between = self.here.between
         upper, lower = self.here.upper_eta - between, self.here.lower_eta - between
         return np.stack([upper, between, between, lower], axis=1).reshape(-1, 2, 2)
@@ -108,7 +108,7 @@ class OrdinalObjective(PenalisedSum):
         return self.blocks.n_features + self.likelihood.n_classes - 1
 
     def allows(self, theta: Array) -> bool:
-        """Whether the thresholds fall."""
+        """Whether the thresholds decrease."""
         return bool((np.diff(theta[self.blocks.n_features :]) < 0).all())
 
     def start(self, frequency: Array) -> Array:
@@ -117,14 +117,14 @@ class OrdinalObjective(PenalisedSum):
         return np.concatenate([np.zeros(self.blocks.n_features), thresholds])
 
     def second_order(self, theta: Array) -> SecondOrder:
-        """With the observed Hessian, or its expectation where that one is not convex."""
+        """With the observed Hessian, or its expectation where it is not positive definite."""
         here = self.observed(theta)
         if self.likelihood.link.log_concave or _is_positive_definite(here.hessian):
             return here
         return self.expected(theta)
 
     def observed(self, theta: Array) -> SecondOrder:
-        """With the observed Hessian for any link: what standard errors are read from."""
+        """With the observed Hessian for any link, used for standard errors."""
         return self.second_order_by(self.terms.second_order, theta)
 
     def expected(self, theta: Array) -> SecondOrder:
@@ -195,7 +195,7 @@ def _gradient(here: OrdinalCurvature, block: Block, sums: Array) -> Array:
 
 def _cross(likelihood: Ordinal, here: OrdinalCurvature, block: Block) -> Array:
     """∂²f/∂β∂b, (p, K − 1): Xᵀ times a matrix with two numbers in each row."""
-    n_ends = likelihood.n_classes + 1  # with the two infinite ones, dropped at last
+    n_ends = likelihood.n_classes + 1  # with the two infinite ones, dropped at the end
     out = np.zeros((block.X.n_features, n_ends))
     upper = weighted(block.weight, here.upper_eta)
     lower = weighted(block.weight, here.lower_eta)
@@ -209,7 +209,7 @@ def _cross(likelihood: Ordinal, here: OrdinalCurvature, block: Block) -> Array:
 
 
 def _class_sums(likelihood: Ordinal, block: Block, *values: Array) -> Array:
-    """Σ w_i v_i over each class, (K, len(values)), by a product that frees the GIL."""
+    """Σ w_i v_i over each class, (K, len(values)), by a product that releases the GIL."""
     n = block.n_rows
     weight = np.ones(n) if block.weight is None else block.weight
     members = sparse.csc_array(
@@ -232,7 +232,7 @@ def _tridiagonal(diagonal: Array, off_diagonal: Array) -> Array:
 
 
 def _chunks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Rows in runs whose n × K temporaries are small."""
+    """Slices of rows with small n × K temporaries."""
     size = max(FEWEST_CHUNK_ROWS, CHUNK_CELLS // n_columns)
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))

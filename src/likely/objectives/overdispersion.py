@@ -1,4 +1,4 @@
-"""What the α of a negative binomial asks of the data: sums over counts about their fitted means.
+"""Sums over counts and their fitted means, for the α of a negative binomial.
 
 at the Poisson   S = ½ Σ w ((y − μ)² − y),  I = ½ Σ w μ²: the score of α = 0 and its variance
 at any α         Σ w (log p − log p_Poisson), and its derivatives in ln α
@@ -23,7 +23,7 @@ from likely.likelihoods.poisson import Poisson
 from likely.objectives.inference import inner_mean
 from likely.objectives.linear import block_eta, weighted_sum
 
-DECADES = np.arange(-4.0, 5.0)  # about the estimate by moments, for the α to begin at
+DECADES = np.arange(-4.0, 5.0)  # around the estimate by moments, for the first α
 LEAST_GAIN = 1e-9  # nats above the Poisson: α̂ is then within 5e-5 standard errors of 0
 DECREMENT = 1e-14  # nats to the maximum in ln α: within 1.5e-7 standard errors
 LONGEST_STEP = 2.0  # in ln α
@@ -34,7 +34,7 @@ NARROW = 1e-12  # of a bracket in ln α: no more digits
 @final
 @dataclass(frozen=True, eq=False)
 class PoissonTotals(FieldwiseAdditive):
-    """How far counts are from a Poisson about these means."""
+    """How far counts are from a Poisson with these means."""
 
     score: float  # S
     information: float  # I
@@ -46,7 +46,7 @@ class PoissonTotals(FieldwiseAdditive):
 @final
 @dataclass(frozen=True, eq=False)
 class AlphaTotals(FieldwiseAdditive):
-    """The log-likelihood above that of a Poisson about the same means, and its derivatives."""
+    """The log-likelihood minus that of a Poisson with the same means, and its derivatives."""
 
     gain: float
     poisson: float  # that log-likelihood
@@ -55,7 +55,7 @@ class AlphaTotals(FieldwiseAdditive):
 
 
 class AlphaMaximum(NamedTuple):
-    """Where a search for α ended."""
+    """The end of a search for α."""
 
     alpha: float
     totals: AlphaTotals
@@ -65,7 +65,7 @@ class AlphaMaximum(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Gains(FieldwiseAdditive):
-    """The log-likelihood above the Poisson's at several α."""
+    """The log-likelihood minus that of the Poisson at several α."""
 
     values: Array
 
@@ -73,7 +73,7 @@ class Gains(FieldwiseAdditive):
 @final
 @dataclass(frozen=True, eq=False)
 class CountTable(Additive):
-    """The distinct counts and their weights: all that a constant mean asks of rows."""
+    """The distinct counts and their weights: all that a constant mean needs."""
 
     values: Array  # sorted
     weight: Array
@@ -120,12 +120,12 @@ def alpha_totals(
 def gains(
     likelihood: Likelihood, theta: Array, alphas: Array, blocks: Blocks, executor: Executor
 ) -> Array:
-    """What each α gains at the same means; one pass for all of them."""
+    """The gain of each α at the same means; one pass for all of them."""
     return executor.sum(partial(_block_gains, likelihood, theta, alphas), blocks).values
 
 
 def best_decade(gained: Callable[[Array], Array], about: float) -> float | None:
-    """The α that gains most on the Poisson, of some about one; None if none gains."""
+    """The best α of several around a given one; None if none is better than the Poisson."""
     tried = about * 10.0**DECADES
     gain = gained(tried)
     best = int(np.nanargmax(gain))
@@ -133,7 +133,7 @@ def best_decade(gained: Callable[[Array], Array], about: float) -> float | None:
 
 
 def maximise_alpha(totals_at: Callable[[float], AlphaTotals], alpha: float) -> AlphaMaximum:
-    """Newton in ln α, kept between the last α from which the likelihood rose and fell."""
+    """Newton's method in ln α, kept in the bracket where the likelihood increases and decreases."""
     rho, low, high, before = log(alpha), -inf, inf, None
     for _ in range(STEPS):
         totals = totals_at(exp(rho))
@@ -148,7 +148,7 @@ def maximise_alpha(totals_at: Callable[[float], AlphaTotals], alpha: float) -> A
 
 
 def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -> float:
-    """Newton's, with the curvature by differences where two points tell it."""
+    """A Newton step, with the curvature by differences if there are two points."""
     curvature = totals.curvature
     if before is not None and before[0] != rho:
         seen = (totals.slope - before[1]) / (rho - before[0])
@@ -158,7 +158,7 @@ def _step(rho: float, totals: AlphaTotals, before: tuple[float, float] | None) -
 
 
 def alpha_of_means(y: Array, mean: Array, weight: Array) -> float:
-    """α̂ of counts about means that are given; 0 where they are not overdispersed."""
+    """α̂ of counts with given means; 0 where they are not overdispersed."""
     if np.ptp(mean) == 0:  # the same counts again and again
         table = _count_table(y, weight)
         y, mean, weight = table.values, np.full(len(table.values), mean[0]), table.weight

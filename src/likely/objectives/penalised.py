@@ -1,8 +1,8 @@
-"""A penalised sum over examples, whatever an example contributes.
+"""A penalised sum over examples, for any contribution of an example.
 
     f(θ) = Σ_blocks term(θ, block) + smooth penalty(θ)        F(θ) = f(θ) + rough penalty(θ)
 
-The executor totals the blocks; the penalty is one more term, added to the total once.
+The executor sums the blocks; the penalty is one more term, added once.
 """
 
 from abc import abstractmethod
@@ -42,7 +42,7 @@ class Terms(NamedTuple):
 
 
 class PenalisedSum(SmoothObjective, L1Objective):
-    """The contract: a model says its terms and how many parameters it has."""
+    """The contract: a model gives its terms and its number of parameters."""
 
     penalty_on: Penalty  # one strength per entry of θ; 0 on intercepts and thresholds
     blocks: Blocks

@@ -1,8 +1,8 @@
-"""The row door: logistic regression with an L2 penalty, for solvers that visit rows.
+"""Access by row: logistic regression with an L2 penalty, for solvers that iterate over rows.
 
     F(β, b) = Σ_i w_i nll(y_i, x_iᵀβ + b + o_i) + ½ κ ‖β‖²
 
-Rows are kept as a CSR matrix in memory, which is the design's own where it is one.
+Rows are kept as a CSR matrix in memory, which is the design itself if it is CSR.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LAYOUTS = (Dense, Csr)
 
 
 def rows_of(blocks: Blocks) -> Matrix:
-    """X as CSR, or a refusal: a file's blocks come in order."""
+    """X as CSR; refused for a file, whose blocks are read in order."""
     reads = "Dual coordinate descent reads rows in random order"
     design = in_memory(blocks, LAYOUTS, reads=reads, instead="lbfgs").X
     return sparse.csr_array(design.stored(), dtype=np.float64)
@@ -44,7 +44,7 @@ class Rows(RowObjective):
 
     @classmethod
     def of(cls, blocks: Blocks, *, ridge: float, intercept: bool = True) -> "Rows":
-        """From data in memory; the design comes without a column for the intercept."""
+        """From data in memory; the design has no column for the intercept."""
         if not 0 < ridge < np.inf:
             raise InvalidInput(
                 f"The L2 penalty is {ridge:g}, but dual coordinate descent needs one above 0. "

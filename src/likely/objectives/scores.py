@@ -5,9 +5,9 @@
     clusters  M = Σ_g u_g u_gᵀ,     u_g = Σ_{i in g} w_i u_i
 
 The m predictors are the classes of softmax regression, the labels of a maximum-entropy model, or
-the two thresholds about an ordered class.  With m = 1 this is ``objectives/inference.py``, where
+the two thresholds around an ordered class.  With m = 1 this is ``objectives/inference.py``, where
 C_iV_i is the leverage h_i.  a is 0 for HC0 and HC1, 1 for HC2 and 2 for HC3; with a = 2, B ũ_i is
-how far one Newton step moves the estimate when the example is left out.
+the change of the estimate by one Newton step when the example is left out.
 
 References
 ----------
@@ -31,7 +31,7 @@ CHUNK_CELLS = 2**20  # numbers in a temporary: 8 MB
 
 
 class RowScores(ABC):
-    """Slopes and curvatures of some examples, and how their predictors follow from θ."""
+    """Slopes and curvatures of some examples, and how their predictors depend on θ."""
 
     slope: Array  # s, (n, m)
     weight: Array  # (n,)
@@ -86,7 +86,7 @@ def without_leverage(slope: Array, curvature: Array, predictors: Array, exponent
     """(I − CV)^(−a/2) s with V = AAᵀ, A = ``predictors``; ``exponent`` is a, 1 or 2.
 
     With V = SSᵀ the powers of CV are C S(SᵀCS)ᵏSᵀ, so that no matrix is inverted.  A direction
-    in which nothing is left is passed as it is.
+    with leverage 1 is left as it is.
     """
     values, vectors = np.linalg.eigh(predictors @ predictors.transpose(0, 2, 1))
     S = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
@@ -99,7 +99,7 @@ def without_leverage(slope: Array, curvature: Array, predictors: Array, exponent
 
 
 def _chunks(block: Block, each: int) -> Iterable[Block]:
-    """The block in runs of rows whose temporaries, ``each`` numbers a row, are small."""
+    """The block in slices of rows with small temporaries, of ``each`` numbers per row."""
     rows = max(1, CHUNK_CELLS // each)
     return ArrayBlocks(
         block.X, block.y, block.weight, block.offset, block.group, rows_per_block=rows

@@ -3,8 +3,9 @@
     Σ* = (1 − s) Σ + s μI,   μ = tr Σ / d,   s = min(β, δ) / δ
     δ = ‖Σ − μI‖² / d        β = (Q / n − ‖Σ‖²) / (n d),   Q = Σ_i w_i ‖(x_i − m) / scale‖⁴
 
-The features are brought to unit variance first and back afterwards, so columns of any size
-shrink alike.  Beside the covariance it needs one more pass over the rows, for Q of each class.
+The features are scaled to unit variance first and scaled back afterwards, so columns of any scale
+are shrunk alike.  In addition to the covariance it needs one more pass over the rows, for Q of each
+class.
 
 References
 ----------
@@ -24,7 +25,7 @@ from likely.data.block import Block, Blocks
 
 
 class ShrunkCovariance(NamedTuple):
-    """The shrunk covariance and how much it was shrunk."""
+    """The shrunk covariance and the shrinkage."""
 
     covariance: Array  # (d, d)
     shrinkage: float

@@ -9,9 +9,9 @@
 θ is flat, class by class: K rows of [coefficients…, intercept].  t is one-hot (y holds class
 numbers) or soft (y holds rows that sum to 1).
 
-A vector added to all θ_k changes no probability.  Where no penalty decides, ``tie`` does: it adds
-½ Σ_j τ_j (Σ_k θ_kj)² / K, which is 0 at the optimum that is centred over classes.  With a
-reference class, whose weights are 0, there are K − 1 rows and nothing to decide.
+A vector added to all θ_k changes no probability.  Where no penalty determines it, ``tie`` does: it
+adds ½ Σ_j τ_j (Σ_k θ_kj)² / K, which is 0 at the optimum that is centred over classes.  With a
+reference class, whose weights are 0, there are K − 1 rows, and they are determined.
 
 References
 ----------
@@ -38,14 +38,14 @@ from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder
 from likely.special import logsumexp, softmax
 
-PAIRS_AT_ONCE = 32  # columns of weights that are held beside a block
+PAIRS_AT_ONCE = 32  # columns of weights that are in memory with a block
 NONE: Array = np.empty(0, dtype=np.intp)  # entries of θ: the reference class has none
 
 
 @final
 @dataclass(frozen=True)
 class Classes:
-    """How many classes there are, and which one, if any, has all weights 0."""
+    """The number of classes, and the reference class, if any, whose weights are 0."""
 
     count: int
     reference: int | None = None
@@ -95,7 +95,7 @@ def cross_entropy_slope(y: Array, eta: Array) -> tuple[Array, Array]:
 
 
 def row_weights(block: Block) -> Array:
-    """w_i Σ_k t_ik: what one example counts."""
+    """w_i Σ_k t_ik: the weight of an example."""
     total = np.ones(block.n_rows) if block.target.ndim == 1 else block.target.sum(axis=1)
     return total if block.weight is None else block.weight * total
 
@@ -140,7 +140,7 @@ def block_hessian_on(classes: Classes, theta: Array, columns: Array, block: Bloc
 
 
 def _pairs(probability: Array, block: Block, features: Array) -> Iterator[tuple[int, int, Array]]:
-    """Each two classes, with Σ w p_k p_l xxᵀ on the features."""
+    """Each pair of classes, with Σ w p_k p_l xxᵀ on the features."""
     wanted = None if len(features) == block.X.n_features else features
     first, second = np.triu_indices(probability.shape[1], 1)
     weight = row_weights(block)[:, None]
@@ -197,7 +197,7 @@ class SoftmaxScores(RowScores):
 
 
 def softmax_scores(classes: Classes, theta: Array, block: Block) -> Iterator[SoftmaxScores]:
-    """The scores of a block; a soft label is a part of the row in each of its classes."""
+    """The scores of a block; a soft label splits the row among the classes."""
     eta = classes.eta(theta, block)
     for codes, weight in hard_labels(block, classes.count):
         _, slope = cross_entropy_slope(codes, eta)
@@ -237,7 +237,7 @@ def block_class_weight(n_classes: int, block: Block) -> Total:
 @final
 @dataclass(frozen=True, eq=False)
 class SoftmaxObjective(PenalisedSum):
-    """One predictor per class; the tie is added beside the penalty."""
+    """One predictor per class; the tie is added to the penalty."""
 
     n_classes: int
     penalty_on: Penalty
@@ -278,13 +278,13 @@ class SoftmaxObjective(PenalisedSum):
         return total + self.penalty_on.curvature(theta) * direction + self._tied(direction)
 
     def curvature_bound(self, columns: Array | None = None) -> Array:
-        """½ Σ w x̃x̃ᵀ + κ on some columns, for any one class: no Hessian exceeds it anywhere."""
+        """½ Σ w x̃x̃ᵀ + κ on some columns, for any one class: an upper bound on every Hessian."""
         gram = self.executor.sum(partial(block_gram, columns), self.blocks).value
         kappa = self._least_ridge()
         return 0.5 * gram + np.diag(kappa if columns is None else kappa[columns])
 
     def shared_curvature(self, theta: Array) -> Array:
-        """Σ w x̃x̃ᵀ Σ_k p_k(1 − p_k)/K + κ: what classes have in common at θ, (p, p)."""
+        """Σ w x̃x̃ᵀ Σ_k p_k(1 − p_k)/K + κ: the curvature that classes share at θ, (p, p)."""
         term = partial(block_shared_curvature, self.classes)
         return self.total(term, theta).value + np.diag(self._least_ridge())
 
@@ -302,7 +302,7 @@ class SoftmaxObjective(PenalisedSum):
         return ridge + np.where(j[:, None] == j, self.tie[j] / self.classes.weighted, 0.0)
 
     def _least_ridge(self) -> Array:
-        """κ of each column, the least over classes."""
+        """κ of each column, the minimum over classes."""
         kappa = self.penalty_on.curvature(np.zeros(self.size))
         return np.asarray(self.classes.rows(kappa).min(axis=0))
 

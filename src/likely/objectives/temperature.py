@@ -1,14 +1,14 @@
-"""Temperature: how far a classifier's scores must be cooled to be believed.
+"""Temperature: the number by which scores are divided to give calibrated probabilities.
 
     p(k | x) ∝ π_k exp(β s_k(x))        β = 1/T        minimise −Σ_i w_i log p(y_i | x_i)
 
-Of a generative model, s_k(x) = log p(x | k): the evidence is cooled and the class prior π is not,
-so that evidence which is worth nothing (T → ∞) leaves the prior.  Of any other classifier, s are
-its scores and π is even.
+For a generative model, s_k(x) = log p(x | k): the evidence is divided by T and the class prior π is
+not, so that useless evidence (T → ∞) leaves the prior.  For any other classifier, s are
+its scores and π is uniform.
 
-Evidence must earn its place: of all β up to the optimum, the one is used whose gain over the prior,
+The choice is cautious: of all β up to the optimum, the one is used whose gain over the prior,
 Σ_i w_i [log p(y_i | x_i) − log π_{y_i}], is largest after ``CAUTION`` of its standard errors are
-taken off.  With many rows that is the optimum; a gain that a few rows make by chance is not used.
+subtracted.  With many rows that is the optimum; a gain that a few rows make by chance is not used.
 
 The scores are out of fold: row i is scored by a model that has not seen its fold.  Fold
 statistics are merged by prefix and suffix, so all leave-one-fold-out models cost one pass.
@@ -40,15 +40,15 @@ from likely.solvers.newton import Newton
 from likely.special import log_softmax
 
 N_FOLDS = 5
-WARMEST = 1e12  # at this temperature nothing is left of scores, be they of a very narrow Gaussian
+WARMEST = 1e12  # at this temperature scores have no effect, even those of a very narrow Gaussian
 LEAST, MOST = -np.log(WARMEST), np.log(1e6)  # of log β: beyond is separation, not calibration
-CAUTION = 1.0  # standard errors that are taken off a gain
+CAUTION = 1.0  # standard errors that are subtracted from a gain
 SHARES = np.geomspace(1.0, 0.01, 32)  # of the best β: where its gain is looked at
 LOWEST_SCORE = -1e100  # of an impossible class: its square must stay finite
 
 
 class Wording(NamedTuple):
-    """What warnings say of a calibrated model."""
+    """Words for warnings about a calibrated model."""
 
     left: str  # what is left of it without any evidence
     advice: str  # what to do instead
@@ -68,7 +68,7 @@ class FoldTotals(Additive):
         return type(self)(tuple(a + b for a, b in zip(self.folds, other.folds, strict=True)))
 
     def left_out(self) -> tuple[ComponentTotals, ...]:
-        """Σ over all folds but one, for each, by prefix and suffix: nothing is subtracted."""
+        """Σ over all folds but one, for each, by prefix and suffix: without subtraction."""
         n = len(self.folds)
         prefix, suffix = list(self.folds), list(self.folds)
         for i in range(1, n):
@@ -117,7 +117,7 @@ def temperature_loss(
 
 
 class ScoredRows(NamedTuple):
-    """Rows as the model that did not see them scores them."""
+    """Rows scored by the model that was not trained on them."""
 
     score: Array  # log p(x | k) up to a shared term, (n, K)
     log_prior: Array  # log π_k, (n, K)
@@ -146,14 +146,14 @@ def scored_rows(models: tuple[Components, ...], block: Block) -> ScoredRows:
 @final
 @dataclass(frozen=True, eq=False)
 class EvidenceGains(FieldwiseAdditive):
-    """How much less the rows lose than by the class prior, for each β of a list."""
+    """The reduction in loss relative to the class prior, for each β of a list."""
 
     weight: float  # Σ w
     first: Array  # Σ w d, d = log p(y | x) − log π_y
     second: Array  # Σ w d²
 
     def cautious(self) -> Array:
-        """Σ w d less ``CAUTION`` standard errors."""
+        """Σ w d minus ``CAUTION`` standard errors."""
         variance = np.maximum(self.second - self.first**2 / self.weight, 0.0)
         return self.first - CAUTION * np.sqrt(variance)
 
@@ -190,7 +190,7 @@ class TemperatureObjective(SmoothObjective):
 def out_of_fold_objective(
     models: tuple[Components, ...], blocks: Blocks, executor: Executor
 ) -> TemperatureObjective:
-    """The loss of all blocks, each row scored by the model that did not see it."""
+    """The loss of all blocks, each row scored by the model that was not trained on it."""
 
     def total(log_beta: float) -> SecondOrder:
         return executor.sum(partial(block_temperature_loss, models, log_beta), blocks)
@@ -234,7 +234,7 @@ def _share_at_peak(gains: Array) -> float:
 def search_temperature(objective: TemperatureObjective, words: Wording) -> tuple[float, Solution]:
     """T, and how its search ended.
 
-    Where the scores settle nothing, T is 1; where they carry no information, it is 1e12.
+    Where the scores do not determine T, it is 1; where they have no information, it is 1e12.
     """
     here = objective.second_order(np.zeros(1))
     without = objective.total(LEAST).value
@@ -257,7 +257,7 @@ def search_temperature(objective: TemperatureObjective, words: Wording) -> tuple
 
 
 def _no_information(solution: Solution, words: Wording) -> tuple[float, Solution]:
-    """The highest temperature, and a word about it."""
+    """The highest temperature, with a warning."""
     warn_user(
         "The scores carry no information about the classes, so the temperature is "
         f"{WARMEST:.0e} and {words.left}. Give more rows or other columns, or "
@@ -268,10 +268,10 @@ def _no_information(solution: Solution, words: Wording) -> tuple[float, Solution
 
 
 def _settled_nothing(why: str, words: Wording) -> Solution:
-    """A search that was not needed, and a word about it."""
+    """The temperature 1 without a search, with a warning."""
     warn_user(
-        f"There is nothing to calibrate: among the rows scored, {why}. The temperature is 1. "
+        f"There is nothing to calibrate: among the scored rows, {why}. The temperature is 1. "
         f"Give more rows, or {words.advice}.",
         NothingToCalibrate,
     )
-    return Solution(np.zeros(1), True, f"among the rows scored, {why}", (0.0,), 0.0)
+    return Solution(np.zeros(1), True, f"among the scored rows, {why}", (0.0,), 0.0)

@@ -4,8 +4,8 @@
 
 Categorical models need a column's categories before its counts, which is two passes.  When
 every value is a small whole number one pass gives both: a value that never occurs has no
-counts.  Anything else (a negative or a large value) makes the summary ``None``-like, not
-``fits``, and the caller takes the two passes.
+counts.  Anything else (a negative or a large value) makes ``fits`` of the summary
+false, and the caller makes two passes.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ TABLE_BYTES = 2**20  # of all counts: they must stay in the cache
 @final
 @dataclass(frozen=True, eq=False)
 class ValueCounts(Additive):
-    """Counts of the values 0 … CAP − 1, or the fact that they do not cover the data."""
+    """Counts of the values 0 … CAP − 1, and whether they cover the data."""
 
     counts: Array  # (n_components, n_features, CAP)
     fits: bool
@@ -52,7 +52,7 @@ class ValueCounts(Additive):
 
 
 def count_values(blocks: ArrayBlocks, n_components: int, executor: Executor) -> ValueCounts | None:
-    """The counts of an array of integers; None where the pass would not be quick."""
+    """The counts of an array of integers; None where this would be slow."""
     X = np.asarray(blocks.X.stored())
     table = 4 * n_components * X.shape[1] * (CAP + PADDING)
     quick = X.dtype in (np.int32, np.int64) and X.flags.c_contiguous and X.flags.writeable

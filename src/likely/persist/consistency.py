@@ -1,11 +1,11 @@
-"""What must agree among the attributes of a model that was read from a file.
+"""Consistency checks of the attributes of a model that was read from a file.
 
     names, schema and distributions describe n_features_in_ columns
     priors, counts and distributions have one entry for each of classes_
     a linear model has one coefficient for each column or category of its coding
 
-A checksum shows that a file is what was written; these checks stop a file that was written by
-another hand from reaching compiled loops, which trust their arguments.
+A checksum shows that a file is what was written; these checks stop a file that was not
+written by likely from reaching compiled loops, which trust their arguments.
 """
 
 from collections.abc import Iterator
@@ -126,7 +126,7 @@ def _check_distribution(distribution: Any) -> None:
 
 
 def _parts_of(value: Any) -> Iterator[Any]:
-    """The parts within a value, itself among them."""
+    """The parts within a value, including itself."""
     if is_dataclass(value) and not isinstance(value, type):
         yield value
         for field in fields(value):

@@ -4,9 +4,9 @@
     everything else                              {tag: content}
 
 Numeric arrays become tensors, named by where they were found (``distribution_.mean``); an array
-found twice is written once.  In a file that is read nothing is taken on trust: a class must be in
+found twice is written once.  A file that is read is not trusted: a class must be in
 the registry, its fields must be the ones it has, and whatever does not fit is an ``InvalidInput``.
-Only our own constructors run.
+Only constructors of likely are called.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -147,12 +147,12 @@ class Encoder:
     def _refuse(self, where: str, given: str, advice: str) -> NoReturn:
         raise InvalidInput(
             f"{self.owner} cannot be saved: {where} {given}; a model file holds numbers, text, "
-            f"arrays of them, registered parts and our own estimators. {advice}"
+            f"arrays of them, registered parts and estimators of likely. {advice}"
         )
 
 
 def check_estimator_class(model: Any) -> None:
-    """Refuse to save what is not one of the public estimators."""
+    """Refuse to save anything but the public estimators."""
     kind = type(model)
     if estimator_class(kind.__name__) is not kind:
         raise InvalidInput(

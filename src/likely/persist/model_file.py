@@ -3,8 +3,8 @@
     header    format, class, arguments, feature names, fitted attributes, tensors, versions
     checksum  SHA-256 of the header without it, and of the bytes of all tensors in order of name
 
-``save`` writes through ``files.py``, so that there is never half a model under the name that was
-asked for.  ``load`` executes nothing: no pickle, and no class that is
+``save`` writes through ``files.py``, so that there is never an incomplete file under the given
+name.  ``load`` executes nothing: no pickle, and no class that is
 not in the registry.
 """
 
@@ -51,9 +51,9 @@ BROKEN = (
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, by custom with the suffix ``.likely``.
+    """Write a model to a file, usually with the suffix ``.likely``.
 
-    The file has the constructor arguments and what ``fit`` learned.  If an argument cannot be
+    The file contains the constructor arguments and the fitted attributes.  If an argument cannot be
     saved (a function, a random generator, an object of another library), an error names it and
     nothing is written.
 
@@ -78,8 +78,8 @@ def model_bytes(model: Any) -> bytes:
         coded = encoder.model(model)
     except RecursionError:
         raise InvalidInput(
-            f"{encoder.owner} holds a value that contains itself; a model file holds values that "
-            "end. Give an argument without loops."
+            f"{encoder.owner} holds a value that contains itself; a model file cannot hold "
+            "circular references. Give an argument without them."
         ) from None
     return _file_bytes(coded, encoder.tensors, _feature_names(model))
 
@@ -87,7 +87,7 @@ def model_bytes(model: Any) -> bytes:
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that ``save`` wrote, or in a RUN.  Nothing in the file is executed.
 
-    A file that is missing, cut short, changed, of a later format or not a model at all is
+    A file that is missing, incomplete, changed, of a later format or not a model is
     refused with ``InvalidFile``, which is a ``ValueError``.
     """
     content = _read(path)
@@ -113,7 +113,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _file_bytes(coded: Json, tensors: dict[str, Array], feature_names: Json) -> bytes:
     from safetensors.numpy import save as serialise
 
-    plain = {  # in C order and little-endian, as safetensors wants it
+    plain = {  # in C order and little-endian, as safetensors requires
         name: np.asarray(tensor, dtype=tensor.dtype.newbyteorder("<"), order="C")
         for name, tensor in tensors.items()
     }
@@ -163,7 +163,9 @@ def _check_feature_names(model: Any, names: Json) -> None:
 def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(path).resolve()
     if target.is_dir():
-        raise InvalidInput(f"{path} is a folder; expected the name of a file. Add one to it.")
+        raise InvalidInput(
+            f"{path} is a folder; expected the name of a file. Add a file name to it."
+        )
     if not target.parent.is_dir():
         raise InvalidInput(
             f"{path} would be in {target.parent}, which is not a folder; expected one that exists. "
@@ -173,7 +175,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of what looks like a safetensors file; a large other file is not read through."""
+    """The bytes of a file that looks like safetensors; other large files are not read."""
     file = Path(path)
     if (file / MODEL_FILE).is_file():  # a RUN, the folder that likely train writes
         file = file / MODEL_FILE
@@ -191,7 +193,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _not_safetensors(path: object) -> InvalidFile:
     return InvalidFile(
         path,
-        "it is cut short or no safetensors file; expected a model from likely.save. "
+        "it is incomplete, or not a safetensors file; expected a model from likely.save. "
         "Check the name, copy the file again, or save the model again.",
     )
 

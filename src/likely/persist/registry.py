@@ -4,8 +4,8 @@
 hold: those of ``likely.distributions``, ``likely.generative`` and ``likely.likelihoods``, the
 executors, and those of the modules listed here; an estimator of a higher layer lists its own in
 ``saved_parts``, which only a file of that estimator may name.  A part is known by the name of its
-class; where two families use the same words (a Poisson distribution, a Poisson response), those
-of the left side of a linear model are known with their package: ``likelihoods.Poisson``.
+class; where two families use the same words (a Poisson distribution, a Poisson response), responses
+are known with their package: ``likelihoods.Poisson``.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def argument_names(estimator: type[Any]) -> set[str]:
 
 @runtime_checkable
 class HasOwnParts(Protocol):
-    """An estimator that holds values of classes that nothing else holds."""
+    """An estimator with values of classes that no other estimator uses."""
 
     saved_parts: ClassVar[tuple[type[Any], ...]]
 
@@ -82,7 +82,7 @@ def part_name(part: type[Any]) -> str | None:
 
 
 def field_names(part: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass or a named tuple: values cached beside them are no fields."""
+    """The fields of a dataclass or a named tuple: cached values are not fields."""
     if is_dataclass(part):
         return tuple(field.name for field in fields(part))
     return tuple(part._fields)

@@ -1,8 +1,8 @@
-"""Drawings by matplotlib as SVG inside the page, in the page's own colours.
+"""Drawings by matplotlib as SVG inside the page, in the colours of the page.
 
-Pictures are drawn in colours that mean something, ``INK`` or ``ACCENT``, each a hex code that
-nothing else uses; the finished SVG has the page's CSS variables in their place, so one drawing
-serves the light page, the dark page and paper.  Text stays text, in the page's font.
+Pictures are drawn in placeholder colours, ``INK`` or ``ACCENT``, each a hex code that
+nothing else uses; in the finished SVG they are replaced by CSS variables of the page, so one
+drawing works on the light page, the dark page and paper.  Text stays text, in the page's font.
 """
 
 import re
@@ -72,9 +72,9 @@ def picture(
     size: tuple[float, float] = SIZE,
     grid: tuple[int, int] | None = None,
 ) -> Picture:
-    """What ``draw`` puts on a pair of axes; ``label`` says it in words.
+    """The picture that ``draw`` draws on a pair of axes; ``label`` describes it in words.
 
-    With a ``grid`` of rows and columns it is given so many pairs of axes that share their scales.
+    With a ``grid`` of rows and columns it gets that many pairs of axes with shared scales.
     """
     import matplotlib as mpl
     from cycler import cycler
@@ -95,12 +95,12 @@ def picture(
 
 
 def _least(inches: float) -> float:
-    """Pixels at which the smallest letters have ``SMALLEST_LETTERS``."""
+    """The width in pixels at which the smallest letters have ``SMALLEST_LETTERS``."""
     return round(inches * POINTS_PER_INCH * SMALLEST_LETTERS / SMALLEST_DRAWN)
 
 
 def shade(colour: str = "#4f7fd6", strongest: float = 0.6) -> Any:
-    """From nothing to a colour that ink can be read on, on a light and on a dark page."""
+    """A colour map from transparent to a colour on which text is readable."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     red, green, blue = to_rgb(colour)
@@ -109,12 +109,12 @@ def shade(colour: str = "#4f7fd6", strongest: float = 0.6) -> Any:
 
 
 def diagonal(ax: Any, ends: Sequence[float] = (0.0, 1.0)) -> None:
-    """Where a perfect model would be."""
+    """Draw the line of a perfect model."""
     ax.plot(ends, ends, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
 
 
 def few_ticks(axis: Any) -> None:
-    """Round numbers with room between them, also where each has four digits and a sign."""
+    """Ticks at round numbers, with space for four digits and a sign."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 2.5, 5, 10]))
@@ -132,7 +132,7 @@ def thousands(axis: Any) -> None:
 
 
 def legend_above(ax: Any, columns: int = 2) -> None:
-    """Outside of the axes, where it hides nothing and is never cut off."""
+    """A legend outside the axes, where it hides nothing and is not cut off."""
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(0, 1.01),

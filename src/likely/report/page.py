@@ -1,4 +1,4 @@
-"""The page: the sections of each run in one HTML file that needs no other file."""
+"""The page: the sections of each run in one self-contained HTML file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def _part(facts: RunFacts, key: str) -> RunPart:
 
 
 class _PictureNumbers:
-    """Gives each picture ids of its own, in the order of the page."""
+    """Gives each picture unique ids, in the order of the page."""
 
     def __init__(self) -> None:
         self.n = 0

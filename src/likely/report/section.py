@@ -27,7 +27,7 @@ class Text:
 @final
 @dataclass(frozen=True)
 class Heading:
-    """A title inside of a section."""
+    """A title inside a section."""
 
     kind: ClassVar[str] = "heading"
     text: str
@@ -36,7 +36,7 @@ class Heading:
 @final
 @dataclass(frozen=True)
 class Facts:
-    """Names with what they are."""
+    """Names with their values."""
 
     kind: ClassVar[str] = "facts"
     rows: tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ class TableBlock:
 
     @property
     def wide(self) -> bool:
-        """Whether a phone cannot show all of its columns at once."""
+        """Whether the table is too wide for a phone."""
         rows = (self.head, *self.rows)
         longest = (max(len(row[j]) for row in rows) for j in range(len(self.head)))
         return sum(min(letters, LONGEST_LINE) + GAP for letters in longest) > PHONE
@@ -75,7 +75,7 @@ class TableBlock:
 @final
 @dataclass(frozen=True)
 class Picture:
-    """A drawing, with what it shows in words for those who do not see it."""
+    """A drawing, with a description in words for readers who cannot see it."""
 
     kind: ClassVar[str] = "picture"
     svg: str
@@ -88,7 +88,7 @@ class Picture:
 @final
 @dataclass(frozen=True)
 class Gallery:
-    """Blocks side by side, where there is room: pictures, or words and a picture."""
+    """Blocks side by side, if there is room: pictures, or words and a picture."""
 
     kind: ClassVar[str] = "gallery"
     blocks: "tuple[Block, ...]"

@@ -3,7 +3,7 @@
 Every file but the first two may be absent.
 
 model.likely        the fitted model; a folder that has it is a whole RUN
-run.json            written by ``train``, ``tune`` and whatever else leaves a model:
+run.json            written by ``train`` and ``tune``:
     command, seed, time, model, parameters, target, columns, classes, versions, model_sha256
     data            {name, sha256, rows}
     scores          of the rows that ``train`` held out, or null
@@ -11,16 +11,17 @@ run.json            written by ``train``, ``tune`` and whatever else leaves a mo
     group, by_time  the column by which rows were held out, or null         (optional)
     seal            {path, name, evaluations, budget, judge, rows, count, head}   (optional) of
                     the sealed folder that the data came from: count and head are those of its
-                    ledger when the RUN was written, so that a cut tail shows
+                    ledger when the RUN was written, so that removed lines are detected
 look.json           ``Look.facts()``
 comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
-                    the same folds by the same metric they are one, and the newest of a model wins
+                    the same folds by the same metric they are one, and the newest result of a model
+                    is kept
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
                     newer.  Each may have ``chosen`` (an x), ``baseline`` (its
                     score) and ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, value, interval,
                     seconds}], best, baseline, nested: {value, interval} or null}
-study/              the search itself, with ``command.txt``, the command that goes on with it
+study/              the search itself, with ``command.txt``, the command that resumes it
 final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:
     row             its place in the training data, from 0
@@ -29,8 +30,8 @@ validation.parquet  one row per row of the training data that was held out once:
     log_p_0 …       log p of each class, in the order of ``classes``
     mean            of numbers: what was predicted
     log_density     of numbers: log p(y | x); absent where a model has none
-    pit             of numbers: where y lies in what was predicted, in (0, 1); may be absent
-    weight          how much the row counts; absent where all count the same
+    pit             of numbers: the quantile of y in the predicted distribution, in (0, 1); may be
+    absent weight          the weight of the row; absent where all weights are equal
 validation.json     kind, target, classes, seed, by_time, rows, and
     score           ``Score.to_json()`` of all rows that were held out, as in run.json
     surprising      [{row, truth, predicted, loss, cells: {column: value}}], the largest loss first
@@ -39,7 +40,7 @@ validation.json     kind, target, classes, seed, by_time, rows, and
 The validation is of training rows that were held out, so no sealed row can be among them.  A SEAL
 keeps ``comparison.json`` and ``curve.json`` too, under the same names.
 
-No other module spells the name of one of these files.
+No other module contains the names of these files.
 """
 
 from likely.runs.catalogue import LAST, Run, new_run, open_run

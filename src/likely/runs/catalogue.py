@@ -1,7 +1,7 @@
 """The RUNs of this folder: their numbers, new ones, ``@last``, and what was not finished.
 
-A run is written beside its place and renamed when it is whole, so a RUN is never half there.
-What a killed command left in ``runs/`` goes with the next one.
+A run is written under a temporary name and renamed when it is complete, so a RUN is never
+incomplete.  Remains of a killed command in ``runs/`` are removed by the next one.
 """
 
 import re
@@ -24,7 +24,7 @@ NUMBERED = re.compile(r"(\d{3,})-")
 
 
 class Run(NamedTuple):
-    """A trained model and how it came about."""
+    """A trained model and the facts of its training."""
 
     path: Path
     model: Any
@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 @dataclass
 class RunPlace:
-    """Where a RUN is written, and where it is found once it is whole."""
+    """The temporary and the final path of a RUN."""
 
     draft: Path
     path: Path
@@ -52,9 +52,9 @@ class RunPlace:
 
 @contextmanager
 def new_run(model: str, given: str | None) -> Iterator[RunPlace]:
-    """A folder to write to, which becomes the RUN; removed again if the work fails.
+    """A folder to write to, which becomes the RUN; removed if the command fails.
 
-    A number is taken at the end, so that two commands at once leave two runs.
+    The number is assigned at the end, so that two commands at once make two runs.
     """
     path = _next_path(model) if given is None else Path(given)
     if not _is_free(path):
@@ -84,7 +84,7 @@ def new_run(model: str, given: str | None) -> Iterator[RunPlace]:
 
 
 def run_for_search(model: str, given: str | None) -> RunFolder:
-    """A RUN that is not there yet, or one whose search is not over."""
+    """A RUN that does not exist yet, or one whose search is not finished."""
     place = RunFolder(_next_path(model) if given is None else Path(given))
     if place.has_study and place.is_whole:
         raise UnusableRun(
@@ -110,7 +110,7 @@ def discard(run: RunFolder) -> None:
 
 
 def open_run(name: str) -> Run:
-    """The run called that: a folder, ``@last``, or a model file."""
+    """The run with that name: a folder, ``@last``, or a model file."""
     from likely.persist import load
 
     path = _last() if name == LAST else Path(name)
@@ -154,7 +154,7 @@ def newest_run_on(digest: str, target: str, model: str | None = None) -> Path | 
 
 
 def refuse_an_older_last(path: Path) -> None:
-    """``@last`` is the newest whole run: not to be taken for a newer one that is unfinished."""
+    """The newest complete run, ``@last``; refused if a newer one is unfinished."""
     newer = [each for _, each in _numbered() if each.name > path.name]
     if newer:
         raise UnusableRun(
@@ -166,7 +166,7 @@ def refuse_an_older_last(path: Path) -> None:
 
 
 def _is_free(path: Path) -> bool:
-    """Whether there is nothing, or an empty folder."""
+    """Whether the path does not exist or is an empty folder."""
     return not path.exists() or (path.is_dir() and not any(path.iterdir()))
 
 

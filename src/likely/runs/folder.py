@@ -1,4 +1,4 @@
-"""The folder of a RUN: which file holds what, how each is written and read, and all its facts."""
+"""The folder of a RUN: its files, how each is written and read, and all its facts."""
 
 import shlex
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ class RunFolder:
         return self.study.is_dir()
 
     def write_model(self, model: Any, facts: Mapping[str, Any]) -> tuple[Path, ...]:
-        """The facts, then the model: a folder with a model is a whole RUN, so it comes last."""
+        """The facts, then the model, written last: a folder with a model is a complete RUN."""
         from hashlib import sha256
 
         from likely.persist import model_bytes
@@ -101,18 +101,18 @@ class RunFolder:
         write_json(self.path / VALIDATION_FACTS, validation.to_json())
 
     def note_search(self, command: str) -> None:
-        """Keep the command of a search, because its RUN has no model until the search is over."""
+        """Save the command of a search: its RUN has no model until the search is finished."""
         file = make_folder(self.study) / COMMAND
         if not file.exists():
             write_atomically(file, (self.going_on(command) + "\n").encode())
 
     def going_on(self, command: str) -> str:
-        """The command of a search, so that it goes on with the one in this folder."""
+        """The command of a search, changed to resume the one in this folder."""
         words = shlex.split(command)
         return shlex.join(words if "-o" in words else [*words, "-o", str(self.path)])
 
     def command_of_search(self) -> str | None:
-        """The command that goes on with an unfinished search; None where there is none."""
+        """The command that resumes an unfinished search; None if there is none."""
         if not self.has_study or self.is_whole:
             return None
         try:
@@ -153,7 +153,7 @@ class RunFolder:
             return Validation.from_json(read_json(facts), columns)
         except (OSError, ValueError, KeyError, ArrowException) as error:
             raise InvalidFile(
-                path, f"it is not as it was written ({error}). Remove it, or train again."
+                path, f"it was changed after it was written ({error}). Remove it, or train again."
             ) from None
 
 
@@ -172,7 +172,7 @@ def versions() -> dict[str, str]:
 @final
 @dataclass(frozen=True, eq=False)
 class RunFacts:
-    """All that is known about a run; None is what its folder does not hold."""
+    """All facts about a run; None where its folder does not have them."""
 
     name: str
     run: Record
@@ -187,9 +187,9 @@ class RunFacts:
     path: str = "RUN"  # as a command names it
 
     def command(self, verb: str, *words: str) -> str:
-        """``likely VERB DATA WORDS``, with the target where the data do not know it.
+        """``likely VERB DATA WORDS``, with the target, unless the data have their own.
 
-        What scores models holds rows out as this run did, and weighs them alike.
+        Commands that score models hold rows out and weight them as this run did.
         """
         seal, data = self.run.get("seal"), self.run.get("data") or {}
         name = str(seal["path"] if seal and seal.get("path") else data.get("name", "DATA"))
@@ -205,7 +205,7 @@ class RunFacts:
 def read_run(
     folder: str | Path, *, run: Record | None = None, description: "Description | None" = None
 ) -> RunFacts:
-    """The facts in a RUN folder; ``run`` and ``description`` are those that the caller has read."""
+    """The facts in a RUN folder; ``run`` and ``description`` may have been read already."""
     held = RunFolder(Path(folder))
     run = run or held.facts()
     if run is None:

@@ -1,10 +1,10 @@
-"""Comparisons and curves that were kept, in a SEAL or in a RUN: lists that each command adds to.
+"""Saved comparisons and curves, in a SEAL or in a RUN: lists that each command extends.
 
 Comparisons of the same rows, weights, classes, folds and metric are one table.  A model that was
-compared twice is there once, as it was last scored; the paired tests and the order are made again
-from the scores of the folds, so that a small comparison after a large one hides nothing of it.
+compared twice appears once, with its newest score; the paired tests and the order are recomputed
+from the scores of the folds, so that a small comparison does not replace a larger one.
 
-A curve of the same model and weights along the same axis takes the place of the one before.
+A curve of the same model and weights along the same axis replaces the previous one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ def keep_curve(folder: Path, facts: Record) -> tuple[Path, ...]:
 
 
 def kept_files(folder: Path) -> dict[str, bytes]:
-    """The comparisons and curves that a folder has kept, by the name of their file."""
+    """The comparisons and curves saved in a folder, by the name of their file."""
     paths = (folder / name for name in (COMPARISONS, CURVES))
     return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
@@ -78,7 +78,7 @@ def joined_comparisons(*lists: Iterable[Record]) -> tuple[Record, ...]:
 def joined_curves(*lists: Sequence[Record]) -> tuple[Record, ...]:
     """All curves; of several with the same model, rows, weights and axis, the last.
 
-    A curve of a run has the settings of the run, so no other takes its place.
+    A curve of a run has the settings of the run, so no other replaces it.
     """
     found: dict[tuple[str, ...], Record] = {}
     for each in (curve for curves in lists for curve in curves):
@@ -94,7 +94,7 @@ def models_in(comparisons: Iterable[Record]) -> list[str]:
 
 
 def _keep(path: Path, joined: Callable[[], Sequence[Record]]) -> tuple[Path, ...]:
-    """Write the result of ``joined``; of two commands at once, one waits."""
+    """Write the result of ``joined``; with two commands at once, one waits."""
     try:
         with lock(path.parent):
             return (write_json(path, joined()),)

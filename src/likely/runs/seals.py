@@ -1,4 +1,4 @@
-"""The seal that a RUN was trained on: what the RUN keeps of it, and how it is found again."""
+"""The seal that a RUN was trained on: what the RUN records about it, and how it is found again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class LedgerFacts:
-    """The ledger of the seal that a run came from, and whether it is as it was written."""
+    """The ledger of the seal that a run came from, and whether it was changed."""
 
     name: str
     sound: bool
@@ -34,7 +34,7 @@ class LedgerFacts:
 
 
 def seal_facts(seal: "SealFolder") -> dict[str, Any]:
-    """The facts of its seal that a RUN keeps, so that a shortened ledger is noticed."""
+    """The facts of its seal that a RUN records, so that a shortened ledger is detected."""
     from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
 
@@ -53,7 +53,7 @@ def seal_facts(seal: "SealFolder") -> dict[str, Any]:
 
 
 def seal_of(run: "Run") -> "SealFolder | None":
-    """The seal that a run was trained on, which must be as it was then."""
+    """The seal that a run was trained on, which must not have changed since."""
     from likely.sealing.folder import SealFolder, is_seal
 
     known = run.facts.get("seal")
@@ -65,20 +65,20 @@ def seal_of(run: "Run") -> "SealFolder | None":
     if path is not None and is_seal(path):
         raise BrokenLedger(
             path,
-            f"its manifest is not the one that was there when {run.path} was trained on it. "
-            "Put it back as it was, or seal the data again and train on that.",
+            f"its manifest was changed after {run.path} was trained on it. "
+            "Restore it, or seal the data again and train on that.",
         )
     raise UnusableRun(
-        f"{run.path} was trained on {known['name']}, which is not here. Go to the folder where it "
-        "is, or put it back.",
+        f"{run.path} was trained on {known['name']}, which was not found. Go to the folder where "
+        "it is, or put it back.",
         next=f"likely ledger verify {known['name']}",
     )
 
 
 def place_of_seal(run: Path, known: Record) -> Path | None:
-    """Where the seal of a run is: the folder with its manifest, wherever it was moved to nearby.
+    """Where the seal of a run is: the folder with its manifest, also if it was moved nearby.
 
-    Where there is none, the folder of its name, whatever that holds now.
+    If there is none, the folder with its name.
     """
     from likely.sealing.folder import SUFFIX
 
@@ -90,7 +90,7 @@ def place_of_seal(run: Path, known: Record) -> Path | None:
 
 
 def _is_the_one(path: Path, known: Record) -> bool:
-    """Whether the folder has the manifest that a run has seen."""
+    """Whether the folder has the manifest that the run was trained with."""
     from likely.data.arrow import digest_of_file
     from likely.sealing.ledger import MANIFEST
 
@@ -99,7 +99,7 @@ def _is_the_one(path: Path, known: Record) -> bool:
 
 
 def ledger_facts(path: Path, known: Record) -> LedgerFacts:
-    """The ledger as it is now; ``known`` is what the run has kept of the seal."""
+    """The current ledger; ``known`` is what the run recorded about the seal."""
     from likely.sealing.folder import SealFolder
 
     folder = SealFolder(path)
@@ -124,13 +124,15 @@ def ledger_facts(path: Path, known: Record) -> LedgerFacts:
 
 
 def _cut(known: Record, entries: Sequence[Record], head: str) -> tuple[str, ...]:
-    """Whether the ledger still goes on from the line that the run has written down."""
+    """Problems, if the ledger does not continue from the line that the run recorded."""
     count = known.get("count")
     if count is None or known.get("head") is None:
         return ()
     if count > len(entries):
-        return (f"The run has seen {count} lines, and the ledger has {len(entries)}.",)
+        return (
+            f"The ledger had {count} lines when the run was trained, and now has {len(entries)}.",
+        )
     then = head if count == len(entries) else entries[count]["previous"]
     if then != known["head"]:
-        return (f"Line {count - 1} of the ledger is not the one that the run has seen.",)
+        return (f"Line {count - 1} of the ledger was changed after the run was trained.",)
     return ()

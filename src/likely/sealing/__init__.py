@@ -1,4 +1,4 @@
-"""A test set that is opened once, and a ledger that records each evaluation on it.
+"""A test set that is evaluated once, and a ledger that records each evaluation.
 
-The function is ``likely.seal``; the package has another name so that the two are never mixed up.
+The function is ``likely.seal``; the package has another name to avoid confusion.
 """

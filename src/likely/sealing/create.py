@@ -1,6 +1,6 @@
-"""Sealing: split once, write the folder, begin the ledger.
+"""Sealing: split once, write the folder, start the ledger.
 
-The folder is filled under another name and renamed at the end, so a seal is whole or not there.
+The folder is filled under another name and renamed at the end, so a seal is never incomplete.
 """
 
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class SealTerms:
     seed: int
     kind: str | None = None  # of the target; None is as its values say
     order: tuple[Any, ...] | None = None  # of the classes; the kind is then ordinal
-    weight: str | None = None  # columns with another role than that of a feature
+    weight: str | None = None  # columns that are not features
     offset: str | None = None
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
@@ -120,7 +120,7 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
     refuse_twins(table.column_names)
     if len(table.column_names) < 2:
         raise InvalidInput(
-            f"The table has the column {terms.target!r} alone; expected features besides the "
+            f"The table has only the column {terms.target!r}; expected features besides the "
             "target. Check the delimiter of the file."
         )
     check_target(table.column(terms.target), terms.target)
@@ -128,7 +128,7 @@ def _check_columns(table: "pa.Table", terms: SealTerms) -> None:
 
 
 def _check_weights(table: "pa.Table", split: Split, weight: str | None) -> None:
-    """Refuse a part in which no row counts: there would be nothing to fit or to score."""
+    """Refuse a part in which all weights are 0: there would be nothing to fit or to score."""
     for part, rows in (("training", ~split.sealed), ("sealed", split.sealed)):
         if weight is not None and not (table.column(weight).to_numpy()[rows] > 0).any():
             raise InvalidInput(
@@ -148,13 +148,13 @@ def _check_place(path: Path, escrow: Path | None) -> None:
     if escrow is not None and escrow.exists():
         raise InvalidInput(
             f"The escrow file {escrow} exists already; it may hold the labels of another seal. "
-            "Name another file; delete this one only if it is left from a sealing that was "
-            "interrupted."
+            "Name another file; delete this one only if it was left by an interrupted "
+            "sealing."
         )
 
 
 def _earlier_seals(origin: Origin, path: Path) -> tuple[str, ...]:
-    """Notes on seals of the same rows, with the evaluations that they have had."""
+    """Notes on seals of the same rows, with the number of their evaluations."""
     places = {path.parent, *([origin.path.parent] if origin.path is not None else [])}
     seals = seals_in(places)
     same = [seal for seal in seals if seal.manifest.data_sha256 == origin.digest]
@@ -170,7 +170,7 @@ def _still_holds(origin: Origin, split: Split, path: Path) -> tuple[str, ...]:
     if origin.path is None:
         return ()
     count = int(split.sealed.sum())
-    return (f"{origin.label} still holds the {count:,} sealed rows; use {path.name} from here on.",)
+    return (f"{origin.label} still holds the {count:,} sealed rows; use {path.name} from now on.",)
 
 
 def _write_seal(
@@ -236,7 +236,7 @@ def _settled(origin: Origin, terms: SealTerms) -> dict[str, Any]:
 def _write_folder(
     path: Path, contents: dict[str, bytes], manifest: Manifest, escrow: Path | None, labels: bytes
 ) -> None:
-    """Write all files or none; labels in escrow come last, before the folder gets its name."""
+    """Write all files or none; labels in escrow are written last, before the folder is renamed."""
     try:
         with folder_made_whole(path) as draft:
             for name, content in contents.items():
@@ -253,7 +253,7 @@ def _write_folder(
 
 
 def check_target(column: Any, name: str) -> None:
-    """Refuse what no model could learn or score: gaps, infinities, one value, names, dates."""
+    """Refuse unusable targets: missing or infinite values, one value, identifiers, dates."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,10 +1,10 @@
-"""An evaluation: predictions are fixed, it is written down, and only then labels are opened.
+"""An evaluation: predictions are recorded first, and only then the labels are read.
 
-    predictions computed and hashed → commit (one more is used) → labels opened → score
+    predictions computed and hashed → commit (uses one evaluation) → labels read → score
 
-Each step is on disk before the next begins.  A process that dies after the commit leaves the
-predictions beside it; the next call scores those, and uses no other evaluation.  The same
-predictions are never charged twice.
+Each step is on disk before the next begins.  After a crash following the commit, the
+predictions remain in the folder; the next call scores them, without another evaluation.  The same
+predictions are never counted twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
-REASON_LENGTH = 3  # letters; less is no reason
+REASON_LENGTH = 3  # letters; less is not a reason
 ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's own scorer
 
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Submission:
-    """A fitted model that is handed in to be scored, and how it is scored."""
+    """A fitted model to be scored, and its scorer."""
 
     model: Any  # only the scorer knows what it is
     name: str  # of the model, in one line, for the ledger
     columns: Sequence[str]  # that the model reads
     trained_on: str  # SHA-256 of the file of its training rows
     scorer: Scorer
-    cv_estimate: float | None = None  # the loss that cross-validation led to expect
+    cv_estimate: float | None = None  # the loss expected from cross-validation
 
 
 @final
@@ -59,7 +59,7 @@ class _Request:
     seal: SealFolder
     submission: Submission
     predictions: Predictions
-    training: float | None  # the loss that the training part leads to expect
+    training: float | None  # the loss expected from the training part
     label_file: bytes  # unopened
     scorer_of_commit: ScorerOfCommit
 
@@ -80,7 +80,7 @@ def evaluate(
 
     ``scorer_of_commit`` makes the scorer of an interrupted evaluation from its ``described()``.
     Raises ``HonestyRefusal`` when the model was trained on other rows, or when the budget is
-    used up and there is no reason (``again``) to go on; the ledger remembers both.
+    used up and no reason (``again``) was given; the ledger records both.
     """
     seal.check()
     if again is not None and len(again.strip()) < REASON_LENGTH:
@@ -97,7 +97,7 @@ def evaluate(
 
 
 def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, float | None]:
-    """Predictions, before any label is opened, and the loss that the training part suggests."""
+    """Predictions, before any label is read, and the expected loss from the training part."""
     manifest, training = seal.manifest, submission.cv_estimate
     predictions = _predictions(submission, seal.features, manifest)
     if JUDGES[manifest.judge] is not None and training is None:
@@ -121,7 +121,7 @@ def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -
 
 
 def _answered(request: _Request, again: str | None) -> FinalScore:
-    """Under the lock: finish what was interrupted, then answer from the ledger or evaluate."""
+    """Under the lock: finish an interrupted evaluation, then use the ledger or evaluate."""
     ledger, model = request.seal.ledger, request.submission.model
     entries = _finished(request, ledger.recovered())
     known = _recorded(entries, request)
@@ -137,7 +137,7 @@ def _answered(request: _Request, again: str | None) -> FinalScore:
 
 
 def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
-    """The ledger, after an evaluation that was interrupted before its score is finished."""
+    """The ledger, after an evaluation that was interrupted before its score has been finished."""
     commit = _open_commit(entries)
     if commit is None:
         return entries
@@ -145,18 +145,18 @@ def _finished(request: _Request, entries: list[Entry]) -> list[Entry]:
     kept = request.seal.kept_predictions()
     found = [p for p in (kept, request.predictions) if p and _is_of(p, scorer, commit)]
     if not found:
-        gone = "its predictions are gone" if kept is None else "this metric cannot score it"
+        gone = "its predictions are missing" if kept is None else "this metric cannot score it"
         raise HonestyRefusal(
             f"Evaluation {commit['evaluation']} was committed ({commit['model']}, "
             f"{commit['metric']}) and not scored, and {gone}. Call final with that model and "
-            "metric once more: it costs no other evaluation."
+            "metric once more: this does not use another evaluation."
         )
     _score(request.seal, scorer, found[0], commit, request.label_file)
     return request.seal.ledger.entries()
 
 
 def _scorer_of(commit: Entry, request: _Request) -> Scorer:
-    """The scorer that a commit describes; the one that was given now, where it is the same."""
+    """The scorer that a commit describes; the one given now, if it is the same."""
     described = commit["scorer"]
     if canonical(request.scorer.described()) == canonical(described):
         return request.scorer
@@ -171,7 +171,7 @@ def _is_of(predictions: Predictions, scorer: Scorer, commit: Entry) -> bool:
 def _allow_another(
     request: _Request, entries: Sequence[Entry], again: str | None, number: int
 ) -> None:
-    """Beyond the budget: a reason goes into the ledger, and so does its absence."""
+    """Beyond the budget: record the reason in the ledger, or the refusal if there is none."""
     ledger, budget = request.seal.ledger, request.seal.manifest.budget
     if again is not None:
         ledger.add("again", {"evaluation": number, "reason": again.strip()})
@@ -214,7 +214,7 @@ def _commit_facts(request: _Request, number: int) -> dict[str, Any]:
 def _score(
     seal: SealFolder, scorer: Scorer, predictions: Predictions, commit: Entry, label_file: bytes
 ) -> Entry:
-    """Open the labels, and write down what the judge reveals."""
+    """Read the labels, and record what the judge reveals."""
     facts, failure = _judged(seal, scorer, predictions, commit, label_file)
     if failure is not None:  # raised here, where no frame of the traceback holds a label
         if not issubclass(failure, Exception):
@@ -289,7 +289,7 @@ def _facts_of_score(
 
 
 def _best_so_far(seal: SealFolder, metric: str) -> float | None:
-    """The least loss that was revealed."""
+    """The smallest loss that was revealed."""
     scores = (entry for entry in seal.ledger.entries() if entry["event"] == "score")
     return min((entry["value"] for entry in scores if entry["metric"] == metric), default=None)
 
@@ -315,7 +315,7 @@ def _final_score(seal: SealFolder, score: Entry, *, resumed: bool, model: Any) -
 
 
 def _recorded(entries: Sequence[Entry], request: _Request) -> Entry | None:
-    """The score that the same predictions already have."""
+    """The existing score of the same predictions."""
     same = {
         entry["evaluation"]
         for entry in entries

@@ -25,7 +25,7 @@ class FinalScore:
     gain : Estimate or None
         The score of the baseline minus that of the model, with an interval of the same level
         computed from the differences by row: the model is clearly better if ``low`` is above 0.
-        None under ladder and thresholdout, because it would reveal too much.
+        None with ladder and thresholdout, because it would reveal too much.
     measures : dict
         An estimate of each metric of the task, by name; none under ladder and thresholdout.
     n_impossible : int
@@ -71,13 +71,13 @@ class FinalScore:
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the gain is clearly above 0; an unpaired one, where no other may be shown."""
+        """Whether the gain is clearly above 0; the unpaired gain, if no other may be shown."""
         value, low, high, constant = self.estimate
         unpaired = Estimate(constant - value, constant - high, constant - low, 0.0)
         return clearly_better(unpaired if self.gain is None else self.gain)
 
     def to_json(self) -> dict[str, Any]:
-        """The score as ``final.json`` and ``--json`` have it; an end that is open is null."""
+        """The score as in ``final.json`` and ``--json``; an infinite end is null."""
         gain = self.gain
         record: dict[str, Any] = {
             "metric": self.metric,
@@ -103,7 +103,7 @@ class FinalScore:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], model: Any = None) -> "FinalScore":
-        """Read what ``to_json`` wrote; a line of the ledger has some of it."""
+        """Read what ``to_json`` wrote; a line of the ledger has a part of it."""
         gain = None
         if record.get("gain_interval") is not None:
             ends = {"value": record["gain"], "interval": record["gain_interval"]}

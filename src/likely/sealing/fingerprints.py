@@ -1,12 +1,12 @@
-"""A number for each row, the same in every file that holds the row.
+"""A number for each row, the same in every file that contains the row.
 
     f(row) = mix(Σ_columns mix(cell ⊕ key(salt, column)))        mix: SplitMix64
 
 Cells are compared as values, not as they were written: 1, 1.0 and "1" in a column of numbers are
 one cell, a date is its ISO form, and every missing cell is the same.  The order of columns does
-not matter.  With 64 bits, two different rows of ten million agree with probability 10⁻⁶.
+not matter.  With 64 bits, two different rows among ten million collide with probability 10⁻⁶.
 
-*Rough* cells are also the same after a detour through float32, six decimals, or text.
+*Rough* cells are also the same after conversion to float32, six decimals, or text.
 """
 
 import re
@@ -60,7 +60,7 @@ def joined(words: Iterable[Array]) -> Array:
 
 
 def is_amount(column: Any) -> bool:
-    """Whether it holds numbers with fractions, which describe a row and do not name it."""
+    """Whether it holds numbers with fractions, which describe a row and do not identify it."""
     import pyarrow as pa
 
     if not (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):

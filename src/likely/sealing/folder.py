@@ -1,11 +1,12 @@
-"""The folder of a seal: which file holds what, and how each is written and read.
+"""The folder of a seal: its files, and how each is written and read.
 
-Labels are under a salted keystream: it stops a glob, a grep and a glance, not a person.
+Labels are masked by a salted keystream: it prevents accidental reading, not a determined person.
 
     file = magic ‖ salt ‖ (labels ⊕ SHAKE-256(salt ‖ "labels"))
 
-The labels are one column in Arrow's stream format.  The salt is in the file, so whoever holds
-the file can read it; to keep labels from people, put the file where they cannot go (``escrow``).
+The labels are one column in Arrow's stream format.  The salt is in the file, so anyone who has
+the file can read it; to keep labels from people, store the file where they have no access
+(``escrow``).
 """
 
 from collections.abc import Iterable
@@ -34,7 +35,7 @@ SUFFIX = ".seal"
 TRAIN, FEATURES, LABELS = "train.parquet", "test-features.parquet", "test-labels.bin"
 FINGERPRINTS = "fingerprints.bin"  # sorted little-endian 64-bit words
 COMMITTED = "committed.npz"  # predictions between commit and score
-LEVELS = 2  # a seal is looked for in a folder, in the one that holds it, and in that one's
+LEVELS = 2  # a seal is looked for in a folder, in its parent, and in the parent of that
 MAGIC = b"likely sealed labels 1\n"
 SALT_BYTES = 32
 
@@ -72,7 +73,7 @@ class SealFolder:
         return np.fromfile(self.path / FINGERPRINTS, dtype="<u8")
 
     def label_file(self, escrow: str | Path | None) -> bytes:
-        """The file of labels, unopened, wherever it is; it must be the one that was sealed."""
+        """The path of the file of labels, unread; its content must be unchanged."""
         path = self.path / LABELS
         if self.manifest.escrow:
             if escrow is None:
@@ -93,7 +94,7 @@ class SealFolder:
         return content
 
     def check(self, *files: str) -> LedgerVerdict:
-        """Refuse a folder that is not as it was written: its ledger, its manifest and its files.
+        """Refuse a folder whose ledger, manifest or files were changed.
 
         Where files are named, only these are read, so that labels stay unopened.
         """
@@ -136,7 +137,7 @@ def open_folder(path: str | Path) -> SealFolder:
 
 
 def seals_in(folders: Iterable[str | Path]) -> tuple[SealFolder, ...]:
-    """All seals that lie in the folders, by name; what has lost files is none."""
+    """All seals in the folders, by name; incomplete ones are skipped."""
     found = {
         path.resolve(): SealFolder(path)
         for folder in folders
@@ -147,7 +148,7 @@ def seals_in(folders: Iterable[str | Path]) -> tuple[SealFolder, ...]:
 
 
 def seals_near(*places: str | Path) -> tuple[SealFolder, ...]:
-    """The seals in the working folder, beside the files or in the folders, and a little above."""
+    """The seals in the working folder and in the folders of the files, and in their parents."""
     starts = (Path(), *(Path(place) for place in places if Path(place).exists()))
     folders = []
     for start in starts:
@@ -165,7 +166,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def parquet_bytes(table: "pa.Table") -> bytes:
-    """The table as a file, without what other libraries noted in its schema."""
+    """The table as a file, without metadata of other libraries in its schema."""
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
@@ -183,7 +184,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> "pa.Table":
         with ParquetFile(path) as file:
             return file.read(columns)
     except (OSError, pa.ArrowException):
-        raise BrokenLedger(path, f"it cannot be read as it was written. {ADVICE}") from None
+        raise BrokenLedger(path, f"it was changed after it was written. {ADVICE}") from None
 
 
 def predictions_digest(predictions: Predictions) -> str:

@@ -6,13 +6,13 @@
                   else the sealed one with noise of scale σ
 
 All scales are in units of c, the mean loss of the best constant on the training part, which
-tells nothing of the sealed rows: η = c / √n, T = 4c / √n, σ = c / 4√n.  Ladder and thresholdout
-are proved for bounded losses, so under them a row counts for at most ``LARGEST`` c; an interval
-then rests on the variance bound s² ≤ m (b − m) of losses in [0, b] with mean m, not on the sealed
-rows.  Their exact score is returned to nobody.
+reveals nothing about the sealed rows: η = c / √n, T = 4c / √n, σ = c / 4√n.  Ladder and
+thresholdout are proved for bounded losses, so under them a row counts for at most ``LARGEST`` c; an
+interval then rests on the variance bound s² ≤ m (b − m) of losses in [0, b] with mean m, not on the
+sealed rows.  Their exact score is never returned.
 
-Of a seal by group, n is n²/Σ n_g² in all of this: the rows of a group may be all alike, and to
-measure how alike they are would tell of the sealed labels.
+For a seal by group, n is n²/Σ n_g² throughout: the rows of a group may all be equal, and
+measuring how similar they are would reveal information about the sealed labels.
 
 References
 ----------
@@ -36,7 +36,7 @@ from likely.intervals import Ends, n_groups_of, rows_at_worst, wilson
 
 LARGEST = 8.0  # b in units of c: a few rows of a usual test set are above
 STEP = 1.0  # η in units of c/√n: about one standard error
-THRESHOLD = 4.0  # T: chance alone seldom parts two halves of the rows as far
+THRESHOLD = 4.0  # T: by chance alone, two halves of the rows seldom differ as much
 NOISE = 0.25  # σ; the three noises below have scales 2σ, 4σ and σ, as in the paper
 
 
@@ -47,15 +47,15 @@ class Evidence:
 
     losses: Array  # of the sealed rows
     constant: float  # c, from the training part
-    training: float  # the score that the training part leads to expect
+    training: float  # the score expected from the training part
     best: float | None  # the best revealed so far
     level: float  # of the interval
-    rng: np.random.Generator  # the same at each attempt, so that a repetition tells nothing
+    rng: np.random.Generator  # the same at each attempt, so that a repetition reveals nothing
     groups: Codes | None = None  # of the sealed rows
 
     @property
     def n(self) -> float:
-        """Independent rows, or what rows in groups are worth at worst."""
+        """The number of independent rows; for groups, the smallest effective number."""
         return self.losses.size if self.groups is None else rows_at_worst(self.groups)
 
     @property
@@ -82,7 +82,7 @@ class Evidence:
 @final
 @dataclass(frozen=True)
 class Ruling:
-    """The score that is revealed with its interval, and a sentence where it needs one."""
+    """The revealed score with its interval, and a note if needed."""
 
     value: float
     low: float
@@ -136,7 +136,7 @@ class Thresholdout(Judge):
             return Ruling(training, *_around(training, slack, evidence, 1 - alpha), note)
         value = mean + rng.laplace(0.0, noise)
         scale = short_number(noise, 3)
-        note = f"With noise of scale {scale}; the estimate of the training part was different."
+        note = f"The test score, with noise of scale {scale}; it differs from the training score."
         slack = noise * log(1 / alpha)
         return Ruling(value, *_around(value, slack, evidence, 1 - alpha), note)
 
@@ -149,6 +149,6 @@ JUDGES: Mapping[str, Judge | None] = {  # None reveals the score as it is
 
 
 def _around(value: float, slack: float, evidence: Evidence, level: float) -> Ends:
-    """The interval of a value, with room for what was not revealed, and for chance."""
+    """The interval of a value, widened for what was not revealed, and for chance."""
     low, high = evidence.chance(value, level)
     return max(min(low, value) - slack, 0.0), max(high, value) + slack

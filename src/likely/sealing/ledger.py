@@ -3,10 +3,10 @@
     line n = {"event", "n", "previous", "time", …}        previous = SHA-256(line n − 1)
 
 The hash is of the line without its line feed; line 0 has zeros.  ``head.json`` repeats the
-number of lines and the hash of the last, so that a cut tail shows.  A line is added in three
-steps: the head names the line to come, the line is appended, the head moves on.  A kill between
-them leaves a head that says what was being added, and the next addition finishes it; without
-such a mark, every difference between head and lines is a break.
+number of lines and the hash of the last, so that removed lines are detected.  A line is added in
+three steps: the head names the next line, the line is appended, the head is updated.  A kill
+between them leaves a head that names the line that was being added, and the next addition finishes
+it; any other difference between head and lines is an error.
 """
 
 import json
@@ -31,7 +31,7 @@ Entry = Mapping[str, Any]
 
 
 class LedgerVerdict(NamedTuple):
-    """Whether a seal is as it was written; ``problems`` says where it is not."""
+    """Whether a seal is unchanged; ``problems`` lists what was changed."""
 
     sound: bool
     lines: int
@@ -54,25 +54,25 @@ class _Head(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger in a folder.  Whoever adds a line holds the folder's lock."""
+    """The ledger in a folder.  To add a line, hold the lock of the folder."""
 
     folder: Path
 
     def entries(self) -> list[Entry]:
-        """All lines, with the one that is being added; a break is an error."""
+        """All lines, with the one that is being added; a changed line is an error."""
         lines, problems = self._checked()
         if problems:
             raise BrokenLedger(self.folder, f"{problems[0]} {ADVICE}")
         return [json.loads(line) for line in lines]
 
     def begin(self, facts: Mapping[str, Any]) -> None:
-        """Line 0, in a folder that is being made."""
+        """Write line 0, in a folder that is being created."""
         line = _line(0, ZEROS, "sealed", facts)
         append_line(self.folder / LEDGER, line)
         self._write_head(_Head(1, _hash(line)))
 
     def add(self, event: str, facts: Mapping[str, Any]) -> Entry:
-        """One more line, on disk when this returns."""
+        """Add a line; it is on disk when this returns."""
         count = len(self.recovered())
         head = self._read_head()
         line = _line(count, head.head, event, facts)
@@ -92,7 +92,7 @@ class Ledger:
         return entries
 
     def verdict(self, files: Mapping[str, str] | None = None) -> LedgerVerdict:
-        """The whole folder against what was written: lines, head, manifest and files.
+        """Verify the whole folder: lines, head, manifest and files.
 
         ``files`` are those to be read, with their SHA-256; None is all that the manifest names.
         """
@@ -103,20 +103,20 @@ class Ledger:
         return LedgerVerdict(not problems, len(lines), head, tuple(problems))
 
     def _finish(self, line: bytes, count: int) -> None:
-        """The rest of a line of which all, some or nothing was written."""
+        """Write the rest of a line that was written partly or not at all."""
         *lines, start = (self.folder / LEDGER).read_bytes().split(b"\n")
         if len(lines) == count:
             append_line(self.folder / LEDGER, line[len(start) :])
         self._write_head(_Head(json.loads(line)["n"] + 1, _hash(line)))
 
     def _checked(self) -> tuple[list[bytes], list[str]]:
-        """The lines up to the first break, and what is wrong."""
+        """The lines up to the first problem, and the problem."""
         try:
             content, head = self._read()
         except OSError as error:
             return [], [f"{Path(error.filename).name} cannot be read ({error.strerror})."]
         except ValueError:
-            return [], [f"{HEAD} is not as it was written."]
+            return [], [f"{HEAD} was changed after it was written."]
         *lines, rest = content.split(b"\n")
         if head.adding is not None:
             lines, rest = _with_addition(lines, rest, head)
@@ -128,7 +128,7 @@ class Ledger:
         return lines[:sound], [problem] if problem else []
 
     def _read(self) -> tuple[bytes, _Head]:
-        """Lines and head of one moment: an addition by another process changes the head."""
+        """Lines and head at the same moment: an addition by another process changes the head."""
         head = (self.folder / HEAD).read_bytes()
         while True:
             content = (self.folder / LEDGER).read_bytes()
@@ -144,10 +144,10 @@ class Ledger:
 
 
 def verify_ledger(folder: str | Path) -> LedgerVerdict:
-    """Whether the ledger and the files of a seal are as they were written.
+    """Whether the ledger and the files of a seal are unchanged.
 
     Any flipped byte and any line that was removed, moved or cut is found.  A whole folder that
-    was put back to an earlier state is not: compare the head with one written down elsewhere.
+    was restored to an earlier state is not: compare the head with a copy kept elsewhere.
     """
     return Ledger(Path(folder)).verdict()
 
@@ -172,7 +172,7 @@ def _hash(line: bytes) -> str:
 
 
 def _with_addition(lines: list[bytes], rest: bytes, head: _Head) -> tuple[list[bytes], bytes]:
-    """The lines as if the addition had ended, where they are those of a kill during it."""
+    """The lines as if an interrupted addition had been finished."""
     line = (head.adding or "").encode()
     if len(lines) == head.n_lines and line.startswith(rest):
         return [*lines, line], b""
@@ -180,7 +180,7 @@ def _with_addition(lines: list[bytes], rest: bytes, head: _Head) -> tuple[list[b
 
 
 def _chained(lines: list[bytes]) -> tuple[int, str]:
-    """How many lines are sound, and what is wrong with the next."""
+    """The number of valid lines, and the problem of the next line."""
     previous = ZEROS
     for n, line in enumerate(lines):
         try:
@@ -189,9 +189,9 @@ def _chained(lines: list[bytes]) -> tuple[int, str]:
         except (ValueError, TypeError):
             return n, f"Line {n} of {LEDGER} is not valid JSON; it was changed or added."
         if not same or not isinstance(entry, dict) or entry.get("event") not in EVENTS:
-            return n, f"Line {n} of {LEDGER} is not as it was written."
+            return n, f"Line {n} of {LEDGER} was changed after it was written."
         if entry.get("n") != n or entry.get("previous") != previous:
-            return n, f"Line {n} of {LEDGER} does not follow the line before it."
+            return n, f"Line {n} of {LEDGER} does not contain the hash of the line before it."
         if (n == 0) != (entry["event"] == "sealed"):
             return n, f"Line {n} of {LEDGER} is out of place."
         previous = _hash(line)
@@ -205,7 +205,7 @@ def _problem_of_head(lines: list[bytes], head: _Head) -> str:
     before = _hash(lines[head.n_lines - 1]) if 0 < head.n_lines <= len(lines) else ZEROS
     added_is_last = head.adding is None or lines[-1] == head.adding.encode()
     if len(lines) > count or before != head.head or not added_is_last:
-        return f"The last line of {LEDGER} is not the one that {HEAD} names."
+        return f"The last line of {LEDGER} does not match {HEAD}."
     return ""
 
 
@@ -213,10 +213,10 @@ def _problems_of_files(folder: Path, sealed: Entry, files: Mapping[str, str] | N
     """The files that differ from the manifest, or a manifest that differs from line 0."""
     try:
         if digest_of_file(folder / MANIFEST) != sealed.get("manifest"):
-            return [f"{MANIFEST} is not the one that was sealed."]
+            return [f"{MANIFEST} was changed after sealing."]
         files = Manifest.read(folder / MANIFEST).files if files is None else files
         return [
-            f"{name} is not the one that was sealed."
+            f"{name} was changed after sealing."
             for name, digest in files.items()
             if digest_of_file(folder / name) != digest
         ]

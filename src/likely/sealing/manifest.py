@@ -1,7 +1,7 @@
-"""What was sealed, written once: where the rows came from, how they were split, who judges.
+"""What was sealed, written once: where the rows came from, how they were split, and the judge.
 
 Manifest, ledger and head are *canonical* JSON: sorted keys, no spaces, UTF-8, and a line feed at
-the end, so that one content has one form and one SHA-256.
+the end, so that the same content always has the same SHA-256.
 """
 
 import json
@@ -27,7 +27,7 @@ FORMAT = 1  # raised when an older version of likely could misread the folder
 @final
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """The first and last word on a seal; its hash is in line 0 of the ledger."""
+    """The facts of a seal, written once; its hash is in line 0 of the ledger."""
 
     name: str
     data: str  # what was sealed: a file's name, or what kind of table
@@ -50,7 +50,7 @@ class Manifest:
     earlier: tuple[str, ...] = ()  # seals of the same rows
     kind: str | None = None  # of task, where the values alone do not say it
     order: tuple[Any, ...] | None = None  # of the classes, from lowest to highest
-    weight: str | None = None  # columns with another role than that of a feature
+    weight: str | None = None  # columns that are not features
     offset: str | None = None
     exposure: str | None = None
     dropped: tuple[str, ...] = ()  # columns that no model is to see
@@ -59,7 +59,7 @@ class Manifest:
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns with another role than that of a feature, by role."""
+        """The columns that are not features, by role."""
         roles = {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
         return {role: name for role, name in roles.items() if name is not None}
 

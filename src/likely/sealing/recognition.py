@@ -1,23 +1,23 @@
-"""Sealed rows in other places: found by their fingerprints, before they do harm.
+"""Recognition of sealed rows in other tables, by their fingerprints.
 
 A sealed row has a fingerprint unless a training row equals it in all features, because the two
-are then indistinguishable.  A table holds a seal's rows when it has the columns of the seal and a
-tenth or more of the fingerprinted rows; or when it has rows *like* them, with columns left out,
+are then indistinguishable.  A table contains a seal's rows when it has the columns of the seal and
+a tenth or more of the fingerprinted rows; or when it has rows *like* them, with columns left out,
 other types or rounded numbers.
 
 Cells are then compared roughly: whole numbers as they are, others to four digits, and a number that
 is written as text is the number.  A column of a table *agrees* with the seal's column of that
 name if a tenth or more of its cells occur there; rows are compared in the columns that agree, in
-all of them and in bands of at least four, so that a changed column spoils one band only.  Keys,
-whose cells are nearly all different whole numbers or texts, name rows and do not describe them:
-the customers 1 to 100 of two shops are not the same, so keys are no evidence.
+all of them and in bands of at least four, so that a changed column affects one band only.  Keys,
+whose cells are nearly all different whole numbers or texts, identify rows and do not describe them:
+the customers 1 to 100 of two shops are not the same, so keys are not evidence.
 
-Few and rough columns agree by chance too.  How often, the training part shows:
+Few and rough columns agree by chance too.  The training part shows how often:
 
     by chance = (sealed rows that a training row equals + 1) / (sealed rows + 1) · n / n_train
 
-of a table of n rows.  A table holds sealed rows when a tenth more than that is found.  Nothing of
-this is stored: the features of the sealed rows are in the seal.
+of a table of n rows.  A table contains sealed rows when a tenth more than that is found.  Nothing
+of this is stored: the features of the sealed rows are in the seal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ ENOUGH = 0.1  # of the sealed rows; fewer may be coincidence
 SOME = 0.1  # of a column's cells
 SAMPLE = 2000  # rows of a table that say whether a column agrees
 KEY = 0.9  # of the cells are different
-MOST_COLUMNS = 64  # are compared; more tell nothing more about which row it is
+MOST_COLUMNS = 64  # are compared; more do not help to identify a row
 FEWEST_COLUMNS = 4  # that must agree, or half of the seal's if that is less
 MOST_BANDS = 4  # so up to three changed columns of many leave one as it was
 
@@ -89,7 +89,7 @@ def holds_sealed_rows(
 
 
 class _RowSearch:
-    """One seal's rows in a table that comes in pieces."""
+    """The search for one seal's rows in a table that is read in pieces."""
 
     def __init__(self, seal: SealFolder) -> None:
         self.seal = seal
@@ -133,7 +133,7 @@ def refuse_sealed_rows(
     label: str,
     doing: str,
 ) -> None:
-    """Before a fit or a score: sealed rows are refused, and each seal remembers it."""
+    """Before a fit or a score: sealed rows are refused, and the ledger records it."""
     held = holds_sealed_rows(table, seals)
     if not held:
         return
@@ -189,7 +189,7 @@ def evaluations_used(seal: SealFolder) -> str:
 
 
 class Band(NamedTuple):
-    """Columns by which sealed rows are known."""
+    """Columns by which sealed rows are recognised."""
 
     columns: tuple[str, ...]
     known: Array  # sorted fingerprints of the sealed rows that no training row equals
@@ -263,6 +263,6 @@ def _agrees(here: Array, inside: Array) -> bool:
 
 
 def _different(words: Array) -> Array:
-    """Sorted, each once; ``numpy.unique`` takes ten times as long for a million words."""
+    """Sorted, each once; ``numpy.unique`` takes ten times as long for a million numbers."""
     words = np.sort(words)
     return words[np.append(True, words[1:] != words[:-1])] if words.size else words

@@ -1,7 +1,7 @@
 """The contract of a scorer of sealed rows: predictions first, and labels only after them.
 
-Which metrics there are, sealing does not know: it is given a scorer, which has them.  The exact
-score is asked for only where the judge of the seal reveals it; other judges see losses.
+Sealing does not depend on any metric: it is given a scorer.  The exact
+score is computed only if the judge of the seal reveals it; other judges use losses.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ class Scorer(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the loss, in the ledger and in the sentence."""
+        """The name of the loss, in the ledger and in the text."""
 
     @abstractmethod
     def predictions(
@@ -62,5 +62,5 @@ class Scorer(ABC):
 
 
 def keys_missing(score: Mapping[str, Any]) -> list[str]:
-    """The required keys that the score of a scorer has not, or has in another shape."""
+    """The required keys that are missing in the score of a scorer, or have another shape."""
     return [key for key, shape in REQUIRED.items() if np.shape(score.get(key, [])) != shape]

@@ -1,4 +1,4 @@
-"""The sealed test set as Python sees it: the training rows, and a door that counts.
+"""The sealed test set in Python: the training rows, and counted evaluations.
 
 Labels are in no attribute of the object.  It is not an array, cannot be iterated, compared,
 calculated with, copied or pickled, and a function that tries gets ``SealedData``.
@@ -19,7 +19,7 @@ from likely.sealing.scorer import Scorer
 
 
 class _NotThere(SealedData, AttributeError):
-    """An attribute of arrays or tables; ``hasattr`` still says no."""
+    """An attribute of arrays or tables; ``hasattr`` is still false."""
 
 
 @final
@@ -29,7 +29,7 @@ class Sealed:
     Attributes
     ----------
     train : data frame
-        The rows that are not sealed, with the target; of the library that was sealed, else a
+        The rows that are not sealed, with the target; a frame of the sealed library, else a
         ``pyarrow.Table``.
     target : str
     evaluations, budget : int
@@ -45,7 +45,7 @@ class Sealed:
     __slots__ = ("__weakref__", "_final", "_folder")
 
     _folder: SealFolder
-    _final: Callable[..., FinalScore]  # fits and scores; given, because sealing knows no model
+    _final: Callable[..., FinalScore]  # fits and scores; passed in: sealing has no models
 
     def __init__(self, folder: SealFolder, final: Callable[..., FinalScore]) -> None:
         object.__setattr__(self, "_folder", folder)
@@ -88,7 +88,7 @@ class Sealed:
         return self._folder.ledger.entries()
 
     def verify(self) -> LedgerVerdict:
-        """Whether ledger and files are as they were written."""
+        """Whether ledger and files are unchanged."""
         return self._folder.ledger.verdict()
 
     def final(
@@ -102,7 +102,7 @@ class Sealed:
     ) -> FinalScore:
         """Fit a fresh copy of the estimator to the training rows and score it on the sealed ones.
 
-        This uses one evaluation.  A fitted model is never taken as it is, because it may have seen
+        This uses one evaluation.  A fitted model is not used as it is, because it may have seen
         sealed rows.
 
         Parameters
@@ -157,7 +157,7 @@ class Sealed:
 
     @property
     def __array_interface__(self) -> Never:
-        """Refuse NumPy, which would else make an object array and go on."""
+        """Refuse NumPy, which would otherwise make an object array."""
         raise self._refusal("an array")
 
     def __len__(self) -> Never:
@@ -188,7 +188,7 @@ class Sealed:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        return True  # it is there; without this, truth would ask for a length
+        return True  # without this, ``bool`` would call ``len``
 
     def __float__(self) -> Never:
         raise self._refusal("a number")

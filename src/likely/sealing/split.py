@@ -1,13 +1,13 @@
-"""Which rows are sealed: stratified, by group, the latest in time, or those that are named.
+"""Which rows are sealed: stratified, by group, the latest in time, or given rows.
 
 Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
-share is reached: with single rows it is met to the nearest row, class by class (SEL-1).  Few or
-large groups may not come near the share so; then they are chosen without strata, at random among
-the sets of groups that do.
+share is reached: with single rows it is reached to the nearest row, class by class (SEL-1).  Few or
+large groups may not come near the share in this way; then they are chosen without strata, at
+random among the sets of groups that do.
 
-Where more than a tenth of the rows have a twin, equal rows are what the table is made of (a few
-columns of categories) and not an accident; they are then split like any others, with a note.
+Where more than a tenth of the rows have a duplicate, duplicates are normal in this table (a few
+columns of categories) and not an accident; they are then split like other rows, with a note.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,7 +71,7 @@ def split_rows(
 
 
 def _given(table: "pa.Table", target: str, rows: Array) -> Split:
-    """The rows that were named, by index or by one Boolean each; twins are counted."""
+    """The rows that were named, by index or by one Boolean each; duplicates are counted."""
     sealed = _mask(rows, table.num_rows)
     units = _codes(row_fingerprints(table, [n for n in table.column_names if n != target], ""))
     n_twins = int(np.isin(units[sealed], units[~sealed]).sum())
@@ -127,7 +127,7 @@ def _by_group(table: "pa.Table", target: str, group: str, *, test: float, seed: 
 
 
 def _groups(table: "pa.Table", group: str) -> tuple[Codes, int]:
-    """The group of each row, and how many rows have none: each of them is one of its own."""
+    """The group of each row, and how many rows have none: each of these is its own group."""
     import pyarrow.compute as pc
 
     codes = _codes(row_fingerprints(table, [group], ""))
@@ -142,8 +142,8 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
     share = float(sealed.mean())
     if n_units < 2:
         raise InvalidInput(
-            f"All rows belong to one group of {group!r}, or are tied to it by equal rows; at least "
-            "two groups are needed to split. Choose another column, or leave it out."
+            f"All rows belong to one group of {group!r}, or are linked to it by equal rows; at "
+            "least two groups are needed to split. Choose another column, or leave it out."
         )
     if not test / LOOSE <= share <= test * LOOSE:
         raise InvalidInput(
@@ -153,7 +153,7 @@ def _check_share(sealed: Array, test: float, group: str, n_units: int) -> None:
 
 
 def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
-    """The latest rows; rows of one time stay together, and equal rows have one time."""
+    """The latest rows; rows of the same time stay together, and so do equal rows."""
     import pyarrow.compute as pc
 
     column = times_of(table.column(by_time), by_time)
@@ -165,7 +165,7 @@ def _latest(table: "pa.Table", by_time: str, test: float) -> Split:
 
 
 def times_of(column: Any, name: str) -> Any:
-    """The column as values whose order is the order in time; what has none is refused."""
+    """The column as values that sort in order of time; other columns are refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -245,7 +245,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
 
 
 def _joined(first: Codes, second: Codes) -> Codes:
-    """Units of rows that share either number, directly or by way of others."""
+    """Units of rows that share either number, directly or through other rows."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -276,7 +276,7 @@ def _take_units(units: Codes, strata: Codes, test: float, seed: int) -> Array:
 
 
 def _nearest_units(units: Codes, test: float, seed: int) -> Array:
-    """Whole units that come nearest to the share; of several such sets one by the seed."""
+    """Whole units that come nearest to the share; the seed chooses among equally good sets."""
     _, first_row, unit, size = np.unique(
         units, return_index=True, return_inverse=True, return_counts=True
     )
@@ -295,7 +295,7 @@ def _nearest_units(units: Codes, test: float, seed: int) -> Array:
 
 
 def _nearest_set(size: Array, wanted: float, room: float) -> Array:
-    """The first of all sets, in the order of the units, whose sum is as near as can be."""
+    """The first of all sets, in the order of the units, whose sum is nearest."""
     n = size.size
     sets = (np.arange(1, 2**n - 1)[:, None] >> np.arange(n)) % 2 == 1  # not none, and not all
     if not len(sets):

@@ -1,4 +1,4 @@
-"""Algorithms that improve parameters, and the one loop that drives them."""
+"""Optimisation algorithms, and the loop that runs them."""
 
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver, State
 from likely.solvers.choice import CLOSED_FORMS, SOLVERS, NamedSolver

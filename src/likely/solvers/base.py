@@ -1,6 +1,6 @@
 """The contract between an objective and a solver.
 
-A solver sees an objective only as a function of θ that is already totalled over the
+A solver sees an objective only as a function of θ that is already summed over the
 data; it never sees a row, a block or an executor.
 """
 
@@ -26,25 +26,25 @@ class SecondOrder(FieldwiseAdditive):
 
 
 class Measured:
-    """A function whose gaps have a unit: that of ``tol``.
+    """A function with a scale for gaps, in which ``tol`` is measured.
 
-    A model's is its null deviance, so that neither constants in y, nor the dispersion, nor the
-    unit of the weights matter.  Any other function has max(1, |f|).
+    For a model it is the null deviance, so that constants in y, the dispersion and the unit of
+    the weights have no effect.  For any other function it is max(1, |f|).
     """
 
     unit: float | None = None
 
     def scale(self, value: float) -> float:
-        """What a gap is divided by, where f has this value."""
+        """The scale of a gap where f has this value."""
         return max(1.0, abs(value)) if self.unit is None else self.unit
 
     def rounding(self, value: float) -> float:
-        """How far two evaluations of one sum may differ: a line search must allow for it."""
+        """The rounding error of f: a line search must allow for it."""
         return ROUNDING * max(self.scale(value), abs(value))
 
 
 class SmoothObjective(Measured, ABC):
-    """f(θ), to be minimised, already totalled."""
+    """f(θ), to be minimised, already summed."""
 
     @abstractmethod
     def second_order(self, theta: Array) -> SecondOrder: ...
@@ -60,7 +60,7 @@ class FirstOrder(FieldwiseAdditive):
 
 
 class FirstOrderObjective(Measured, ABC):
-    """f(θ), to be minimised, already totalled; for solvers that need no Hessian."""
+    """f(θ), to be minimised, already summed; for solvers that need no Hessian."""
 
     @abstractmethod
     def value(self, theta: Array) -> float: ...
@@ -70,13 +70,13 @@ class FirstOrderObjective(Measured, ABC):
 
 
 def without_curvature(parameter: int) -> str:
-    """Why a search stops at a parameter with a gradient and without a curvature."""
-    return f"the likelihood is flat in parameter {parameter}, and the search could not go on"
+    """The reason to stop at a parameter with a gradient but no curvature."""
+    return f"the likelihood is flat in parameter {parameter}, so the search could not continue"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class State:
-    """The part of every solver's state that the loop reads; each solver adds its own."""
+    """The state that the loop reads; each solver adds its own fields."""
 
     theta: Any  # the parameters: an array, or a fitted model
     value: float

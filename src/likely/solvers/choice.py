@@ -1,15 +1,15 @@
-"""Which solver an objective gets, and how each is run: ``SOLVERS``, and the rules of "auto".
+"""The choice of a solver: ``SOLVERS``, how each is run, and the rules of "auto".
 
     least squares, few columns           a closed form: normal-equations, or qr
-    smooth, a Hessian is affordable      newton: one pass a step, standard errors for free
-    smooth, otherwise                    lbfgs; sparse logistic rows in memory: the dual
+    smooth, a Hessian is affordable      newton: one pass per step, standard errors at no extra cost
+    smooth, otherwise                    lbfgs; sparse logistic rows in memory: dual
     corners (l1 > 0)                     proximal-newton: totals on a working set
     corners, many columns in memory      coordinate-descent
     corners, too many for a working set  fista
     any other penalty                    fista
 
 A search on many rows starts from the optimum of some of them: the Newton steps that remain are
-quadratic, so two or three passes over all rows end it.
+quadratic, so two or three passes over all rows are enough.
 
 To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; its tests read that.
 """
@@ -47,7 +47,7 @@ ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of an
 LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
 LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
 MOST_LAST_STEPS = 25  # scoring with a link that is not canonical gains a digit in a step or two
-START_TOL = 1e-3  # of a search on some rows: their optimum is no nearer to that of all rows
+START_TOL = 1e-3  # of a search on some rows: their optimum is not nearer to that of all rows
 START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
 
@@ -64,16 +64,16 @@ def solve(
     max_iter: int = 1000,
     last: Array | None = None,
 ) -> Found:
-    """Minimise from ``start`` by the solver of that name, or by the one that suits.
+    """Minimise from ``start`` by the named solver, or by a suitable one.
 
-    ``last``, where another search ended, is near the optimum, so that no rows need be tried first.
+    ``last``, the end of another search, is near the optimum, so no subset of rows is used first.
     """
     check_search(tol, max_iter)
     name = choose(problem.shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
     entry = SOLVERS[name]
     if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
-            f"solver={name!r} needs a smooth objective; l1 > 0 has a corner at 0. "
+            f"solver={name!r} needs a smooth objective; l1 > 0 is not differentiable at 0. "
             "Use solver='proximal-newton', or leave it at 'auto'."
         )
     begin = start if last is None else last
@@ -81,7 +81,7 @@ def solve(
         if last is None and entry.from_some_rows:
             begin = start_on_some_rows(problem, start)
         found = entry.run(problem, begin, tol, max_iter)
-        # some rows, or those of the last fit, may lead to where the curvature of all has vanished
+        # some rows, or those of the last fit, may lead to a point without curvature
         stuck = not found.solution.converged and found.solution.n_iter < max_iter
         if begin is not start and stuck:
             found = entry.run(problem, start, tol, max_iter)
@@ -89,7 +89,7 @@ def solve(
 
 
 class LastDigits(NamedTuple):
-    """The gaps at which the errors of estimates are taken."""
+    """The gaps at which standard errors are computed."""
 
     aim: float
     enough: float
@@ -105,7 +105,7 @@ class LastDigits(NamedTuple):
         return cls(min(enough, last * problem.nat), enough, tol)
 
     def settled(self, solution: Solution) -> Solution:
-        """Converged, too, where the search could go no further than it must."""
+        """The solution, converged if its gap is small enough, also if rounding stopped it."""
         rounded = solution.reason in (NO_FURTHER_DIGITS, NO_LOWER_VALUE)
         if solution.converged or not solution.gap <= (self.tol if rounded else self.enough):
             return solution
@@ -113,10 +113,10 @@ class LastDigits(NamedTuple):
 
 
 def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -> Found:
-    """To a Newton decrement of 1e-10 nats or less, weights having mean 1, and the Hessian there.
+    """Refine to a Newton decrement of 1e-10 nats or less, for weights of mean 1; with the Hessian.
 
-    From where a search has converged that is one step of Newton's method, or two.  The last step
-    is so short that the Hessian at its start is that at its end.
+    From a converged search this takes one or two Newton steps.  The last is so short that the
+    Hessian at its start is also that at its end.
     """
     shape, wanted = problem.shape, LastDigits.of(problem, tol)
     if not found.solution.converged or (
@@ -169,7 +169,7 @@ def solver_name(solver: str) -> str:
 
 
 def choose_closed_form(solver: str, *, l1: bool, n_columns: int) -> bool:
-    """Whether least squares has a closed form, and it is asked for or pays."""
+    """Whether least squares has a closed form that was requested or is faster."""
     solver = solver_name(solver)
     if solver in CLOSED_FORMS and l1:
         raise InvalidInput(
@@ -181,7 +181,7 @@ def choose_closed_form(solver: str, *, l1: bool, n_columns: int) -> bool:
 
 
 def check_search(tol: float, max_iter: int) -> None:
-    """Refuse a tolerance or a number of steps with which no search could end."""
+    """Refuse an invalid tolerance or number of steps."""
     if not (isinstance(tol, float | int) and tol > 0):
         raise InvalidInput(f"tol is {tol!r}; it must be a number above 0. Use 1e-8.")
     if not (isinstance(max_iter, int | np.integer) and max_iter >= 1):
@@ -193,7 +193,7 @@ def check_search(tol: float, max_iter: int) -> None:
 def held_from_the_start(
     problem: SearchProblem, start: Array, held: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """The columns held both at the end and at the start; separation makes others fade."""
+    """The columns fixed both at the end and at the start; others vanish by separation."""
     if not held:
         return held
     hessian = problem.on_start_rows.second_order(start).hessian
@@ -210,7 +210,7 @@ def hessian_at(problem: SearchProblem, found: Found) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Pulled(SmoothObjective):
-    """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: some rows may be separated though all are not."""
+    """f(θ) + ½ Σ_j s_j (θ_j − θ⁰_j)²: a subset of rows may be separated."""
 
     objective: Any
     start: Array
@@ -228,7 +228,7 @@ class Pulled(SmoothObjective):
 
 
 def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
-    """The optimum of the rows to start from, or ``start`` where they have none."""
+    """The optimum for the rows to start from, or ``start`` if they have none."""
     if problem.share == 1.0:
         return start
     some = problem.on_start_rows
@@ -245,7 +245,7 @@ def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> 
     found = _evaluated_newton(problem, start, tol, max_iter)
     if found.direction is None or not found.solution.converged:
         return found
-    # the step from the point that converged is known already, and as good as free
+    # the step from the point that converged is known already, and costs almost nothing
     return found._replace(theta=found.theta + found.direction)
 
 
@@ -262,7 +262,7 @@ def _evaluated_newton(problem: SearchProblem, start: Array, tol: float, max_iter
 
 
 def _lbfgs(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
-    """In rounds, each in units measured where it begins; most problems have one round."""
+    """A search in rounds, each in units computed at its start; most problems have one round."""
     theta, trace = problem.near(start), tuple[float, ...]()
     while True:
         solver = LBFGS(preconditioner=problem.units(theta))
@@ -275,7 +275,7 @@ def _lbfgs(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> F
 
 
 def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter: int) -> Solution:
-    """A search in rounds as one solution."""
+    """The rounds of a search as one solution."""
     reason = solution.reason
     if not solution.converged and not state.stuck:
         reason = f"max_iter={max_iter} was reached with a gap of {solution.gap:.1e}"
@@ -285,7 +285,7 @@ def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter:
 def _on_data(
     solver: Any, objective: Any, problem: SearchProblem, start: Array, tol: float, max_iter: int
 ) -> Found:
-    """A solver that reads rows or columns as they came: θ goes there and back."""
+    """A solver that reads the original rows or columns: θ is converted both ways."""
     solution, state = search(solver, objective, problem.to_data(start), tol=tol, max_iter=max_iter)
     problem.count_passes(float(solution.n_iter + 1))
     return Found(problem.from_data(state.theta), solution, None)
@@ -298,7 +298,7 @@ class NamedSolver:
 
     solver: Solver[Any, Any]
     smooth_only: bool = False
-    from_some_rows: bool = False  # whose steps are worth more the nearer they start
+    from_some_rows: bool = False  # which benefits from a start near the optimum
     door: Callable[[SearchProblem], Any] | None = None  # to the data, where totals are not enough
     own_run: Search | None = None
 

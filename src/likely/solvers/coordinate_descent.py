@@ -1,24 +1,24 @@
-"""Coordinate descent on columns: sparse coefficients without any Hessian.
+"""Coordinate descent on columns: sparse coefficients without a Hessian.
 
     F(β, b) = Σ_i f_i(x_iᵀβ + b) + Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²
 
-    1  slopes r_i = f_i′, curvatures d_i = f_i″, and pulls Xᵀr of all columns
-    2  the working set W: columns that are free, not 0, or not at rest there
-    3  the quadratic model of F at (β, b) is lowered over W, one column after another, b being at
-       its best throughout; nothing is formed but the model's slopes r + d ∘ (change of η)
-    4  conjugate gradients lower it further on the signs so found; a coefficient that would turn
-       ends at 0
-    5  a step t ∈ {1, ½, ¼, …} along the change, the first that lowers F and carries no example so
-       far that its curvature is gone and its slope is not; then the best b, by Newton's method
+    1  slopes r_i = f_i′, curvatures d_i = f_i″, and gradients Xᵀr of all columns
+    2  the working set W: columns that are unpenalised, not 0, or not optimal at 0
+    3  the quadratic model of F at (β, b) is minimised over W, one column after another, with the
+       optimal b throughout; only the model's slopes r + d ∘ (change of η) are computed
+    4  conjugate gradients reduce it further with these signs fixed; a coefficient that would
+       change sign is set to 0
+    5  a step t ∈ {1, ½, ¼, …} along the change, the first that lowers F without moving an
+       example to where it has a slope but no curvature; then the optimal b, by Newton's method
 
 The best b makes Σr = 0, so r can be scaled to a dual point: s ≤ 1 is the largest number that
 brings every |s(x_jᵀr + κ_jβ_j)| with λ_j > 0 within λ_j, and
 
     D = −Σ_i f_i*(s r_i) − Σ_j max(|s x_jᵀr| − λ_j, 0)² / 2κ_j        gap = F − D ≥ F − min F
 
-Where f* is not known, or a column besides the intercept is free of both penalties, the gap is the
-fall that the model promises: an estimate, as in proximal Newton.  It is infinite where a free
-column with a pull cannot move for want of curvature.
+Where f* is not known, or a column other than the intercept has no penalty, the gap is the
+decrease predicted by the model: an estimate, as in proximal Newton.  It is infinite where an
+unpenalised column has a gradient but no curvature.
 
 References
 ----------
@@ -41,7 +41,7 @@ from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials
 from likely.solvers.proximal_newton import working_set
 
 SMALLEST_SET = 10_000  # columns that a working set may always have
-NEARLY_THERE = 1e-3  # a relative gap below which every column that wants to may move
+NEARLY_THERE = 1e-3  # a relative gap below which all columns may move
 SWEEPS = 3  # to find signs; conjugate gradients are faster once they are known
 SHARE = 0.05  # of the first sweep's moves: below it, sweeping ends early
 CG_STEPS = 20
@@ -61,7 +61,7 @@ class Slopes(NamedTuple):
 
 
 class ColumnObjective(Measured, ABC):
-    """F, with the columns of X at hand.  θ = [β; b], or β without an intercept."""
+    """F, with access to the columns of X.  θ = [β; b], or β without an intercept."""
 
     l1: Array  # λ
     l2: Array  # κ
@@ -80,7 +80,7 @@ class ColumnObjective(Measured, ABC):
 
     @abstractmethod
     def change(self, columns: Array, moves: Array) -> Array:
-        """Σ_k moves_k x_{columns_k}: how η follows when these coefficients move."""
+        """Σ_k moves_k x_{columns_k}: the change of η when these coefficients move."""
 
     @abstractmethod
     def curvatures(self, columns: Array, d: Array) -> Array:
@@ -110,7 +110,7 @@ class ColumnStep(NamedTuple):
     d_eta: Array
     decrease: float  # promised by a whole step, to first order
     fall: float  # of the model
-    whole: bool  # whether W had every column that wants to move
+    whole: bool  # whether W had every column that needs to move
 
 
 class _ColumnPoint(NamedTuple):
@@ -127,7 +127,7 @@ class ColumnState(State):
     pulls: Array  # Xᵀr
     certified: bool
     limit: int  # on the size of W
-    direction: ColumnStep | None = None  # known already where it served for the gap
+    direction: ColumnStep | None = None  # known already if it was used for the gap
 
 
 @final
@@ -170,7 +170,7 @@ def _at(objective: ColumnObjective, theta: Array, eta: Array) -> _ColumnPoint:
 
 
 def _too_far(before: Slopes, after: Slopes) -> bool:
-    """Whether an example lost its curvature and not its slope: it lies far on the wrong side."""
+    """Whether an example has lost its curvature but not its slope: it is far on the wrong side."""
     gone = after.curvature < GONE * before.curvature
     return bool((gone & (np.abs(after.slope) >= np.abs(before.slope))).any())
 
@@ -180,7 +180,7 @@ def _beta(objective: ColumnObjective, theta: Array) -> Array:
 
 
 def _with_best_intercept(objective: ColumnObjective, here: _ColumnPoint) -> _ColumnPoint:
-    """b moved until Σr = 0, as long as F falls; η moves as a whole, so X is not read."""
+    """b moved until Σr = 0, as long as F decreases; η changes by a constant, so X is not read."""
     if not objective.intercept:
         return here
     one = np.append(np.zeros(len(here.theta) - 1), 1.0)
@@ -221,7 +221,7 @@ def _complete(objective: ColumnObjective, here: _ColumnPoint, limit: int) -> Col
 
 
 def _immovable(objective: ColumnObjective, state: ColumnState, way: ColumnStep) -> int | None:
-    """A free column that cannot move despite its gradient: the curvature of its rows is 0."""
+    """An unpenalised column with a gradient that cannot move: the curvature of its rows is 0."""
     free = (objective.l1 == 0) & (objective.l2 == 0) & (_beta(objective, way.d) == 0)
     columns = np.flatnonzero(free & (np.abs(state.pulls) > UNDERFLOW))
     if not columns.size:
@@ -231,7 +231,7 @@ def _immovable(objective: ColumnObjective, state: ColumnState, way: ColumnStep) 
 
 
 def dual_value(objective: ColumnObjective, theta: Array, r: Array, pulls: Array) -> float | None:
-    """D at the scaled slopes; None where no dual point is at hand."""
+    """D at the scaled slopes; None where no dual point is known."""
     l1, l2, beta = objective.l1, objective.l2, _beta(objective, theta)
     if ((l1 == 0) & (l2 == 0) & (pulls != 0)).any():
         return None
@@ -270,7 +270,7 @@ def _promise(
     change: Array,
     shift: float,
 ) -> ColumnStep:
-    """The direction of these moves, with what the model says of it."""
+    """The direction of these moves, with the model's prediction for it."""
     theta, slopes = state.here.theta, state.here.slopes
     d = np.zeros_like(theta)
     d[columns] = moves
@@ -290,7 +290,7 @@ def _promise(
 def _on_face(
     objective: ColumnObjective, state: ColumnState, support: Array, swept: ColumnStep
 ) -> ColumnStep:
-    """Conjugate gradients on the signs that the sweeps found; those that would turn end at 0."""
+    """Conjugate gradients with the signs that the sweeps found; sign changes become 0."""
     slopes, beta = state.here.slopes, _beta(objective, state.here.theta)
     found = beta[support] + _beta(objective, swept.d)[support]
     X, d, l2 = objective.on(support), slopes.curvature, objective.l2[support]
@@ -316,7 +316,7 @@ def _on_face(
 
 
 def conjugate_gradients(curve: Callable[[Array], Array], right: Array, diagonal: Array) -> Array:
-    """H⁻¹ right, nearly: until the residual is ``CG_SHARE`` of the first, in diagonal units."""
+    """H⁻¹ times ``right``, until the residual is ``CG_SHARE`` of the first, in diagonal units."""
     scale = 1.0 / np.maximum(diagonal, np.finfo(float).tiny)
     x, residual = np.zeros_like(right), right.copy()
     z = scale * residual

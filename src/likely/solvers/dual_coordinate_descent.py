@@ -10,7 +10,7 @@ kept as its logit z_i.  A free b is the multiplier of Σr = 0: during a sweep it
 s under a proximal penalty κ(b − b_k)²/2s², and b_k follows after the sweep.
 
 Then a point is certified: all z are shifted by one number until Σr = 0, β = −Xᵀr/κ is computed
-afresh, b minimises F exactly, and
+again, b minimises F exactly, and
 
     F − D = Σ_i w_i [S(η_i) − S(z_i) − p_i(η_i − z_i)]
 
@@ -34,7 +34,7 @@ from likely._typing import Array
 from likely.solvers.base import Measured, Solver, State
 from likely.special import exp, log1p
 
-FALL = 0.1  # of the gap met in a sweep, before a point is certified: that costs another sweep
+FALL = 0.1  # of the gap found in a sweep, before a point is certified: that costs another sweep
 MOST_SWEEPS = 20
 COLUMN_OF_B = 0.1  # s², in mean squared row lengths: b follows fast, and slows no row
 SHIFT_STEPS = 100
@@ -47,7 +47,7 @@ FULL_LENGTH = 1e-3  # a slope of D this small, relative to its terms, is that of
 
 
 class RowObjective(Measured, ABC):
-    """L2-penalised logistic regression, with the rows of X at hand."""
+    """L2-penalised logistic regression, with access to the rows of X."""
 
     y: Array  # in [0, 1]
     weight: Array
@@ -72,7 +72,7 @@ class RowObjective(Measured, ABC):
     def sweep(
         self, order: Array, logit: Array, beta: Array, b: float, s2: float
     ) -> tuple[float, float]:
-        """Overwrite logit and beta with those after a sweep; return b, and the gap met."""
+        """Overwrite logit and beta with their values after a sweep; return b, and the gap found."""
 
 
 @final

@@ -1,15 +1,15 @@
-"""Expectation–maximisation: total the expected statistics, then fit them in closed form.
+"""Expectation–maximisation: sum the expected statistics, then fit them in closed form.
 
     E   S(θ) = Σ_i E[ T(x_i, z_i) | x_i, θ ]        M   θ ← argmax_θ log p(S, θ) + log p(θ)
 
 The value is minus the penalised log-likelihood of the observed data, which an M step never
-raises.  EM converges linearly, so that a small step is not a small distance.  From two falls in a
-row, Δ and Δ', Aitken's estimate of what is left to gain is
+increases.  EM converges linearly, so that a small step is not a small distance.  From two
+successive decreases, Δ and Δ', Aitken's estimate of the remaining gain is
 
     gap = Δ' r / (1 − r) / Σ_i w_i,   r = Δ' / Δ        (unknown while r ≥ 1, on a plateau)
 
 Divided by the weight of the data, it is a share of the null deviance: one component has a deviance
-of one a row, in units of its variance.  Neither units nor the size of the weights matter.
+of one per row, in units of its variance.  Units and the scale of the weights have no effect.
 
 References
 ----------
@@ -26,7 +26,7 @@ from likely.solvers.base import ROUNDING, Solver, State
 
 
 class Expectation(NamedTuple):
-    """An E step, totalled over the data."""
+    """An E step, summed over the data."""
 
     totals: Any
     log_posterior: float  # log p(data | θ) + log p(θ)

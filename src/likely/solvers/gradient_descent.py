@@ -5,10 +5,10 @@
 Climbing the log-likelihood ℓ is the same procedure: θ + t ∇ℓ = θ − t ∇(−ℓ).
 
 The gap is ‖∇f‖² / (2 m̂).  With m the least curvature of f this bounds
-f(θ) − min f (Polyak, Łojasiewicz); m̂ is the least curvature sᵀy / sᵀs met of late.  A single step
-zigzags across the valley, but several together lead along its flattest direction, so s is also
-taken over some steps at once.  On a narrow valley the gap is an estimate, a few times too small.
-Before the first step nothing is known of the curvature, and the gap is infinite.
+f(θ) − min f (Polyak, Łojasiewicz); m̂ is the smallest recent curvature sᵀy / sᵀs.  A single step
+zigzags across the valley, but several together follow its flattest direction, so s is also
+taken over several steps.  In a narrow valley the gap is an estimate, a few times too small.
+Before the first step the curvature is unknown, and the gap is infinite.
 
 References
 ----------
@@ -25,7 +25,7 @@ from likely._typing import Array
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
 
-SHARE = 0.3  # c₁: a laxer search settles for steps of nearly 2/L, which hardly descend
+SHARE = 0.3  # c₁: a weaker condition accepts steps of nearly 2/L, which hardly descend
 MEMORY = 20  # curvatures that are remembered
 SPAN = 10  # steps from one anchor to the next
 
@@ -35,7 +35,7 @@ SPAN = 10  # steps from one anchor to the next
 class DescentState(State):
     gradient: Array
     t: float  # the step to try next
-    curvatures: tuple[float, ...] = ()  # sᵀy / sᵀs of late
+    curvatures: tuple[float, ...] = ()  # recent sᵀy / sᵀs
     anchor: tuple[Array, Array]  # θ and ∇f of some steps ago
     age: int = 0  # steps since the anchor
 
@@ -43,7 +43,7 @@ class DescentState(State):
 @final
 @dataclass(frozen=True)
 class GradientDescent(Solver[FirstOrderObjective, DescentState]):
-    """Backtracking from twice the last step; one step costs two or three totals."""
+    """Backtracking from twice the last step; one step costs two or three passes."""
 
     name: ClassVar[str] = "gradient descent"
 
@@ -66,9 +66,9 @@ class GradientDescent(Solver[FirstOrderObjective, DescentState]):
 @final
 @dataclass(frozen=True)
 class FixedStep(Solver[FirstOrderObjective, DescentState]):
-    """The textbook's method: every step has the same length t, whatever happens.
+    """The textbook's method: every step has the same length t.
 
-    It descends for t < 2/L, L the largest curvature, and diverges beyond.
+    It decreases f for t < 2/L, L the largest curvature, and diverges beyond.
     """
 
     t: float

@@ -1,7 +1,7 @@
 """The contract of an objective with kinks, which certifies its own gap.
 
-What a smooth solver takes for its gap is the fall that a quadratic model promises.  At a kink the
-model is wrong, however small the fall: a search may stall far from the optimum with a gap of 0.
+A smooth solver uses the decrease predicted by a quadratic model as its gap.  At a kink the
+model is wrong: a search may stall far from the optimum with a gap of 0.
 """
 
 from abc import ABC, abstractmethod

@@ -2,11 +2,11 @@
 
     F_λ(β, γ) = ½ Σ_i w_i (y_i − z_iᵀγ − x_iᵀβ)² + λ Σ_j f_j (ρ|β_j| + ½(1 − ρ) β_j²)
 
-z holds the free columns: the intercept, and those of penalty factor f_j = 0.  They are projected
-out: Z = QR with QᵀWQ = I, so that every residual below is r = (I − QQᵀW)(y − Xβ).
+z has the unpenalised columns: the intercept, and those of penalty factor f_j = 0.  They are
+projected out: Z = QR with QᵀWQ = I, so that every residual below is r = (I − QQᵀW)(y − Xβ).
 
-    1  extrapolate the pulls c = XᵀWr, nearly linear in λ, over the next few penalties; columns that
-       would come near their bound λ f_j ρ join the held set A
+    1  extrapolate the gradients c = XᵀWr, nearly linear in λ, over the next few penalties; columns
+       that come near their bound λ f_j ρ join the active set A
     2  coordinate descent on the Gram matrix of A, from each penalty to the next
     3  c for all columns and all these penalties, in one pass over X; where the duality gap is
        within tol they are done, and elsewhere the columns beyond their bound join A
@@ -40,9 +40,9 @@ from likely._typing import Array
 from likely.solvers.coordinate_descent import conjugate_gradients
 
 MOST_AT_ONCE = 16  # penalties checked by one pass over X
-NEAR = 0.97  # of its bound: where an extrapolated pull makes its column join
+NEAR = 0.97  # of its bound: where an extrapolated gradient makes its column join
 INNER = 0.3  # part of tol that the gap on A may take
-SWEEPS = 30  # before the coefficients that are not 0 are solved for, which pays where sweeps crawl
+SWEEPS = 30  # before solving for the nonzero coefficients, which pays only where sweeps are slow
 ROUNDS = 100
 TIGHTER = 0.2
 FIRST_HELD = 256
@@ -97,7 +97,7 @@ def lasso_path(
     tol: float = 1e-4,
     max_passes: int = 10_000,
 ) -> PathSolution:
-    """Solve at every penalty, from the largest; by default from the least λ that leaves β = 0."""
+    """Solve at every penalty, from the largest; by default from the smallest λ with β = 0."""
     f = np.ones(objective.n_columns) if factors is None else np.asarray(factors, dtype=float)
     free = FreeColumns.of(objective, np.flatnonzero(f == 0), intercept)
     held = Held.start(objective, free)
@@ -114,7 +114,7 @@ def lasso_path(
 @final
 @dataclass(frozen=True, eq=False)
 class FreeColumns:
-    """Q with QᵀWQ = I, spanning the intercept and the free columns; dependent ones are left out."""
+    """Q with QᵀWQ = I, spanning the intercept and unpenalised columns, without dependent ones."""
 
     Q: Array  # (n, k)
     R: Array  # (k, k): Z = QR
@@ -176,7 +176,7 @@ class Held:
         self.rows = np.empty((0, len(self.objective.y)))
 
     def join(self, columns: Array) -> None:
-        """Gram entries of the new columns with all held ones, from the columns themselves."""
+        """Gram entries of the new columns with all active ones, from the columns themselves."""
         m, total = len(self.index), len(self.index) + len(columns)
         self._reserve(total)
         self.rows[m:total] = self.objective.rows_of(columns)
@@ -202,8 +202,8 @@ def minimise_gram(
 ) -> Array:
     """argmin ½βᵀGβ − qᵀβ + Σ l1|β| + ½Σ l2β², to a duality gap of ``tol`` where rounding allows.
 
-    After a few sweeps the coefficients that are not 0 are solved for with the signs found; one
-    that would turn ends at 0.  ``gram`` may be larger than β.
+    After a few sweeps the nonzero coefficients are solved for with the signs found; one that would
+    change sign is set to 0.  ``gram`` may be larger than β.
     """
     from likely.fast.columns import descend_gram
 
@@ -263,7 +263,7 @@ class _Checked(NamedTuple):
 
 @dataclass(eq=False)
 class _Search:
-    """The bookkeeping of one path."""
+    """The state of one path."""
 
     objective: PathObjective
     free: FreeColumns
@@ -305,7 +305,7 @@ class _Search:
         self.size = min(grown, MOST_AT_ONCE)
 
     def _ahead(self) -> Array:
-        """The next penalties, as many as do not bring in too many columns at once."""
+        """The next penalties, limited so that not too many columns enter at once."""
         batch = self.grid[self.done : self.done + self.size]
         most = max(FIRST_HELD, MOST_GROWTH * len(self.held.index))
         while len(batch) > 1 and np.count_nonzero(self._near(float(batch[-1]))) > most:
@@ -317,9 +317,9 @@ class _Search:
         return np.multiply.outer(self.factors * self.l1_ratio, penalty)
 
     def _near(self, end: float) -> Array:
-        """Columns whose pull, carried on to the penalty ``end``, comes near its bound."""
+        """Columns whose gradient, extrapolated to the penalty ``end``, comes near its bound."""
         last, c = self.known[-1]
-        if len(self.known) < 2:  # the strong rule: a pull changes no faster than its bound
+        if len(self.known) < 2:  # the strong rule: a gradient changes no faster than its bound
             return np.asarray(np.abs(c) >= self._bound(2 * end - last)) & ~self.inside
         earlier, before = self.known[-2]
         ahead = c + (c - before) * ((end - last) / (last - earlier))
@@ -343,7 +343,7 @@ class _Search:
         return np.array([self.warm[self.done + i] for i in range(len(batch))])
 
     def _start(self, i: int, m: int) -> Array:
-        """The earlier try; or the last two solutions, carried on by a straight line."""
+        """The earlier attempt; or a linear extrapolation of the last two solutions."""
 
         def known(k: int) -> Array:
             beta = self.warm.get(k, np.empty(0))
@@ -359,7 +359,7 @@ class _Search:
         return np.asarray(np.where(ahead * last > 0, ahead, 0.0))
 
     def _check(self, batch: Array, betas: Array) -> _Checked:
-        """Pulls of all columns, and the certified gaps."""
+        """Gradients of all columns, and the certified gaps."""
         held, w, y = self.held, self.objective.weight, self.objective.y
         m = len(held.index)
         E = y[:, None] - np.dot(held.rows[:m].T, betas.T)

@@ -1,14 +1,15 @@
-"""L-BFGS: Newton's method with a Hessian remembered from the last few steps.
+"""L-BFGS: a quasi-Newton method with a Hessian approximated from the last few steps.
 
     d = −B g        B built from pairs s = θ′ − θ, y = g′ − g by the two-loop recursion
 
 A preconditioner is, or holds, the lower Cholesky factor L of a matrix near the Hessian.  The method
-then works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns cost nothing.
+then works on φ = Lᵀθ, in which the Hessian is near the identity: badly scaled columns do not slow
+it down.
 
 The gap is the quasi-Newton decrement gᵀBg / 2, with B started from the
-least curvature remembered, so that directions the memory misses count in full.  It is infinite
-before the first step, unless the preconditioner stands for the Hessian; one that stands for parts
-of it must be corrected by a few pairs first.
+least curvature remembered, so that directions outside the memory count fully.  It is infinite
+before the first step, unless the preconditioner approximates the Hessian; one that approximates
+parts of it must be corrected by a few pairs first.
 
 References
 ----------
@@ -46,7 +47,7 @@ class LBFGSState(State):
 @final
 @dataclass(frozen=True, eq=False)
 class LBFGS(Solver[FirstOrderObjective, LBFGSState]):
-    """For many parameters: one step costs one or two totals and O(memory · d)."""
+    """For many parameters: one step costs one or two passes and O(memory · d)."""
 
     memory: int = 10
     preconditioner: Preconditioner | Array | None = None  # an array is L, lower triangular (d, d)

@@ -5,10 +5,10 @@
     XᵀWX θ = XᵀWy        normal equations: one Gram matrix, which squares the condition number
     R θ = Qᵀ√W y         √W X = QR: the factors of blocks stack, and are factorised again
 
-The ridge penalty is one more block, with rows √κ_j e_j and response 0.  Where columns depend on one
-another, the answer is the θ of least norm, and the columns that earlier ones explain are named.
-Rank is judged after scaling the columns to length 1, so that their units do not matter; what is no
-longer than the rounding of the columns as they came is 0.
+The ridge penalty is one more block, with rows √κ_j e_j and response 0.  Where columns are
+linearly dependent, the solution is the θ of minimum norm, and the dependent columns are named.
+Rank is determined after scaling the columns to length 1, so that their units have no effect;
+lengths below the rounding error of the original columns are 0.
 
 The errors of θ come from the factor that gave it: (XᵀWX)⁻¹ = R⁻¹R⁻ᵀ.
 
@@ -52,7 +52,7 @@ class GramTotals(FieldwiseAdditive):
 @final
 @dataclass(frozen=True, eq=False)
 class LeastSquaresTotals(Additive):
-    """R and Qᵀ√W y of the rows seen so far, and the squares no θ can explain.
+    """R and Qᵀ√W y of the rows seen so far, and the residual sum of squares.
 
     The sum of two is the factor of their stacked rows.
     """
@@ -97,10 +97,10 @@ class LeastSquaresTotals(Additive):
 @final
 @dataclass(frozen=True, eq=False)
 class Span:
-    """What the columns tell of: S with SSᵀ = (XᵀWX + K)⁻¹ on its range, and what is beside it."""
+    """S with SSᵀ = (XᵀWX + K)⁻¹ on its range, and the null space."""
 
     root: Array  # S, (d, rank)
-    null: Array  # (d, ·): directions that no column shows, for columns of length 1
+    null: Array  # (d, ·): null directions, for columns of length 1
     lengths: Array  # (d,), of the columns; θ moves by null / lengths
 
     @classmethod
@@ -111,7 +111,7 @@ class Span:
 @final
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """The minimiser, and what the columns allow."""
+    """The minimiser, the rank and the condition."""
 
     theta: Array
     rank: int
@@ -128,7 +128,7 @@ def solve_normal_equations(
 ) -> LeastSquares:
     """By Cholesky on the Gram matrix scaled to a unit diagonal; the fastest, and the least exact.
 
-    Columns that depend on one another within √ε send it to the solution of minimum norm.
+    Columns that are dependent within √ε lead to the solution of minimum norm.
     ``noise`` is the length that rounding may have left of each column.
     """
     gram = totals.gram + np.diag(np.broadcast_to(l2, (len(totals.gram),)))
@@ -167,8 +167,8 @@ def solve_minimum_norm(
 ) -> LeastSquares:
     """R⁺Qᵀy by the singular value decomposition of the scaled R.
 
-    ``tolerance`` is the least singular value, relative to the largest, that counts in the rank; a
-    direction that is no longer than the ``noise`` of its columns does not count either.
+    ``tolerance`` is the smallest singular value, relative to the largest, that counts in the rank;
+    a direction that is no longer than the ``noise`` of its columns does not count either.
     """
     d = totals.R.shape[1]
     lengths, noise = np.linalg.norm(totals.R, axis=0), np.broadcast_to(noise, (d,))
@@ -229,7 +229,7 @@ def redundant_columns(R: Array, tolerance: float) -> tuple[int, ...]:
 
 
 def _from_gram(gram: Array, totals: GramTotals, noise: Array | float) -> LeastSquares:
-    """A symmetric root of the scaled Gram matrix serves for R; half the digits are gone."""
+    """A symmetric root of the scaled Gram matrix serves for R; half the digits are lost."""
     scale = _inverse_lengths(np.sqrt(np.maximum(np.diag(gram), 0.0)))
     values, V = np.linalg.eigh(scale[:, None] * gram * scale)
     root = np.sqrt(np.maximum(values, 0.0))

@@ -4,12 +4,12 @@
     Armijo          φ(t) ≤ φ(0) + c₁ t φ′(0)
     strong Wolfe    Armijo, and |φ′(t)| ≤ c₂ |φ′(0)|
 
-Near the optimum the promised decrease is less than the rounding of f.  Both searches allow for
-that: a rise within the objective's ``rounding`` passes for no rise.  The slope still tells the
-truth there, so the Wolfe search goes by it.
+Near the optimum the predicted decrease is less than the rounding of f.  Both searches allow for
+that: an increase within the objective's ``rounding`` is ignored.  The slope is still accurate
+there, so the Wolfe search uses it.
 
-A Newton step s that Armijo accepts may still be too long, for values in a flat tail are low and
-curvature is gone there.  The next step s⁺ shows it: it would lead back past where s began, measured
+A Newton step s that Armijo accepts may still be too long, because values in a flat tail are low and
+have no curvature.  The next step s⁺ shows it: it would lead back past where s began, measured
 in the curvature H that s was made with.
 
     overshoot       s⁺ᵀH s < −sᵀH s
@@ -37,11 +37,11 @@ MOST_TRIALS = 40  # each is a pass over the data
 EDGE = 0.1  # an interpolated step keeps this part of the bracket from either end
 
 NO_LOWER_VALUE = "the line search found no lower value"
-NO_FURTHER_DIGITS = "rounding leaves no further digits"
+NO_FURTHER_DIGITS = "double precision allows no further progress"
 
 
 class HasValue(Protocol):
-    """Whatever was computed at a step; the search reads its value alone."""
+    """What was computed at a step; the search reads only its value."""
 
     @property
     def value(self) -> float: ...
@@ -66,7 +66,7 @@ class Point:
 def along(
     objective: FirstOrderObjective, theta: Array, direction: Array
 ) -> Callable[[float], Point]:
-    """φ, ready to be asked at any t; one total each."""
+    """φ as a function of t; one pass for each evaluation."""
 
     def at(t: float) -> Point:
         there = theta + t * direction
@@ -86,10 +86,10 @@ def armijo_trials(
     first: float = 1.0,
     slack: float = 0.0,
 ) -> Iterator[T]:
-    """The steps ``first``, ½ first, … that deliver enough decrease, each computed when needed.
+    """The steps ``first``, ½ first, … with sufficient decrease, each computed when needed.
 
-    ``decrease`` is what a whole step promises: −φ′(0) for a smooth function.  ``slack`` is what
-    rounding may change of the value.
+    ``decrease`` is the predicted decrease of a full step: −φ′(0) for a smooth function.  ``slack``
+    is what rounding may change of the value.
     """
     t = first
     while t >= first * SHORTEST_STEP:
@@ -123,7 +123,7 @@ def armijo_with_slope(
 
 
 def strong_wolfe(at: Callable[[float], Point], start: Point, *, first: float = 1.0) -> Point | None:
-    """A point of strong Wolfe, or the lowest one seen; None when nothing is lower."""
+    """A point that satisfies strong Wolfe, or the lowest one found; None if nothing is lower."""
     low, t = start, first
     for _ in range(MOST_TRIALS):
         trial = at(t)
@@ -155,7 +155,7 @@ def _narrow(at: Callable[[float], Point], start: Point, low: Point, high: Point)
 
 
 def _between(low: Point, high: Point) -> float:
-    """The minimum of the parabola through φ(low), φ′(low) and φ(high), kept off the ends."""
+    """The minimum of the parabola through φ(low), φ′(low) and φ(high), kept away from the ends."""
     width = high.t - low.t
     rise = high.value - low.value - low.slope * width
     part = -low.slope * width / (2 * rise) if isfinite(rise) and rise > 0 else 0.5

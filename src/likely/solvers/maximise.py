@@ -1,9 +1,9 @@
-"""Ascent, by the solvers that descend.
+"""Maximisation, by the solvers that minimise.
 
     θ + t ∇ℓ(θ) = θ − t ∇(−ℓ)(θ)
 
-Climbing the log-likelihood ℓ and descending the cross-entropy −ℓ are one procedure: a change of
-sign is exact, so the two visit the same θ, bit for bit.
+Maximising the log-likelihood ℓ and minimising the cross-entropy −ℓ are the same procedure: a change
+of sign is exact, so the two visit the same θ, bit for bit.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def maximise(
     stopping: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> Solution:
-    """The same search as ``minimise``, upwards; the trace is that of the function climbed.
+    """Maximise a function as ``minimise`` minimises one; the trace is that of the function.
 
     ``watch`` and ``stopping`` see the descent of −f.
     """

@@ -76,7 +76,7 @@ def search(
     stopping: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> tuple[Solution, S]:
-    """The solution, and the last state for whoever needs what the solver carried there."""
+    """The solution, and the last state for callers that need the solver's state."""
     rules = (Tolerance(tol), *(() if stopping is None else (stopping,)), Stuck())
     rule = FirstOf((*rules, Iterations(max_iter)))
     began, state = perf_counter(), _certified(objective, solver.init(objective, start))
@@ -99,7 +99,7 @@ def search(
 
 
 def _certified(objective: Any, state: S) -> S:
-    """The state, with the gap that an objective with kinks vouches for."""
+    """The state, with the gap that an objective with kinks certifies."""
     if not isinstance(objective, Kinked):
         return state
     gap = objective.gap(state.theta) / objective.scale(state.value)

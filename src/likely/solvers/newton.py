@@ -3,18 +3,18 @@
     d = −H⁻¹g        θ ← θ + t d        t ∈ {1, ½, ¼, …}
 
 With the expected information for H, this is iteratively reweighted least squares.  The gap is half
-the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f.  The units of the columns do
-not matter, and columns that earlier ones explain are held where they start.
+the squared Newton decrement, gᵀH⁻¹g / 2, which estimates f(θ) − min f.  The units of the columns
+have no effect, and columns that earlier ones determine are fixed at their start.
 
-Where H is not positive definite, as between the valleys of a function that is not convex, it is
-damped: its eigenvalues are taken without their signs, and none too small.  Such a step descends,
-and no search ends on it.
+Where H is not positive definite, as for a function that is not convex, it is
+damped: its eigenvalues are replaced by their absolute values, bounded from below.  Such a step
+decreases f, and no search ends on it.
 
-A step can lower f and still end in a flat tail, where curvature has all but vanished: the next step
-would lead back past where this one began, or a column is held that could move before.  Such a
-point is not accepted, however low; the step is halved.  That is read from the totals of the trial,
-so an ordinary fit takes no pass more.  And where a held column has a gradient of its own, no search
-may end: the gap is infinite.
+A step can lower f and still end in a flat tail, where the curvature has nearly vanished: the next
+step would lead back past the start of this one, or a column is fixed that could move before.  Such
+a point is not accepted; the step is halved.  This is computed from the totals of the trial, so an
+ordinary fit needs no further pass.  Where a fixed column has a gradient of its own, no search may
+end: the gap is infinite.
 
 References
 ----------
@@ -43,7 +43,7 @@ NOT_DEFINITE = "the Hessian is not positive definite"
 LEAST_CURVATURE = 1e-8  # relative, of a Hessian that is damped
 ARMIJO = 1e-4  # the part of the promised decrease that a step must deliver
 SHORTEST_STEP = 2.0**-30
-FADED = 1e-6  # of the least pivot before the step; for the logit a move of 14 in η does it
+FADED = 1e-6  # of the least pivot before the step; for the logit this is a move of 14 in η
 
 
 @final
@@ -61,7 +61,7 @@ class NewtonState(State):
 class Newton(Solver[SmoothObjective, NewtonState]):
     """For up to a few thousand parameters: one step costs a d×d factorisation.
 
-    Of dependent columns the later is held, but none of the last ``intercepts`` before the others.
+    Of dependent columns the later one is fixed; the last ``intercepts`` are fixed last.
     """
 
     intercepts: int = 0
@@ -95,7 +95,7 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         )
 
     def _factor(self, here: SecondOrder) -> tuple[ScaledCholesky, Array] | None:
-        """The factor of H, or of H damped, with what it is of; None where H is not finite."""
+        """The factor of H, or of the damped H, and that matrix; None where H is not finite."""
         if not np.isfinite(here.hessian).all() or not np.isfinite(here.gradient).all():
             return None
         try:
@@ -114,20 +114,20 @@ class Newton(Solver[SmoothObjective, NewtonState]):
         while t >= SHORTEST_STEP:
             # one pass, kept if accepted
             trial = self.init(objective, state.theta + t * state.direction)
-            # only a whole step may hide in rounding: shorter ones would creep on for ever
+            # only a whole step may hide in rounding: shorter ones would continue without end
             slack = objective.rounding(state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
                 if not trial.stuck and not _too_far(state, trial):
                     return _noted(state, trial, slack)
                 stuck = trial.stuck or stuck
-            if 0 < state.decrease <= slack:  # of a whole step: what halves would tell is rounding
+            if 0 < state.decrease <= slack:  # of a full step: halves would show rounding
                 return replace(state, stuck=NO_FURTHER_DIGITS)
             t /= 2
         return replace(state, stuck=stuck)
 
 
 def _lost(theta: Array, here: SecondOrder) -> NewtonState:
-    """Where nothing can be factorised."""
+    """The state where H cannot be factorised."""
     return NewtonState(
         theta=theta,
         value=here.value,
@@ -141,7 +141,7 @@ def _lost(theta: Array, here: SecondOrder) -> NewtonState:
 
 
 def _too_far(state: NewtonState, trial: NewtonState) -> bool:
-    """Whether curvature is gone at the end of a step that lowers f."""
+    """Whether the curvature has vanished at the end of a step that lowers f."""
     newly_held = set(trial.held) - set(state.held)
     least = LEAST_PIVOT if newly_held else trial.least_pivot
     if least < FADED * state.least_pivot:  # separation lets it fade too, but step by step
@@ -150,7 +150,7 @@ def _too_far(state: NewtonState, trial: NewtonState) -> bool:
 
 
 def _noted(state: NewtonState, trial: NewtonState, slack: float) -> NewtonState:
-    """The trial, stuck where steps have become rounding: they no longer shorten."""
+    """The trial, marked as stuck where steps no longer get shorter because of rounding."""
     certified = isfinite(state.gap) and isfinite(trial.gap)
     if certified and state.decrease <= slack and trial.decrease >= state.decrease > 0:
         return replace(trial, stuck=NO_FURTHER_DIGITS)
@@ -160,12 +160,12 @@ def _noted(state: NewtonState, trial: NewtonState, slack: float) -> NewtonState:
 def _unexplained(
     here: SecondOrder, direction: Array, held: tuple[int, ...], scale: float
 ) -> int | None:
-    """A held column with a gradient that the kept ones do not explain, if there is one.
+    """A fixed column with a gradient that the kept ones do not explain, if there is one.
 
-    (g + Hd)_j is what a whole step leaves of it.  A column that earlier ones explain, be it to six
-    digits, could lower f by (g + Hd)_j² / 2εH_jj at most, where ε, its pivot, is at most the least
-    that counts.  More than ``scale`` cannot be gained, so a larger gradient tells that it is not
-    explained: its curvature has vanished here.
+    (g + Hd)_j is the gradient left after a full step.  A column that earlier ones determine, even
+    to six digits only, could lower f by (g + Hd)_j² / 2εH_jj at most, where ε, its pivot, is at
+    most the least that counts.  More than ``scale`` cannot be gained, so a larger gradient shows
+    that it is not determined by them: its curvature has vanished here.
     """
     if not held:
         return None

@@ -2,7 +2,7 @@
 
     M = LLᵀ near the Hessian        φ = Lᵀθ        ∂f/∂φ = L⁻¹ ∂f/∂θ
 
-M need not be the Hessian at any θ: a bound on it serves a whole search with one factorisation.
+M need not be the Hessian at any θ: a bound on it works for a whole search with one factorisation.
 
 References
 ----------
@@ -27,7 +27,7 @@ JITTER = 1e-10
 class Preconditioner(ABC):
     """A change of units."""
 
-    fewest_pairs: ClassVar[int]  # of L-BFGS, before a gap in these units can be believed
+    fewest_pairs: ClassVar[int]  # of L-BFGS, before a gap in these units is reliable
 
     @abstractmethod
     def whiten(self, gradient: Array) -> Array:
@@ -35,17 +35,17 @@ class Preconditioner(ABC):
 
     @abstractmethod
     def back(self, direction: Array) -> Array:
-        """L⁻ᵀd, a direction of the new units in the old."""
+        """L⁻ᵀd, a direction converted from new to old units."""
 
     @abstractmethod
     def forward(self, step: Array) -> Array:
-        """Lᵀs, a step of the old units in the new."""
+        """Lᵀs, a step converted from old to new units."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Triangular(Preconditioner):
-    """One factor for all of θ, of a matrix that stands for the Hessian."""
+    """One factor for all of θ, of a matrix that approximates the Hessian."""
 
     factor: Array  # L, lower triangular (d, d)
 
@@ -68,8 +68,8 @@ class Triangular(Preconditioner):
 class PerClass(Preconditioner):
     """The same factor for each of K equal parts of θ: what classes share is factorised once.
 
-    Steps stay centred over classes when gradients are.  How classes compete is left out, so that
-    the curvature may be far less than 1 in some directions of the new units.
+    Steps stay centred over classes when gradients are.  Interactions between classes are ignored,
+    so that the curvature may be far less than 1 in some directions of the new units.
     """
 
     factor: Array  # L, lower triangular (p, p)

@@ -4,11 +4,11 @@
 
     x′ = prox_h( z − t ∇f(z), t )        z′ = x′ + (x′ − x)(k − 1)/k′        k′ = (1 + √(1 + 4k²))/2
 
-A step that would raise F is taken again without momentum, which starts again from there: the trace
-never rises.
+A step that would increase F is repeated without momentum, which restarts from there: the trace
+never increases.
 
 The gap is ‖G‖² / (2 m̂): G = (z − x′)/t is the prox-gradient mapping, and
-m̂ the least curvature of f met along recent steps.  With the true least curvature m this bounds
+m̂ the smallest curvature of f along recent steps.  With the true least curvature m this bounds
 F(x′) − min F, because F(y) ≥ F(x′) + Gᵀ(y − z) + ½ m ‖y − z‖² for every y.
 
 References
@@ -29,7 +29,7 @@ from likely.solvers.base import FirstOrder, FirstOrderObjective, Solver, State
 from likely.solvers.gradient_descent import gap_by_curvature, least_curvature
 
 SHORTEST_STEP = 1e-40
-PROBE = 1e-4  # how far a first look at the curvature goes, in units of the gradient's step
+PROBE = 1e-4  # the first step to measure the curvature, in units of the gradient
 
 
 class CompositeObjective(FirstOrderObjective):
@@ -67,7 +67,7 @@ class Move(NamedTuple):
 @final
 @dataclass(frozen=True)
 class FISTA(Solver[CompositeObjective, FISTAState]):
-    """For many parameters and any penalty; one step costs two totals."""
+    """For many parameters and any penalty; one step costs two passes."""
 
     name: ClassVar[str] = "FISTA"
 

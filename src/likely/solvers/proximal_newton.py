@@ -2,17 +2,17 @@
 
     F(θ) = f(θ) + Σ_j λ_j|θ_j|
 
-    1  total g = ∇f(θ); the working set W: coefficients that are free, not 0, or not at rest there
-    2  total H = ∇²f(θ) on W
+    1  total g = ∇f(θ); the working set W: coefficients that are unpenalised, not 0, or not optimal
+    at 0 2  total H = ∇²f(θ) on W
     3  d = argmin ½ dᵀHd + gᵀd + Σ_W λ_j|θ_j + d_j|, by compiled coordinate descent
     4  θ ← θ + t d        t ∈ {1, ½, ¼, …}, the first that lowers F and does not overshoot
 
-The free coefficients of step 3 are eliminated first, because an intercept next to columns far
-from 0 would take coordinate descent thousands of sweeps.
+The unpenalised coefficients of step 3 are eliminated first, because an intercept with columns far
+from 0 would need thousands of sweeps of coordinate descent.
 
-The gap is the fall of F that the quadratic model promises: with all λ = 0
-it is half the squared Newton decrement.  It is infinite while a coefficient that wants to move is
-outside W, and when coordinate descent did not end.
+The gap is the decrease of F predicted by the quadratic model: with all λ = 0
+it is half the squared Newton decrement.  It is infinite while a coefficient that should move is
+outside W, and when coordinate descent did not converge.
 
 References
 ----------
@@ -36,7 +36,7 @@ from likely.solvers.proximal import CompositeObjective
 
 SMALLEST_SET = 100  # columns that a working set may always have
 NEARLY_THERE = 1e-4  # a relative fall below which the set grows until it certifies
-AT_REST = 1e-12  # a pull below this part of its terms is rounding
+AT_REST = 1e-12  # a gradient below this part of its terms is rounding
 SWEEPS = 100  # of coordinate descent, before the signs are taken as found
 ROUNDS = 50
 MODEL_TOL = 1e-18  # the last fall of the model in a sweep, in the unit of the objective
@@ -89,7 +89,7 @@ class _Evaluated(NamedTuple):
 @final
 @dataclass(frozen=True)
 class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
-    """One step costs a total of the gradient and one of a Hessian on the working set."""
+    """One step costs a pass for the gradient and one for a Hessian on the working set."""
 
     name: ClassVar[str] = "proximal Newton"
 
@@ -115,7 +115,7 @@ class ProximalNewton(Solver[L1Objective, ProximalNewtonState]):
 
 
 def working_set(theta: Array, gradient: Array, l1: Array, limit: int) -> tuple[Array, bool]:
-    """The columns that may move, the strongest pulls first in; and whether all are there."""
+    """The columns that may move, the largest gradients first; and whether all are included."""
     at_zero = np.maximum(np.abs(gradient) - l1, 0.0)
     pull = np.where(theta != 0, np.abs(gradient + l1 * np.sign(theta)), at_zero)
     kept = (theta != 0) | (l1 == 0)
@@ -166,7 +166,7 @@ def _penalised(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> tuple
 
 
 def _jump(Q: Array, c: Array, l1: Array, theta: Array) -> Array:
-    """The minimum of the model on the face of θ's signs; those that would turn are left at 0."""
+    """The minimum of the model with the signs of θ fixed; sign changes become 0."""
     theta = theta.copy()
     while theta.any():
         support = np.flatnonzero(theta)

@@ -1,4 +1,4 @@
-"""What the choice of a solver asks about an objective, and what a search answers.
+"""What the choice of a solver needs to know about an objective, and the result of a search.
 
 A model builds one ``SearchProblem``; every solver of ``SOLVERS`` can then be run on it.
 """
@@ -21,7 +21,7 @@ MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
 
 
 class Found(NamedTuple):
-    """Where a search ended, in the units of the objective."""
+    """The end of a search, in the units of the objective."""
 
     theta: Array
     solution: Solution
@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What the rules of "auto" ask about an objective."""
+    """What the rules of "auto" use."""
 
     n_parameters: int
     n_rows: float = inf
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
     @property
     def hessian_is_affordable(self) -> bool:
-        """Of several predictors it has a block for each two, and costs more than a gradient."""
+        """With several predictors it has a block for each pair, and costs more than a gradient."""
         n, k = self.n_parameters, self.n_predictors
         if k == 1:
             return n <= MOST_FOR_NEWTON
@@ -53,21 +53,21 @@ class Shape(NamedTuple):
 
     @property
     def has_working_sets(self) -> bool:
-        """Whether proximal Newton can hold a Hessian on the columns that matter."""
+        """Whether a Hessian on the active columns is small enough for proximal Newton."""
         return self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
 
 
 class SearchProblem(ABC):
-    """An objective with what the choice of a solver asks about it.
+    """An objective with the facts that the choice of a solver needs.
 
-    ``columns`` and ``dual`` open the data beyond totals (decision 7); a problem that cannot
-    raises ``UnsupportedAccess`` there, and its shape says so.
+    ``columns`` and ``dual`` give access to the data beyond sums (decision 7); a problem that has
+    none raises ``UnsupportedAccess``, and its shape shows it.
     """
 
     @property
     @abstractmethod
     def objective(self) -> Any:
-        """f on all rows, as ``PenalisedSum`` has it."""
+        """f on all rows, as in ``PenalisedSum``."""
 
     @property
     @abstractmethod
@@ -86,7 +86,7 @@ class SearchProblem(ABC):
     @property
     @abstractmethod
     def nat(self) -> float:
-        """One nat, weights having mean 1, in the unit of the objective."""
+        """One nat, for weights of mean 1, in the unit of the objective."""
 
     @property
     @abstractmethod
@@ -96,15 +96,15 @@ class SearchProblem(ABC):
     @property
     @abstractmethod
     def intercepts(self) -> int:
-        """How many of the last parameters are held last, being intercepts."""
+        """How many of the last parameters are intercepts, which are fixed last."""
 
     @abstractmethod
     def columns(self) -> Any:
-        """The column door: the objective on data in memory, column by column."""
+        """The objective on data in memory, column by column."""
 
     @abstractmethod
     def dual(self) -> Any:
-        """The row door: logistic regression with one ridge, on rows in memory."""
+        """Logistic regression with one ridge penalty, on rows in memory."""
 
     @abstractmethod
     def from_data(self, theta: Array) -> Array:
@@ -128,4 +128,4 @@ class SearchProblem(ABC):
     @property
     @abstractmethod
     def steps_between_units(self) -> int | None:
-        """After how many steps the units are measured again; None is never."""
+        """The number of steps after which the units are computed again; None is never."""

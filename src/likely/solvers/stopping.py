@@ -1,10 +1,10 @@
 """When to stop: rules that combine.
 
-    Tolerance(1e-8) | Iterations(100) | Seconds(60)        the first that fires
-    Tolerance(1e-8) & Iterations(5)                        all must fire
+    Tolerance(1e-8) | Iterations(100) | Seconds(60)        the first that applies
+    Tolerance(1e-8) & Iterations(5)                        all must apply
 
-A rule is a pure function of how far the search has come; it says why it fires.  A search has
-converged only if a rule that *certifies* fired: ``Tolerance``, and what is built on it.
+A rule is a pure function of the progress of a search, and gives the reason to stop.  A search has
+converged only if a rule that *certifies* applied: ``Tolerance``, and combinations with it.
 
 References
 ----------
@@ -21,7 +21,7 @@ import numpy as np
 
 
 class Progress(NamedTuple):
-    """How far a search has come."""
+    """The progress of a search."""
 
     gap: float  # in the unit of the objective
     trace: Sequence[float]  # the objective, from the start to now
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Why a search should stop, and whether that certifies the answer."""
+    """The reason to stop, and whether it certifies convergence."""
 
     reason: str
     converged: bool
@@ -46,7 +46,7 @@ class StoppingRule(ABC):
 
     @abstractmethod
     def verdict(self, progress: Progress) -> Stop | None:
-        """None to go on."""
+        """The reason to stop; None to continue."""
 
     def __or__(self, other: "StoppingRule") -> "StoppingRule":
         return FirstOf((self, other))
@@ -71,7 +71,7 @@ class Tolerance(StoppingRule):
 @final
 @dataclass(frozen=True)
 class Stuck(StoppingRule):
-    """The solver can take no further step and says why, or its gap is not a number."""
+    """The solver can take no further step and gives the reason, or its gap is NaN."""
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.stuck:
@@ -95,7 +95,7 @@ class Iterations(StoppingRule):
 @final
 @dataclass(frozen=True)
 class Seconds(StoppingRule):
-    """A limit on the time; the step under way is finished."""
+    """A limit on the time; the current step is finished."""
 
     limit: float
 
@@ -109,7 +109,7 @@ class Seconds(StoppingRule):
 @final
 @dataclass(frozen=True)
 class Patience(StoppingRule):
-    """The best value is ``steps`` steps old: nothing since was lower by more than ``least``."""
+    """No improvement by more than ``least`` in the last ``steps`` steps."""
 
     steps: int = 10
     least: float = 0.0
@@ -126,7 +126,7 @@ class Patience(StoppingRule):
 @final
 @dataclass(frozen=True)
 class SmallChange(StoppingRule):
-    """The last step changed the objective by less than ``least``: slow, though perhaps not near."""
+    """The last step changed the objective by less than ``least``: slow, not always near."""
 
     least: float = 1e-10
 
@@ -157,7 +157,7 @@ class SmallStep(StoppingRule):
 @final
 @dataclass(frozen=True)
 class FirstOf(StoppingRule):
-    """The first rule that fires, in the order given."""
+    """The first rule that applies, in the given order."""
 
     rules: tuple[StoppingRule, ...]
 
@@ -169,7 +169,7 @@ class FirstOf(StoppingRule):
 @final
 @dataclass(frozen=True)
 class AllOf(StoppingRule):
-    """Every rule at once; converged if one of them certifies."""
+    """All rules together; converged if one of them certifies."""
 
     rules: tuple[StoppingRule, ...]
 

@@ -1,10 +1,10 @@
-"""Cascaded logistic regressions: the first units make features, the last one classifies.
+"""Cascaded logistic regressions: the first units compute features, the last one classifies.
 
     h = σ(W x + b)        p = σ(vᵀh + c)
 
-Given units put XOR right: one is "or", one is "not both", and the last asks for both.  Learned
-jointly, by the gradient of the last error through all of them, the cascade is a neural network of
-one hidden layer.  That objective is not convex, so the start decides where a search ends.
+With given weights the units solve XOR: one is "or", one is "not both", and the last is "and".
+Learned jointly, by the gradient of the last error through all of them, the cascade is a neural
+network of one hidden layer.  That objective is not convex, so the result depends on the start.
 
     ∂/∂v = Σ (p − y) h      ∂/∂W = Σ (p − y) (v ∘ h ∘ (1 − h)) xᵀ
 
@@ -33,7 +33,7 @@ MOST_STEPS = 1000
 @final
 @dataclass(frozen=True, eq=False)
 class Cascade:
-    """Two stages of logistic units, with the weights they were given.
+    """Two stages of logistic units, with given weights.
 
     >>> import numpy as np
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
@@ -69,9 +69,9 @@ class Cascade:
     def fit_jointly(
         cls, X: Any, y: Any, *, n_hidden: int = 2, l2: float = 1e-4, seed: int = 0
     ) -> Self:
-        """All weights at once, by L-BFGS from one random start; y is 0 or 1.
+        """Fit all weights jointly, by L-BFGS from one random start; y is 0 or 1.
 
-        The penalty ½ l2 ‖θ‖² keeps the weights finite where the classes can be told apart.
+        The penalty ½ l2 ‖θ‖² keeps the weights finite where the classes are separable.
         """
         X, y = finite_numbers(X), np.asarray(y, dtype=float)
         likelihood_of("bernoulli").check(y)

@@ -4,10 +4,10 @@
     D(α)    = Σ_i α_i − ‖Σ_i α_i s_i x_i‖²/2κ       0 ≤ α_i ≤ 1,  Σ_i α_i s_i = 0
     D(α) ≤ min P ≤ P(w, b)
 
-At the optimum α_i is 1 where m_i < 1 and 0 where m_i > 1, and κw = Σ α_i s_i x_i tells the others,
-by least squares.  Any such α gives a bound, be θ where it may.
+At the optimum α_i is 1 where m_i < 1 and 0 where m_i > 1, and κw = Σ α_i s_i x_i determines the
+others, by least squares.  Any such α gives a bound, for every θ.
 
-``Smoothing`` minimises with h ln(1 + e^((1 − m)/h)) for the hinge and lets h fall to 0.
+``Smoothing`` minimises with h ln(1 + e^((1 − m)/h)) for the hinge and lets h go to 0.
 
 References
 ----------
@@ -42,7 +42,7 @@ AT_KINK = 1e-4  # of a margin to 1: such rows may have any α
 NARROWER = 0.1  # of the width, from step to step
 FIRST_WIDTH = 1.0
 LEAST_WIDTH = 1e-12  # of a margin: no more digits
-ENOUGH = 1e-3  # of a decrement in units of the width: near enough to go on
+ENOUGH = 1e-3  # of a decrement in units of the width: close enough to continue
 STEPS = 50
 
 
@@ -103,7 +103,7 @@ class KinkedObjective(FirstOrderObjective, SmoothObjective, Kinked):
 
 
 def _dual(theta: Array, X: Array, sign: Array, strength: float) -> float:
-    """D(α) at the α that θ speaks for."""
+    """D(α) at the α that corresponds to θ."""
     from scipy.optimize import lsq_linear  # here: slow to import
 
     margin = sign * (X @ theta[:-1] + theta[-1])
@@ -139,7 +139,7 @@ class Smoothing(Solver[KinkedObjective, SmoothingState]):
     def step(self, objective: KinkedObjective, state: SmoothingState) -> SmoothingState:
         width = state.width * NARROWER
         if width < LEAST_WIDTH:
-            return replace(state, stuck="the hinge is as sharp as double precision has it")
+            return replace(state, stuck="the hinge is as sharp as double precision allows")
         soft = objective.smoothed(width)
         theta = damped_newton(soft, state.theta, decrement=ENOUGH * width, steps=STEPS)
         return self._at(objective, theta, width)

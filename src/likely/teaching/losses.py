@@ -2,10 +2,10 @@
 
     f(θ) = Σ_i loss(y_i, x_iᵀw + b) + ½ κ ‖w‖²        θ = (w, b),  y ∈ {0, 1}
 
-Only "cross-entropy" (the same as "logistic") is a likelihood.  The others are here to be compared
-with it from the same start, by the same solver.  The hinge has a kink, where descent may stall: its
-objective certifies the gap itself, and ``Smoothing`` closes it.  The zero-one loss has no slope to
-follow.
+Only "cross-entropy" (the same as "logistic") is a likelihood.  The others are for comparison
+with it, from the same start, by the same solver.  The hinge has a kink, where descent may stall:
+its objective certifies the gap itself, and ``Smoothing`` reaches the optimum.  The zero-one loss
+has no slope to follow.
 
 References
 ----------
@@ -41,20 +41,20 @@ class SquareErrorLogistic:
         loss′  = (f − y) f(1 − f)
         loss″ ≈ (f(1 − f))²              Gauss–Newton's part, which is never negative
 
-    The factor f(1 − f) vanishes at f = 0 and at f = 1 whatever the target: a prediction that is
+    The factor f(1 − f) vanishes at f = 0 and at f = 1 for every target: a prediction that is
     entirely wrong is hardly corrected.  Cross-entropy's slope is f − y, which has no such factor.
-    It stands in an objective where a likelihood would and is none: there is no density behind it,
-    so no deviance and no standard error follow from it.  It is not convex in η: it curves downwards
+    It takes the place of a likelihood in an objective but is not one: there is no density,
+    so it has no deviance and no standard errors.  It is not convex in η: it curves downwards
     wherever |f − y| > ⅔.
 
     >>> import numpy as np
     >>> loss, slope, _ = SquareErrorLogistic().derivatives(np.ones(2), np.array([-10.0, 0.0]))
-    >>> slope  # at −10 the prediction is wrong, and the slope says nothing
+    >>> slope  # at −10 the prediction is wrong, but the slope is nearly 0
     array([-4.539e-05, -1.250e-01])
     """
 
     def nll(self, y: Array, eta: Array) -> Array:
-        """The loss, under the name by which an objective asks for what it minimises."""
+        """The loss, under the name that objectives use."""
         return self.derivatives(y, eta)[0]
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:

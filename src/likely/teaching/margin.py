@@ -33,7 +33,7 @@ from likely.special import expit, log_expit
 class MarginLoss(ABC):
     """The contract: a function of the margin alone, and its two derivatives.
 
-    With ``nll`` and ``derivatives`` it can stand in an objective where a likelihood would.
+    With ``nll`` and ``derivatives`` it can take the place of a likelihood in an objective.
     """
 
     name: ClassVar[str]
@@ -49,11 +49,11 @@ class MarginLoss(ABC):
 
     @abstractmethod
     def curvature(self, margin: Array) -> Array:
-        """d² value / dm², or a stand-in that is not negative."""
+        """d² value / dm², or a non-negative substitute."""
 
     @property
     def bounds_zero_one(self) -> bool:
-        """Whether the loss is an upper bound of zero-one as it stands."""
+        """Whether the loss itself is an upper bound of the zero-one loss."""
         return self.scale >= 1
 
     def upper_bound(self, margin: Array) -> Array:
@@ -61,7 +61,7 @@ class MarginLoss(ABC):
         return self.value(margin) / self.scale
 
     def nll(self, y: Array, eta: Array) -> Array:
-        """The loss, under the name by which an objective asks for what it minimises."""
+        """The loss, under the name that objectives use."""
         return self.derivatives(y, eta)[0]
 
     def derivatives(self, y: Array, eta: Array) -> tuple[Array, Array, Array]:
@@ -74,7 +74,7 @@ class MarginLoss(ABC):
 @final
 @dataclass(frozen=True)
 class ZeroOne(MarginLoss):
-    """Errors, counted.  Flat wherever it has a slope, so no gradient leads to its minimum."""
+    """The number of errors.  Its slope is 0 almost everywhere, so gradients cannot minimise it."""
 
     name = "zero-one"
     scale = 1.0
@@ -136,7 +136,7 @@ class Hinge(MarginLoss):
 @final
 @dataclass(frozen=True)
 class Squared(MarginLoss):
-    """(1 − m)² = (s − η)²: least squares on labels ±1, which also punishes being too right."""
+    """(1 − m)² = (s − η)²: least squares on labels ±1, which also penalises margins above 1."""
 
     name = "squared"
     scale = 1.0

@@ -1,1 +1,1 @@
-"""From a table to one unbiased score: checks, comparison, tuning."""
+"""From a table to one unbiased score: checks, comparison, tuning, evaluation."""

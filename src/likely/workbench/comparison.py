@@ -1,8 +1,8 @@
 """Models side by side: scores on the same folds, intervals, paired tests, and the baseline.
 
-The score of a model is that of all held-out rows of a repeat together, with the interval of these
-rows, and the mean over repeats.  Paired tests are between the scores of single folds, corrected for
-the overlap of their training sets (``likely.workbench.paired``).
+The score of a model is computed from all held-out rows of a repeat together, with an interval over
+these rows, and averaged over repeats.  Paired tests are between the scores of single folds,
+corrected for the overlap of their training sets (``likely.workbench.paired``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Entry:
     score: Score | None = None
     per_fold: Array = field(default_factory=lambda: np.empty(0))  # the main metric, fold by fold
     seconds: float = nan  # of one fit, on average
-    against_best: Paired | None = None  # this model's score less the best one's, over folds
+    against_best: Paired | None = None  # this model's score minus the best one's, over folds
     against_baseline: Paired | None = None
     problem: str = ""
     warnings: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Entry:
         return {name: e.value for name, e in self.score.estimates.items() if e is not self.main}
 
     def facts(self) -> dict[str, Any]:
-        """The model and its scores, in the types that JSON has."""
+        """The model and its scores, in types of JSON."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
         gain = Estimate(nan, nan, nan, 0.0) if self.score is None else self.score.gain
         return {
@@ -113,7 +113,7 @@ class Comparison:
 
     @property
     def best(self) -> Entry:
-        """The entry with the best score; the baseline may be it."""
+        """The entry with the best score, which may be the baseline."""
         return self.entries[0]
 
     @property
@@ -126,7 +126,7 @@ class Comparison:
 
     @property
     def all_failed(self) -> bool:
-        """Whether the baseline is all that was scored, and other models were tried."""
+        """Whether only the baseline was scored, although other models were tried."""
         return bool(self.failed) and len(self.failed) == len(self.entries) - 1
 
     @property
@@ -152,7 +152,7 @@ class Comparison:
         return html_of(self)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per model, in pandas, polars or Arrow, as the data were."""
+        """One row per model, in pandas, polars or Arrow, like the data."""
         entries = self.entries
         columns: dict[str, Any] = {"model": np.array([e.name for e in entries], dtype=object)}
         for name in ("value", "low", "high"):
@@ -167,7 +167,7 @@ class Comparison:
         return frame_of(columns, self.rows.library if library is None else library)
 
     def facts(self) -> dict[str, Any]:
-        """The whole comparison, in the types that JSON has."""
+        """The whole comparison, in types of JSON."""
         task, folds = self.task, self.folds
         return {
             "data": self.rows.label,
@@ -244,7 +244,7 @@ def compare(
     weight : str, optional
         A column of weights: a row of weight 2 counts twice, in each fit and in the scores.
     offset, exposure : str, optional
-        Columns that move a prediction: the first is added to the linear predictor, the second
+        Columns that change a prediction: the first is added to the linear predictor, the second
         multiplies the mean.  A model that does not take them fails.  A seal records all three.
     kind : str, optional
         The kind of target: binary, classes, ordinal, count, positive or real.  By default that of
@@ -357,7 +357,7 @@ def _estimators(
         named = {each.name: each.build(task, seed=seed) for each in chosen}
     else:
         named = _by_name(models, task, seed=seed)
-    # the baseline looks at no column, so that it cannot fail for one
+    # the baseline uses no column, so it cannot fail because of one
     found = {BASELINE: MODELS[BASELINE].build(task), **named}
     return {
         name: one if name == BASELINE else prepared(one) for name, one in found.items()
@@ -365,7 +365,7 @@ def _estimators(
 
 
 def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
-    """Estimators by name; a second of one class gets a number, a name given twice counts once."""
+    """Estimators by name; a second one of a class gets a number; a repeated name counts once."""
     if isinstance(models, Mapping):
         return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
     alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)

@@ -34,7 +34,7 @@ CLEAR = 0.05  # a difference with a smaller p is called clear
 def text_of(found: "Comparison", width: int = WIDEST, *, in_terminal: bool = False) -> str:
     """The title, the table, and the conclusions in words.
 
-    Advice names commands and options ``in_terminal``, else arguments of Python.
+    Advice uses commands and options if ``in_terminal``, else arguments of Python.
     """
     first, *more = titles(found)
     head, *rows = table_of(found)
@@ -84,9 +84,9 @@ def table_of(found: "Comparison") -> list[list[str]]:
 
 
 def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
-    """The conclusions, with their reservations."""
+    """The conclusions, with their limits."""
     names = [each.name for each in found.entries]
-    near = [  # a model below the baseline is no alternative
+    near = [  # a model below the baseline is not an alternative
         each.name
         for each in found.entries[1 : names.index(BASELINE)]
         if each.against_best is not None and each.against_best.p >= CLEAR
@@ -145,7 +145,7 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
 
 
 def _about_links(found: "Comparison") -> list[str]:
-    """Where offsets or exposures move means under different links: the baseline of each link."""
+    """With offsets or exposures and different links: the baseline of each link."""
     by_link: dict[str | None, list[Entry]] = {}
     for each in found.entries:
         if each.score is not None:
@@ -159,7 +159,7 @@ def _about_links(found: "Comparison") -> list[str]:
         parts.append(f"{number(entries[0].main.baseline)} ({under}: {names})")
     columns = " and ".join(found.rows.roles.at_prediction())
     return [
-        f"Means, and with them the baselines, are moved by {columns} under the link of each model: "
+        f"The means and the baselines depend on {columns}, through the link of each model: "
         f"{'; '.join(parts)}."
     ]
 

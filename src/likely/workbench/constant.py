@@ -1,4 +1,4 @@
-"""The best constant as an estimator: it is in every table of models, as the one to beat."""
+"""The best constant as an estimator: the baseline in every table of models."""
 
 from typing import Any, Self, final
 
@@ -34,8 +34,8 @@ class Constant(BaseEstimator):
     Parameters
     ----------
     kind : {"binary", "classes", "ordinal", "count", "positive", "real"}, default="classes"
-        Of the target.  Class shares; or the mean, with a negative binomial (Poisson where counts
-        are not more spread than that), a gamma or a Gaussian around it.
+        The kind of target.  Class shares; or the mean, with a negative binomial (Poisson if counts
+        are not overdispersed), a gamma or a Gaussian around it.
     response : str or Response, default=None
         Another family for numbers, as in ``GLM``: ``inverse_gaussian``, ``tweedie``, …
 
@@ -45,10 +45,10 @@ class Constant(BaseEstimator):
     class_log_prior_ : array of shape (n_classes,)
         The logarithms of the class shares.
     response_ : Response
-        Of a constant number: its family.
+        For numbers: the family.
     mean_, dispersion_ : float
     link_ : {"log", "identity"}
-        Of numbers: the scale on which offsets move the mean.
+        For numbers: the scale on which offsets change the mean.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Constant(BaseEstimator):
         offset: Any = None,
         exposure: Any = None,
     ) -> Self:
-        """Learn from y; X, of which only the columns are remembered, may hold anything.
+        """Learn from y; X may contain anything, and only its columns are stored.
 
         An exposure multiplies the mean of a row.  An offset is on the scale of the logarithm of a
         count's or an amount's mean, and is added to that of other numbers; classes ignore it.
@@ -117,7 +117,7 @@ class Constant(BaseEstimator):
 
     @available_if(_of_classes)
     def predict_log_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Array:
-        """The logarithms of the class shares, (n, n_classes), which nothing moves."""
+        """The logarithms of the class shares, (n, n_classes)."""
         n_rows = self._n_rows(X)
         return np.tile(self.class_log_prior_, (n_rows, 1))
 
@@ -127,12 +127,12 @@ class Constant(BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def offset_link(self) -> str:
-        """The link on whose scale offsets move the mean."""
+        """The link on whose scale offsets change the mean."""
         check_is_fitted(self)
         return "identity" if _of_classes(self) else self.link_
 
     def predictive_family(self) -> PredictiveFamily | None:
-        """The family of numbers about their mean; None for classes."""
+        """The family of numbers around their mean; None for classes."""
         check_is_fitted(self)
         if _of_classes(self):
             return None
@@ -157,7 +157,7 @@ class Constant(BaseEstimator):
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of right classes, or R²."""
+        """The accuracy, or R²."""
         from sklearn.metrics import accuracy_score, r2_score
 
         measure = accuracy_score if _of_classes(self) else r2_score

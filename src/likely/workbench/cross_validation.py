@@ -1,14 +1,14 @@
 """Cross-validation: the one loop in which models are fitted and their folds predicted.
 
-    for each fold:  fit without the fold → predict the fold, beside the best constant of that fit
+    for each fold:  fit without the fold → predict the fold, with the best constant of that fit
 
 Everything that a model learns it learns inside the fit, its preparation of the table included.  The
 constant is learned from the rows of the same fit; by time these are the earlier rows.  The values
-of single folds serve the paired tests between models alone.
+of single folds are used only for the paired tests between models.
 
 Models that are functions of totals are fitted to all folds in one pass, where what the fits share
 is the same in each: the columns that preparation keeps, the categories and the classes.  Where a
-category or a column's variation is in one fold only, folds are fitted one by one.
+category occurs, or a column varies, in one fold only, folds are fitted one by one.
 
 References
 ----------
@@ -58,7 +58,7 @@ _listening = threading.local()  # the warnings of a fit, by thread
 class Repeat:
     """One model in one repeat of a cross-validation: the results of its folds so far.
 
-    ``problem`` says why a fit failed; there are no more after it.
+    ``problem`` says why a fit failed; no further folds are fitted.
     """
 
     parts: list[HeldOut] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Repeat:
 
 
 class Fit(NamedTuple):
-    """One model, to be fitted without one fold."""
+    """One model to fit without one fold."""
 
     name: str
     estimator: Any  # not fitted; with its preparation inside
@@ -120,7 +120,7 @@ class FitOutcome(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A cross-validation: the rows, and what is kept of each fit."""
+    """A cross-validation: the rows, and what is stored for each fit."""
 
     rows: Dataset  # every row with a target
     folds: Folds
@@ -169,7 +169,7 @@ class Loop:
         return found, (self.clock() - began) / len(found)
 
     def outcome(self, fit: Fit) -> FitOutcome:
-        """Fit, unless that is done, and predict; whatever fails becomes a sentence."""
+        """Fit, unless fitted already, and predict; errors become messages."""
         n_learned = len(fit.fold.train)
         with caught_warnings() as messages:
             try:
@@ -183,7 +183,7 @@ class Loop:
                 if self.training:
                     truth = _truth(fit.train, model)
                     training = self._predicted(model, fit, fit.train, truth, fit.fold.train)
-            except Exception as error:  # of any estimator: the others must go on
+            except Exception as error:  # of any estimator: the others must continue
                 problem = f"{fit.where}: {_sentence(error)}"
                 return FitOutcome(fit.name, None, messages, n_learned, problem=problem, error=error)
         return FitOutcome(fit.name, held, messages, n_learned, seconds, training)
@@ -212,14 +212,14 @@ class Loop:
 
 
 def _truth(rows: Dataset, model: Any = None) -> Truth:
-    """What happened in the rows; where a fitted model is given, with the offsets that move it."""
+    """The true values of the rows; with offsets, if a fitted model is given."""
     task, offsets = rows.settled, None if model is None else rows.offsets
     truth = truth_of(task, rows.table, rows.weights)
     return truth if task.has_classes or offsets is None else truth.moved_by(offsets, link_of(model))
 
 
 def _moved(model: Any, fit: Fit) -> Fit:
-    """The fit with the best constant that offsets move by the link of the model."""
+    """The fit with the best constant, with offsets through the link of the model."""
     if fit.held.offsets is None:
         return fit
     constant = BestConstant.of(_truth(fit.train, model))
@@ -255,9 +255,9 @@ def hold_out_fold(model: Any, loop: Loop, number: int) -> HeldOut:
 def cross_validate_all(
     models: Mapping[str, Any], loop: Loop, executor: str | Executor = "serial"
 ) -> Iterator[dict[str, Repeat]]:
-    """All models on the same folds, repeat by repeat; one that has failed is in no later one.
+    """All models on the same folds, repeat by repeat; a model that failed is not fitted again.
 
-    Fits that share the machine are timed by what their own thread computed.
+    Parallel fits are timed by the CPU time of their own thread.
     """
     at_once = executor_for(executor, 0)
     loop = replace(loop, clock=perf_counter if isinstance(at_once, Serial) else thread_time)
@@ -275,7 +275,7 @@ def cross_validate_all(
 
 
 def _lean(model: Any) -> Any:
-    """The model, not fitted; one that could compute standard errors does not."""
+    """The model, not fitted, without standard errors."""
     return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
 
 
@@ -293,9 +293,9 @@ def _sentence(error: Exception) -> str:
 
 @contextmanager
 def warnings_by_thread() -> Iterator[None]:
-    """Inside, a warning goes to the ``caught_warnings`` of its thread; outside of any, it is shown.
+    """Inside, a warning goes to the ``caught_warnings`` of its thread; otherwise it is shown.
 
-    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside of the
+    ``warnings.catch_warnings`` belongs to the whole process, so it is entered once, outside the
     threads.
     """
     with warnings.catch_warnings():
@@ -315,7 +315,7 @@ def warnings_by_thread() -> Iterator[None]:
 
 @contextmanager
 def caught_warnings() -> Iterator[list[str]]:
-    """The warnings of this thread from here to the end of the block, without repeats."""
+    """The warnings of this thread in the block, without repeats."""
     messages: list[str] = []
     _listening.messages = messages
     try:
@@ -325,7 +325,7 @@ def caught_warnings() -> Iterator[list[str]]:
 
 
 def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | None:
-    """The model fitted without each fold in turn; None where folds have to be fitted one by one."""
+    """The model fitted without each fold in turn; None where folds must be fitted one by one."""
     if not isinstance(estimator, Prepared) or not is_of_totals(estimator.model):
         return None
     if estimator.impute is True or estimator.scale is True or fold.min() < 0:
@@ -344,7 +344,7 @@ def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | 
 
 
 def _prepared(estimator: Prepared, rows: Dataset, fold: Codes) -> Prepared | None:
-    """The preparation of all rows, where it is that of each fold's training rows too."""
+    """The preparation of all rows, if it equals that of each fold's training rows."""
     whole = clone(estimator)
     columns = whole._columns(check_table(whole, rows.features, reset=True))
     if not all(_same_without(cells, fold) for cells in columns):
@@ -362,7 +362,7 @@ def _with_model(whole: Prepared, model: Any) -> Prepared:
 
 
 def _same_without(cells: Cells, fold: Codes) -> bool:
-    """Whether a column means the same without any one of the folds."""
+    """Whether a column is prepared in the same way without any one of the folds."""
     gaps = gaps_of(cells)
     if gaps.all():
         return True
@@ -387,7 +387,7 @@ def _same_without(cells: Cells, fold: Codes) -> bool:
 
 
 def _same_kind(n_levels: int, n_left: Array, n_known: int) -> bool:
-    """Whether it is an identifier, or of too many levels, everywhere or nowhere."""
+    """Whether it is an identifier, or has too many levels, in all folds or in none."""
 
     def kind(n: int) -> tuple[bool, bool]:
         return names_rows(n_levels, n), n_levels > MOST_LEVELS and n < ROWS_PER_LEVEL * n_levels

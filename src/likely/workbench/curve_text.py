@@ -58,7 +58,7 @@ def table_of(curve: "Curve") -> list[list[str]]:
 
 
 def sentences(curve: "Curve") -> list[str]:
-    """The shape, the best point, and what went wrong."""
+    """The shape, the best point, and the problems."""
     scored = [point for point in curve.points if isfinite(point.validation)]
     problems = [f"{point.x}: {point.problem}" for point in curve.points if point.problem]
     if not scored:
@@ -71,7 +71,7 @@ def sentences(curve: "Curve") -> list[str]:
 
 
 def sparkline(values: list[float]) -> str:
-    """Bars from the least to the greatest value; a gap where there is none."""
+    """Bars from the smallest to the largest value; a gap where there is none."""
     known = [x for x in values if isfinite(x)]
     low, high = min(known), max(known)
     step = (high - low) / (len(BARS) - 1) or 1.0
@@ -126,5 +126,5 @@ def _scores(point: "CurvePoint") -> list[str]:
 
 
 def _words(curve: "Curve") -> tuple[int, ...]:
-    """The first column, where its values are no numbers."""
+    """The first column, if its values are not numbers."""
     return (0,) if any(isinstance(point.x, str) for point in curve.points) else ()

@@ -1,12 +1,13 @@
-"""Curves: the score on training rows and on held-out rows, as one thing grows.
+"""Curves: the score on training rows and on held-out rows, along one axis.
 
-    size          the rows learned from: nested subsets, chosen by a hash
-    iterations    the steps that the fit may take
+    size          the training rows: nested subsets, chosen by a hash
+    iterations    the maximum number of steps of the fit
     a setting     the values of its dimension in the usual space of the model
 
-A gap between the two curves is what more rows, or a stronger penalty, could win; two curves that
-meet at a bad score ask for another model.  The score of held-out rows is that of all folds
-together, as in ``compare``; that of training rows is the mean over fits.  Bands are 95 % intervals.
+A gap between the two curves shows what more rows, or a stronger penalty, could gain; two curves
+that meet at a bad score suggest another model.  The score of held-out rows is computed from all
+folds together, as in ``compare``; that of training rows is the mean over fits.  Bands are 95 %
+intervals.
 
 References
 ----------
@@ -47,12 +48,12 @@ from likely.workbench.search.question import space_for
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of the training rows
 MOST_STEPS = 12  # points of a curve by iterations
-ROWS = object()  # stands for how many rows were learned from, where None may be a setting
-FEWEST_ROWS = 10  # learned from at the left end of a curve by size
+ROWS = object()  # means the number of training rows, because None may be a setting
+FEWEST_ROWS = 10  # training rows at the left end of a curve by size
 
 
 class CurvePoint(NamedTuple):
-    """Scores at one place of a curve, and the ends of their bands."""
+    """Scores at one point of a curve, and the ends of their bands."""
 
     x: Any  # rows, steps, or the value of the setting
     train: float
@@ -110,7 +111,7 @@ class Curve:
         return html_of(self)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per point, in pandas, polars or Arrow, as the data were."""
+        """One row per point, in pandas, polars or Arrow, like the data."""
         values = [point.x for point in self.points]
         number = all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
         columns: dict[str, Any] = {
@@ -126,7 +127,7 @@ class Curve:
         return figure_of(self, width=width, height=height)
 
     def facts(self) -> dict[str, Any]:
-        """The whole curve, in the types that JSON has."""
+        """The whole curve, in types of JSON."""
         return {
             "data": self.rows.label,
             "rows": self.rows.table.num_rows,
@@ -307,7 +308,7 @@ def _point(
 
 
 def _steps(plan: _CurvePlan) -> tuple[int, ...]:
-    """1, 2, 3, … up to where the longest fit of a fold ends; every few where these are many."""
+    """1, 2, 3, … up to the longest fit of a fold; a subset if there are many."""
     loop, last = plan.loop, 0
     for fold in loop.folds:
         train = loop.rows.take(fold.train)
@@ -316,7 +317,7 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
         last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(
-            f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs a fit "
-            "that takes steps. Use of='size'."
+            f"{plan.name} was fitted to these rows in one pass; a curve by iterations needs an "
+            "iterative fit. Use of='size'."
         )
     return tuple(dict.fromkeys(np.rint(np.geomspace(1, last, MOST_STEPS)).astype(int).tolist()))

@@ -1,6 +1,6 @@
-"""A table and what is known about it: the one thing that verbs and public functions take.
+"""A table and what is known about it: the input of all commands and public functions.
 
-``likely.workbench.opening.dataset`` makes one of whatever was given.
+``likely.workbench.opening.dataset`` makes one from any input.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
 
 
 class Roles(NamedTuple):
-    """The columns that have a role besides that of a feature; None where there is none."""
+    """The columns that are not features, by role; None where there is none."""
 
     target: str | None = None
     weight: str | None = None
@@ -61,15 +61,15 @@ class Roles(NamedTuple):
         return [name for name in self if name is not None]
 
     def given(self) -> dict[str, str]:
-        """The columns with another role than that of a feature, by role."""
+        """The columns that are not features, by role."""
         return {role: name for role in ARGUMENTS if (name := getattr(self, role)) is not None}
 
     def to_fit(self) -> dict[str, str]:
-        """The arguments of ``fit`` besides X and y, as names of columns."""
+        """The arguments of ``fit`` other than X and y, as names of columns."""
         return {ARGUMENTS[role]: name for role, name in self.given().items()}
 
     def to_predict(self, table: "pa.Table") -> dict[str, Any]:
-        """The arguments of a prediction besides X, taken from a table."""
+        """The arguments of a prediction other than X, taken from a table."""
         given = self.given()
         return {role: table.column(given[role]) for role in AT_PREDICTION if role in given}
 
@@ -93,13 +93,13 @@ class Roles(NamedTuple):
         return total
 
     def at_prediction(self) -> list[str]:
-        """The columns that a prediction needs besides the features."""
+        """The columns that a prediction needs in addition to the features."""
         given = self.given()
         return [given[role] for role in AT_PREDICTION if role in given]
 
 
 def roles_in_run(facts: Mapping[str, Any]) -> Roles:
-    """The columns that came with the rows of a RUN, by what ``run.json`` says."""
+    """The roles of the columns of a RUN, from ``run.json``."""
     return Roles(
         **{role: name for role, name in facts.get("roles", {}).items() if role in ARGUMENTS}
     )
@@ -108,7 +108,7 @@ def roles_in_run(facts: Mapping[str, Any]) -> Roles:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
-    """Rows, what their columns are for, and where they come from; ``likely.dataset`` makes one."""
+    """Rows, the roles of their columns, and their source; ``likely.dataset`` makes one."""
 
     source: Source
     label: str  # what the data are called
@@ -134,18 +134,18 @@ class Dataset:
     def digest(self) -> str:
         """SHA-256 of the data as they were given: of the bytes of a file, of the cells of a table.
 
-        What was dropped or declared, and rows without a target, make no difference.
+        Dropped or declared columns, and rows without a target, do not change it.
         """
         return self.hashing()
 
     @cached_property
     def table(self) -> "pa.Table":
-        """All rows; refused before more memory is spent than there is."""
+        """All rows; refused if they do not fit into memory."""
         return in_one_table(self.source)
 
     @property
     def source_now(self) -> Source:
-        """The table, where it has been read, so that nothing reads it again; else the source."""
+        """The table, if it has been read, so that it is not read again; else the source."""
         return TableSource(self.table) if "table" in vars(self) else self.source
 
     @property
@@ -157,7 +157,7 @@ class Dataset:
 
     @property
     def rows(self) -> Source:
-        """The rows as a source: in memory where they are small, else read in chunks."""
+        """The rows as a source: in memory if they are few, else read in chunks."""
         return TableSource(self.table) if self.in_memory else self.source
 
     @property
@@ -176,13 +176,13 @@ class Dataset:
 
     @property
     def settled(self) -> "Task":
-        """The task, once ``with_task`` has settled it."""
+        """The task, after ``with_task`` has determined it."""
         assert self.task is not None, "with_task comes first"
         return self.task
 
     @property
     def apart(self) -> frozenset[str]:
-        """Columns that are not features: groups, weights and the like, and dropped columns."""
+        """Columns that are not features: groups, weights and other roles, and dropped columns."""
         sealed_group = None if self.seal is None else self.seal.manifest.group
         named = {self.group, sealed_group, *self.roles.given().values(), *self.dropped}
         return frozenset(name for name in named if name in self.source.names)
@@ -204,13 +204,13 @@ class Dataset:
 
     @cached_property
     def times(self) -> Codes | None:
-        """The place of each row in time; None where rows are not held out by time."""
+        """The time order of each row; None where rows are not held out by time."""
         return None if self.by_time is None else time_of(self.table, self.by_time)
 
     def for_models(self, models: Any, doing: str) -> "Dataset":
-        """These data for cross-validated fits of the models: the task settled, rows checked.
+        """These data for cross-validated fits of the models, with the task and checked rows.
 
-        Clusters are refused: they serve standard errors, which a score has no use for.
+        Clusters are refused: they are for standard errors, which a score does not use.
         """
         if self.clusters is not None:
             raise InvalidInput(
@@ -221,9 +221,9 @@ class Dataset:
         return self.with_task(models)
 
     def with_task(self, models: Any = None) -> "Dataset":
-        """Settle what is to be predicted; rows without a target are left out, and counted.
+        """Determine the task; rows without a target are left out, and counted.
 
-        ``models`` are those that were named for it: see ``task_for_models``.
+        ``models`` are the named models: see ``task_for_models``.
         """
         if self.task is not None:
             return self
@@ -244,9 +244,9 @@ class Dataset:
         return replace(self, source=TableSource(table), task=task, n_without_target=n_without)
 
     def counted(self, task: "Task") -> Codes:
-        """The rows that have a target of the task, and a weight above 0: weight 0 is no row.
+        """The rows that have a target of the task, and a weight above 0.
 
-        A weight, an offset or an exposure that is no such number is refused with its row.
+        An invalid weight, offset or exposure is refused with its row.
         """
         known, weight = task.known(self.table), self.weights
         self.roles.offsets(self.table)
@@ -284,14 +284,14 @@ class Dataset:
             return
         also = f" and {listed(beside)}" if beside else ""
         raise InvalidInput(
-            f"The table has no column but {self.target!r}{also}; at least one to learn from was "
+            f"The table has no column except {self.target!r}{also}; at least one to learn from was "
             "expected. Add one."
         )
 
     def refuse_sealed_rows(self, doing: str, *, also: SealFolder | None = None) -> None:
-        """Before a fit or a score: refuse data that hold a tenth or more of a seal's sealed rows.
+        """Before a fit or a score: refuse data with a tenth or more of the rows of a seal.
 
-        Seals are looked for near the working folder and the file; ``also`` may be elsewhere.
+        Seals are searched for near the working folder and the file; ``also`` gives further folders.
         """
         if self.seal is not None:
             return

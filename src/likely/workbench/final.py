@@ -1,6 +1,6 @@
-"""What is fitted and scored when a seal is opened.
+"""The fit and the score of a final evaluation.
 
-a name          the model of that name, with its preparation, as ``compare`` has it
+a name          the model of that name, with its preparation, as in ``compare``
 a study         its best settings, and its cross-validation estimate
 an estimator    itself, as it is
 """
@@ -63,12 +63,12 @@ def final_score(
 
 
 def training_rows(seal: SealFolder) -> Dataset:
-    """The training rows of the seal, with all that it remembers about them."""
+    """The training rows of the seal, with all that it records about them."""
     return replace(dataset(seal), source=TableSource(seal.train))
 
 
 def _refuse_own_scorer(manifest: Manifest, scorer: Scorer | None) -> None:
-    """Refuse someone's own scorer for rows with weights, offsets or exposures: it sees none."""
+    """Refuse a custom scorer for rows with weights, offsets or exposures: it does not see them."""
     for role, name in manifest.roles.items() if scorer is not None else ():
         raise InvalidInput(
             f"The seal has the {role} {name!r}, and a scorer was given, which sees features and "
@@ -126,8 +126,8 @@ def _refuse_other_study(study: Study, data: Dataset) -> None:
     rows = study.question.objective.rows
     if rows.target != data.target:
         raise InvalidInput(
-            f"The study is about {rows.target!r}, and {data.target!r} is sealed; one of the same "
-            "target was expected. Tune a model on the seal."
+            f"The study is about {rows.target!r}, and {data.target!r} is sealed; a study of the "
+            "same target was expected. Tune a model on the seal."
         )
     theirs, ours = (
         " and ".join(f"the {role} {name!r}" for role, name in each.roles.given().items())
@@ -136,15 +136,15 @@ def _refuse_other_study(study: Study, data: Dataset) -> None:
     )
     if theirs != ours:
         raise InvalidInput(
-            f"The study has {theirs}, and the seal has {ours}; a final score is of models that "
-            "were tuned as the sealed rows are scored. Tune a model on the seal without options."
+            f"The study has {theirs}, and the seal has {ours}; a final score needs a model "
+            "that was tuned with the same columns. Tune a model on the seal without options."
         )
 
 
 def _fitted(model: Any, data: Dataset, library: str | None) -> Any:
-    """The fit to a frame of the library that was sealed; ordered categories stay a column of it.
+    """The fit to a frame of the sealed library; ordered categories stay a column of it.
 
-    An error about columns that the model cannot read names the remedy.
+    An error about columns that the model cannot read says what to do.
     """
     table, target, name = data.table, data.required_target(), type(model).__name__
     ordered = getattr(table.column(target).type, "ordered", False)

@@ -1,13 +1,13 @@
 """How sealed rows are scored: by one loss, and by every metric of the task, as all other rows are.
 
-    classes    log loss; of models without probabilities the error rate
-    numbers    negative log-likelihood; the mean squared error of models without a density, and
-               under a judge that needs losses from 0 up
+    classes    log loss; for models without probabilities the error rate
+    numbers    negative log-likelihood; mean squared error for models without a density, and
+               with a judge that needs non-negative losses
 
-Predictions are written down before a label is opened, so a family is kept with the means.  When
-labels are known, both become what metrics read, and ``score_of`` does the rest.
+Predictions are recorded before a label is read, so a family is stored with the means.  When
+labels are known, both become input for metrics, and ``score_of`` does the rest.
 
-Weights, offsets and exposures of a seal count as they do for rows that are held out: weights in
+Weights, offsets and exposures of a seal are used as for held-out rows: weights in
 every metric, offsets and exposures in the best constant.
 """
 
@@ -53,7 +53,7 @@ class TaskScorer(Scorer):
     task: Task
     loss: MeanLoss
     seal: SealFolder | None = None  # whose rows have weights, offsets or exposures
-    link: str = "identity"  # on whose scale offsets move the best constant
+    link: str = "identity"  # on whose scale offsets change the best constant
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class TaskScorer(Scorer):
         return BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.train)
 
     def _truths(self, *parts: "tuple[Array, BesideRows]") -> list[Truth]:
-        """What happened; classes that the model does not know follow its own, without an order."""
+        """The true values; classes that are unknown to the model come after its own."""
         import pyarrow as pa
 
         task, labels = self.task, [y[beside.counted] for y, beside in parts]
@@ -146,7 +146,7 @@ class TaskScorer(Scorer):
 
 
 class BesideRows(NamedTuple):
-    """What comes with rows besides features: nothing, or their weights and offsets."""
+    """Weights and offsets of rows, if any."""
 
     counted: Any = slice(None)  # the rows of a weight above 0
     weight: Array | None = None  # of these
@@ -197,7 +197,7 @@ def scorer_for(
 
 
 def scorer_from(described: Mapping[str, Any], seal: SealFolder) -> TaskScorer | None:
-    """The scorer that a commit of the seal describes; None where it was the user's own."""
+    """The scorer that a commit of the seal describes; None if it was a custom one."""
     loss, known = LOSSES.get(described["name"]), described.get("task")
     if loss is None or known is None:
         return None
@@ -216,7 +216,7 @@ def _loss_for(task: Task, model: Any, judge: str) -> MeanLoss:
 
 
 def _prediction(predictions: Predictions, truth: Truth) -> Prediction:
-    """What was written down, as metrics read it."""
+    """The recorded predictions, as input for metrics."""
     if "labels" in predictions:
         return Prediction.of_labels(predictions["labels"])
     if "log_proba" in predictions:

@@ -1,13 +1,13 @@
 """Folds: which rows are held out together, by a hash of the row's index and the seed.
 
-    rows           fold of row i from hash(i, seed), whatever the blocks or the order of work
-    stratified     classes dealt in turn, so that their shares differ by at most one row
-    grouped        whole groups, the largest first, each to the fold that it leaves best balanced
+    rows           fold of row i from hash(i, seed), for any blocks and any order of work
+    stratified     classes assigned in turn, so that their counts differ by at most one row
+    grouped        whole groups, the largest first, each to the fold that stays best balanced
     by time        n + 1 pieces in the order of time; piece f + 1 is held out, the pieces before it
-                   are learned from
+                   are training rows
 
-Every row is held out once per repeat, except by time, where the first piece is only learned from
-and there are no repeats.
+Every row is held out once per repeat, except by time, where the first piece is only used for
+training and there are no repeats.
 
 References
 ----------
@@ -38,7 +38,7 @@ LEARNED_ONLY = -1  # the fold of rows that are never held out
 
 
 class Fold(NamedTuple):
-    """The rows learned from and the rows held out, both ascending."""
+    """The training rows and the held-out rows, both ascending."""
 
     train: Codes
     test: Codes
@@ -128,7 +128,7 @@ class Folds:
 def share_of_rows(rows: Codes, share: float, strata: Codes, seed: int) -> Codes:
     """A share of the rows of each stratum, at least one: those that a hash puts first.
 
-    ``strata`` are of the whole table.  A larger share holds a smaller one.
+    ``strata`` are of the whole table.  A larger share contains a smaller one.
     """
     order = rows[np.argsort(hashed_uniforms(0, len(strata), seed)[rows])]
     labels = strata[order]
@@ -140,7 +140,7 @@ def share_of_rows(rows: Codes, share: float, strata: Codes, seed: int) -> Codes:
 
 
 def split_text(group: str | None, by_time: str | None) -> str:
-    """How rows were split, to follow the number of folds: ``, whole groups of shop``."""
+    """How rows were split, as text after the number of folds: ``, whole groups of shop``."""
     if by_time is not None:
         return f", each predicted from the rows before it by {by_time}"
     return "" if group is None else f", whole groups of {group}"
@@ -150,17 +150,17 @@ _STRIDE = 1_000_003  # between the seeds of repeats: neighbouring seeds of a use
 
 
 def _by_time(time: Array, n_folds: int) -> Codes:
-    """Pieces of about equal size; rows of one moment stay together."""
+    """Pieces of about equal size; rows of the same time stay together."""
     moments, place, count = np.unique(time, return_inverse=True, return_counts=True)
     middle = np.cumsum(count) - count / 2
     piece = np.floor(middle / len(time) * (n_folds + 1)).astype(np.int64)
-    if len(np.unique(piece)) <= n_folds:  # a moment fills more than a piece: count moments instead
+    if len(np.unique(piece)) <= n_folds:  # a time fills more than a piece: count times instead
         piece = np.arange(len(moments)) * (n_folds + 1) // len(moments)
     return np.asarray(piece[place] + LEARNED_ONLY, dtype=np.int32)
 
 
 def _by_group(groups: Array, labels: Codes, seed: int, n_folds: int) -> Codes:
-    """Greedy: where Σ (rows / rows of the class)², over folds and classes, stays least.
+    """Greedy: the fold where Σ (rows / rows of the class)², over folds and classes, is smallest.
 
     All rows together count as one more class, so that no fold stays empty.
     """
@@ -187,7 +187,7 @@ def _refuse(found: str, advice: str) -> NoReturn:
 
 
 def codes_of(table: "pa.Table", name: str) -> Codes:
-    """Whole numbers in the order of a column's values; each missing one is a value of its own."""
+    """Whole numbers in the order of a column's values; each missing value is different."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -202,7 +202,7 @@ def codes_of(table: "pa.Table", name: str) -> Codes:
 
 
 def time_of(table: "pa.Table", name: str) -> Codes:
-    """Whole numbers in the order of time; a column that has none is refused."""
+    """Whole numbers in the order of time; a column without an order in time is refused."""
     import pyarrow.compute as pc
 
     rank = pc.rank(times_of(table.column(name), name), sort_keys="ascending", tiebreaker="dense")

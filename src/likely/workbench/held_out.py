@@ -1,10 +1,10 @@
 """Predictions of rows by fits that had not seen them, and their score.
 
-``HeldOut.score`` is the score that every verb gives: of all rows of a repeat of cross-validation
-together, or of one part of the rows, and the mean over repeats.
+``HeldOut.score`` is the score that every command gives: from all rows of a repeat of
+cross-validation together, or from one part of the rows, averaged over repeats.
 
 One part is chosen by a hash of the row's index.  It is the same in memory and in a stream, and so
-is its score, but for metrics that would have to keep every row: in a stream these are approximate.
+is its score, except for metrics that would need every row: in a stream these are approximate.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -143,8 +143,8 @@ def hold_out(
 ) -> OnePart | None:
     """Fit on four fifths of the rows and score on the rest; None where these are too few.
 
-    ``kind`` is what the model takes its target for; ``task``, of a table in memory, says more.
-    Without a target the score is of a density, beside that of one component.
+    ``kind`` is the kind of target of the model; ``task`` is known for a table in memory.
+    Without a target the score is of a density, compared with that of one component.
     """
     source = data.source
     if source.n_rows is not None and source.n_rows < FEWEST_ROWS:
@@ -164,7 +164,7 @@ def hold_out(
 
 
 def predict_elsewhere(model: Any, rows: "Dataset", training: "Dataset") -> HeldOut | None:
-    """Rows of another table than the fit's, beside the best constant of ``training``.
+    """Predictions of another table, with the best constant of ``training``.
 
     None where no row has a target and a weight above 0.
     """
@@ -204,7 +204,7 @@ class _Scorer(NamedTuple):
         return OnePart(self.model, score, self.task, None, n_unlabelled, n_unseen)
 
     def part(self, table: "pa.Table", rows: Array) -> tuple[HeldOut | None, int, int]:
-        """The rows that count, how many have no target, and how many an unseen class."""
+        """The rows that count, how many have no target, and how many have an unseen class."""
         counts, known = _counts(table, self.data), self.task.known(table)
         n_unlabelled = int((counts & ~known).sum())
         kept = np.flatnonzero(counts & known)
@@ -229,7 +229,7 @@ class _Scorer(NamedTuple):
 
 
 def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | None:
-    """log p(x) per row, beside that of a model with one component."""
+    """log p(x) per row, and that of a model with one component."""
     totals = []
     for table in _chunks(model, part, data):
         X = table.select(list(model.feature_names_in_))
@@ -245,7 +245,7 @@ def _density(model: Any, one: Any, data: "Dataset", part: Source) -> OnePart | N
 
 
 def _constant(model: Any, task: Task, data: "Dataset", seen: Source) -> BestConstant:
-    """The best constant of the rows of the fit: of classes their counts, of numbers all of them."""
+    """The best constant of the training rows: from counts for classes, from values for numbers."""
     names = [str(data.target), *data.roles.given().values()]
     only = seen.select([name for name in dict.fromkeys(names) if name != data.clusters])
     truths = []
@@ -282,7 +282,7 @@ def _task(model: Any, data: "Dataset", kind: TargetKind) -> Task:
 
 
 def _labels(batch: Any, target: str) -> set[Any]:
-    """The different labels of a batch; a missing one is none."""
+    """The distinct labels of a batch, without missing ones."""
     found = batch.column(target).unique().to_pylist()
     return {label for label in found if label is not None and label == label}
 

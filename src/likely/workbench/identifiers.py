@@ -1,11 +1,11 @@
-"""Columns that name rows: one rule for ``look``, for preparation and for the report.
+"""Identifier columns: one rule for ``look``, for preparation and for the report.
 
-    text             nearly every value differs, and values are as short as names
-    whole numbers    every value differs, and the column is called an identifier, or its numbers
-                     run without a gap
+    text             nearly every value is different, and values are as short as names
+    whole numbers    every value is different, and the column is named like an identifier, or its
+                     numbers have no gaps
 
-Preparation drops text that names rows, and numbers that are called identifiers.  Numbers that run
-without a gap it keeps: they may be time, and a part of the rows has gaps.
+Preparation drops text identifiers, and numbers in columns named like identifiers.  It keeps numbers
+without gaps: they may be times, and a part of the rows has gaps.
 """
 
 import re
@@ -16,33 +16,33 @@ from likely._typing import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FEWEST_ROWS = 20  # in fewer rows any column may hold no value twice
+FEWEST_ROWS = 20  # with fewer rows, values may all be different by chance
 NEARLY_ALL = 0.95  # of the values of an identifier are different
 LONGEST_NAME = 40  # letters on average; longer text is prose
-MANY_VALUES = 50  # text with more, and with few rows to each, is no category
+MANY_VALUES = 50  # text with more, and with few rows to each, is not a category
 ROWS_PER_VALUE = 10
 CALLED = re.compile(r"(^|[\W_])(id|ID|Id|key|uuid)$|[a-z](Id|ID)$")
 
 
 def names_rows(n_distinct: int, n_known: int) -> bool:
-    """Whether so many different texts in so many rows name the rows."""
+    """Whether this many different texts in this many rows are an identifier."""
     return n_known >= FEWEST_ROWS and n_distinct >= NEARLY_ALL * n_known
 
 
 def is_short(mean_length: float) -> bool:
-    """Whether texts are as short as names are; longer ones are prose."""
+    """Whether texts are as short as names; longer ones are free text."""
     return mean_length <= LONGEST_NAME
 
 
 def is_called_identifier(name: str, numbers: Array) -> bool:
-    """Whether whole numbers all differ, in a column that is called an identifier."""
+    """Whether whole numbers all differ, in a column that is named like an identifier."""
     if len(numbers) < FEWEST_ROWS or CALLED.search(name) is None:
         return False
     return len(set(numbers.tolist())) == len(numbers) and bool((numbers % 1 == 0).all())
 
 
 def run_without_gap(numbers: Array) -> bool:
-    """Whether different whole numbers leave no number out between the least and the greatest."""
+    """Whether distinct whole numbers have no gap between the smallest and the largest."""
     whole = bool((numbers % 1 == 0).all())
     return (
         whole and len(numbers) >= FEWEST_ROWS and numbers.max() - numbers.min() == len(numbers) - 1
@@ -55,10 +55,10 @@ def has_many_values(n_distinct: int, n_known: int) -> bool:
 
 
 def identifier_of(table: "pa.Table", target: str) -> str | None:
-    """The first column by which a person finds a row again, text before numbers.
+    """The first column that identifies rows, text before numbers.
 
-    Every row has a value of its own there.  Whole numbers are often all different by chance, so
-    that they must also be called an identifier, run without a gap, or go up from row to row.
+    Every row has a different value in it.  Whole numbers are often all different by chance, so
+    the column must also be named like an identifier, have no gaps, or increase from row to row.
     """
     if table.num_rows < FEWEST_ROWS:
         return None

@@ -1,9 +1,9 @@
-"""One model of the workbench: its estimator and everything that the workbench needs to know of it.
+"""One model of the workbench: its estimator, and all that the workbench needs to know.
 
 a registered name     an entry of ``likely.workbench.models.MODELS``
 an import path        ``sklearn.ensemble.HistGradientBoostingClassifier``: any class with
-                      scikit-learn's conventions; whether it is for classes or for numbers
-                      follows from its base classes
+                      scikit-learn's conventions; its base classes tell
+                      whether it is for classes or for numbers
 an estimator          a copy of it is fitted
 """
 
@@ -76,7 +76,7 @@ class ModelEntry:
 
     @property
     def suits(self) -> frozenset[TargetKind]:
-        """All kinds of target that it can predict; none where it needs no target."""
+        """All kinds of target that it can predict; empty if it needs no target."""
         return self.targets | self.also
 
     @property
@@ -96,7 +96,7 @@ class ModelEntry:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its class belongs to another library, so that a model file cannot hold it."""
+        """Whether its class belongs to another library, so that it cannot be saved."""
         if self.example is not None:
             return not type(self._inner).__module__.startswith("likely.")
         return "." in self.estimator
@@ -134,7 +134,7 @@ class ModelEntry:
         return {name: self.settings.get(name, default) for name, default in found.items()}
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
-        """This model with settings that overrule its own; ``part__name`` reaches inside."""
+        """This model with settings that override its own; ``part__name`` sets those of a part."""
         return replace(self, settings={**self.settings, **settings}) if settings else self
 
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class ModelEntry:
     def build(
         self, task: "Task", settings: Mapping[str, Any] | None = None, *, seed: int = 0
     ) -> Any:
-        """A fresh estimator; ``settings`` overrule, and ``part__name`` reaches inside."""
+        """A fresh estimator; ``settings`` override, and ``part__name`` sets those of a part."""
         if self.example is not None:
             from sklearn.base import clone
 
@@ -258,7 +258,7 @@ def is_import_path(name: str) -> bool:
 
 
 def class_at(path: str) -> type[Any]:
-    """The estimator's class at an import path; a module that is not there is named."""
+    """The estimator's class at an import path; a missing module is named."""
     home, _, name = path.rpartition(".")
     try:
         module = import_module(home)
@@ -286,7 +286,7 @@ def class_at(path: str) -> type[Any]:
 
 
 def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
-    """The kinds by scikit-learn's tags; every kind where there are none."""
+    """The kinds by scikit-learn's tags; every kind if there are no tags."""
     from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
     if not isinstance(estimator, BaseEstimator):
@@ -300,13 +300,13 @@ def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -
     if task.has_classes and not has_method(model, "predict_proba"):
         name = type(model).__name__
         raise InvalidInput(
-            f"{entry.name} has no predict_proba; scores are of probabilities. In Python, calibrate "
+            f"{entry.name} has no predict_proba; scores need probabilities. In Python, calibrate "
             f"it: PlattScaling({name}()); elsewhere name a model that has it."
         )
 
 
 def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
-    """The kind that a model would need, where the values may be of it."""
+    """The kind that a model would need, if the values allow it."""
     labels = task.classes
     if labels and (isinstance(labels[0], str | bool) or labels[0] < 0):
         kinds = kinds & CLASS_KINDS

@@ -10,7 +10,7 @@ A model that cross-validates inside its fit is ``medium``; one that takes more t
 The space of a model says which of its settings are worth searching, and between which values.
 Penalties act on the *summed* log-likelihood, so their ends follow the data: an l1 that removes
 every coefficient is at most Σ|yᵢ − ȳ| for columns scaled to one, and an l2 of ten times the
-rows leaves next to nothing of them.
+rows shrinks them to almost 0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ CLASS_LINKS = ("logit", "probit", "cloglog", "loglog")
 
 
 def penalties_space(scale: Scale) -> dict[str, Dimension]:
-    """A ridge and a lasso."""
+    """The strengths of a ridge and a lasso penalty."""
     strongest = max(scale.rows * scale.spread, 1e-6)
     return {
         **ridge_space(scale),
@@ -95,7 +95,7 @@ def path_space(scale: Scale) -> dict[str, Dimension]:
 
 
 def lasso_path_space(scale: Scale) -> dict[str, Dimension]:
-    """The path takes care of l1; a ridge beside it makes an elastic net."""
+    """The path chooses l1; a ridge in addition makes an elastic net."""
     beside = Real(WEAKEST_L2, 10.0 * max(scale.rows, 1), log=True, zero=0.5)
     return {"model__l2": beside, **path_space(scale)}
 
@@ -209,7 +209,7 @@ MODELS: dict[str, ModelEntry] = {
             "linear",
             "LinearRegression",
             NUMBER_KINDS,
-            "Least squares: a Gaussian about a linear mean.",
+            "Least squares: a Gaussian around a linear mean.",
             streams=True,
             space=penalties_space,
         ),
@@ -241,7 +241,7 @@ MODELS: dict[str, ModelEntry] = {
             "glm-gamma",
             "GLM",
             frozenset({"positive"}),
-            "Amounts of constant relative spread, with a linear log mean.",
+            "Amounts with a constant coefficient of variation and a linear log mean.",
             settings={"response": "gamma", "link": "log"},
             space=penalties_space,
         ),

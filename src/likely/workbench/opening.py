@@ -1,7 +1,7 @@
-"""Data as they are given, opened once, as a ``Dataset``.
+"""Any input data as a ``Dataset``, opened once.
 
-path of a file, ``-``        rows that are read when they are needed, the table at most once
-path of a seal, ``Sealed``   its training rows, and what it remembers
+path of a file, ``-``        rows that are read when needed, the table at most once
+path of a seal, ``Sealed``   its training rows, and what it records
 built-in name                iris, wine, breast-cancer, digits, diabetes
 frame, array, Source         as it is
 """
@@ -63,15 +63,15 @@ def dataset(
     Parameters
     ----------
     data : data frame, array, Source, Sealed, Dataset, built-in name, or path of a file or a seal
-        Of what is sealed only the training part is read.  ``"-"`` is the standard input.
+        Of a seal only the training part is read.  ``"-"`` is the standard input.
     target : str, or one label for each row
-        The column to predict; a seal and built-in data know their own.
+        The column to predict; a seal and built-in data have their own.
     kind, order
-        What the target is, and its classes from lowest to highest; a seal remembers both.
+        The kind of target, and its classes from lowest to highest; a seal records both.
     group, by_time : str
-        The column by which rows are held out together, or in the order of time; a seal remembers.
+        The column by which rows are held out together, or in the order of time; a seal records it.
     weight, offset, exposure, clusters : str
-        Columns that come with a row beside its features.
+        Columns that are not features.
     drop : sequence of str
         Columns to leave out.
     category : sequence of str
@@ -121,7 +121,7 @@ def dataset(
 
 
 def _remembered(data: Any) -> Dataset:
-    """Data that were opened now, with what their seal remembers."""
+    """Newly opened data, with what their seal records."""
     found = Dataset(**opened(data)._asdict())
     if found.seal is None:
         return found
@@ -150,7 +150,7 @@ def _refuse_other_target(known: Dataset, target: str) -> None:
 
 
 def _refuse_other_role(known: Dataset, role: str, column: str | None) -> None:
-    """Refuse another weight, offset or exposure than the one that a seal remembers."""
+    """Refuse a weight, offset or exposure that differs from that of the seal."""
     sealed = None if known.seal is None else known.seal.manifest.roles.get(role)
     if column is not None and sealed not in (None, column):
         raise InvalidInput(
@@ -170,7 +170,7 @@ def _names(given: Sequence[str], role: str) -> tuple[str, ...]:
 def _declared(given: Dataset, drop: tuple[str, ...], category: tuple[str, ...]) -> Dataset:
     """The data without dropped columns, and with declared categories.
 
-    A dropped column that rows are held out by stays in the table, and no model sees it."""
+    A dropped column by which rows are held out stays in the table, but is not a feature."""
     drop = tuple(name for name in drop if name not in given.dropped)
     category = tuple(name for name in category if name not in given.categories)
     _check_columns(given, drop, category)
@@ -210,7 +210,7 @@ def _check_columns(given: Dataset, drop: tuple[str, ...], category: tuple[str, .
 
 
 class GivenData(NamedTuple):
-    """A source, and what is known of it by where it comes from."""
+    """A source, and what is known about it from its origin."""
 
     source: Source
     label: str  # what the data are called
@@ -223,7 +223,7 @@ class GivenData(NamedTuple):
 
 @final
 class HeaderAlone(InvalidFile):
-    """A file of one line, and what it names: a table without rows, if these are its columns."""
+    """An error for a file with a single line: a table without rows, if the line is a header."""
 
     def __init__(self, error: InvalidFile, names: tuple[str, ...]) -> None:
         LikelyError.__init__(self, str(error))
@@ -231,7 +231,7 @@ class HeaderAlone(InvalidFile):
 
 
 def opened(data: Any) -> GivenData:
-    """Open any data but a ``Dataset``; what is no table is refused."""
+    """Open any data except a ``Dataset``; anything that is not a table is refused."""
     if isinstance(data, Sealed):
         data = folder_of(data)
     if isinstance(data, SealFolder):
@@ -244,7 +244,7 @@ def opened(data: Any) -> GivenData:
 
 
 def _training_part(seal: SealFolder) -> GivenData:
-    """The training rows of a seal, which must be as it was written."""
+    """The training rows of a seal, which must be unchanged."""
     seal.check(TRAIN)
     manifest = seal.manifest
     return GivenData(
@@ -258,7 +258,7 @@ def _training_part(seal: SealFolder) -> GivenData:
 
 
 def _named(name: str) -> GivenData:
-    """The data of that name; a word that is neither a file nor a built-in name is refused."""
+    """The data with that name; a name that is neither a file nor built-in is refused."""
     if name in BUILTIN:
         table = builtin_table(name)
         hashing = cache(partial(digest_of_table, table))
@@ -321,7 +321,7 @@ class _Hashed:
 
 @contextmanager
 def _header_alone(first: Callable[[], bytes]) -> Iterator[None]:
-    """Raise ``HeaderAlone`` where a file that cannot be read is a single line of names."""
+    """Raise ``HeaderAlone`` if a file that cannot be read is a single line of names."""
     try:
         yield
     except InvalidFile as error:
@@ -373,7 +373,9 @@ BUILTIN = {
     "wine": Builtin("load_wine", "cultivar", "178 wines of three cultivars, analysed"),
     "breast-cancer": Builtin("load_breast_cancer", "diagnosis", "569 tumours, measured by image"),
     "digits": Builtin("load_digits", "digit", "1,797 handwritten digits of 8 × 8 pixels"),
-    "diabetes": Builtin("load_diabetes", "progression", "442 patients and a number a year later"),
+    "diabetes": Builtin(
+        "load_diabetes", "progression", "442 patients and their disease progression after a year"
+    ),
 }
 
 

@@ -3,9 +3,9 @@
     d_j = score of one − score of the other on fold j, of J        s² = Σ (d_j − d̄)² / (J − 1)
     t = d̄ / √((1/J + n_test/n_train) s²)        J − 1 degrees of freedom
 
-Training sets of different folds overlap, so their scores are not independent and s²/J is far too
-small a variance of d̄.  The second term in the bracket is the correction of Nadeau and Bengio; it
-also makes the interval of a single model's mean score.
+Training sets of different folds overlap, so their scores are not independent and s²/J
+underestimates the variance of d̄.  The second term in the bracket is the correction of Nadeau and
+Bengio; it is also used for the interval of a single model's mean score.
 
 References
 ----------
@@ -26,7 +26,7 @@ from likely.metrics.base import Better
 
 
 class Paired(NamedTuple):
-    """A mean difference over folds, its interval, and how probable it would be by chance."""
+    """A mean difference over folds, its interval, and its p-value."""
 
     difference: float
     low: float
@@ -37,7 +37,7 @@ class Paired(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A model beside the others on the same folds; None in place of a test against itself."""
+    """The paired tests of a model on the same folds; None in place of a test against itself."""
 
     name: str
     against_best: Paired | None  # this model's score less the best one's
@@ -82,7 +82,7 @@ def corrected_test(differences: Array, *, test_per_train: float, level: float = 
 
 
 def corrected_interval(values: Array, *, test_per_train: float, level: float = 0.95) -> Ends:
-    """The interval of the mean score over folds; all numbers where it is unknown."""
+    """The interval of the mean score over folds; infinite where it is unknown."""
     n, mean = len(values), float(np.mean(values))
     error = standard_error(values, test_per_train=test_per_train)
     if n < 2 or not np.isfinite(error):
@@ -92,7 +92,7 @@ def corrected_interval(values: Array, *, test_per_train: float, level: float = 0
 
 
 def standard_error(values: Array, *, test_per_train: float) -> float:
-    """√((1/J + n_test/n_train) s²); NaN of a single fold, or where a value is not finite."""
+    """√((1/J + n_test/n_train) s²); NaN for a single fold, or where a value is not finite."""
     n = len(values)
     if n < 2 or not np.isfinite(values).all():
         return nan

@@ -1,10 +1,10 @@
-"""Predictions of a fitted model for the rows of a table, in the form that metrics read.
+"""Predictions of a fitted model for the rows of a table, as input for metrics.
 
 classes    log p(k | x) in the order of the task; a class that the fit had not seen has p = 0
 numbers    E[y | x] and log p(y | x), which for counts is of the count itself
 
-Only the density of numbers needs to know what happened: ``predict_features`` has all that can be
-written down before a label is opened, and ``with_density`` adds the rest.
+Only the density of numbers needs the observed values: ``predict_features`` returns all that can be
+recorded before a label is read, and ``with_density`` adds the rest.
 """
 
 from collections.abc import Mapping
@@ -33,26 +33,26 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})  # no further arguments of a p
 
 @runtime_checkable
 class Predictive(Protocol):
-    """A model of numbers that knows their density about the mean that it predicts."""
+    """A model of numbers with a predictive density."""
 
     def predictive_family(self) -> PredictiveFamily | None: ...
 
 
 @runtime_checkable
 class FittedSearch(Protocol):
-    """A search of scikit-learn's shape, which has the best model inside."""
+    """A search like those of scikit-learn, which contains the best model."""
 
     best_estimator_: Any
 
 
 def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Truth:
-    """What happened in the rows of a table; a row without a target is refused."""
+    """The true values of the rows of a table; a row without a target is refused."""
     known = task.known(table)
     if not known.all():
         row = int((~known).argmax())
         raise InvalidInput(
             f"Column {task.target!r} has no value, or an unknown class, in row {row + 1}; a score "
-            "needs to know what happened. Leave such rows out."
+            "needs the observed value. Leave such rows out."
         )
     y = task.codes(table) if task.has_classes else task.numbers(table)
     return Truth(y, weight, task.classes, task.kind)
@@ -61,7 +61,7 @@ def truth_of(task: Task, table: "pa.Table", weight: Array | None = None) -> Trut
 def predict_for(
     model: Any, task: Task, table: "pa.Table", given: Mapping[str, Any] = NOTHING
 ) -> Prediction:
-    """The predictions for the table's rows; a density needs the target's column in it.
+    """The predictions for the table's rows; a density needs the target column.
 
     ``given`` are further arguments of its prediction: the offset or exposure of each row.
     """
@@ -88,7 +88,7 @@ def predict_features(
 def predict_labels(
     model: Any, task: Task, features: Any, given: Mapping[str, Any] = NOTHING
 ) -> Codes:
-    """The place of each predicted class, of a model that has no probabilities."""
+    """The code of each predicted class, for a model without probabilities."""
     place = {label: k for k, label in enumerate(task.classes)}
     labels = np.asarray(model.predict(features, **given)).tolist()
     return np.array([place[label] for label in labels])
@@ -97,7 +97,7 @@ def predict_labels(
 def with_density(
     prediction: Prediction, family: PredictiveFamily, y: Array, kind: TargetKind
 ) -> Prediction:
-    """The prediction of numbers with log p(y | x) of what happened."""
+    """The prediction of numbers with log p(y | x) of the true values."""
     mean = prediction.means
     return Prediction.of_numbers(mean, family.log_density(y, mean, counts=kind == "count"))
 
@@ -111,7 +111,7 @@ def features_of(model: Any, task: Task, table: "pa.Table") -> "pa.Table":
 
 
 def probability_labels(model: Any) -> list[Any]:
-    """What the columns of ``predict_proba`` are about: classes, or the numbers of components.
+    """The meaning of the columns of ``predict_proba``: classes, or the numbers of components.
 
     A model of numbers has none.
     """
@@ -121,7 +121,7 @@ def probability_labels(model: Any) -> list[Any]:
 
 
 def predictive_family(model: Any) -> PredictiveFamily | None:
-    """The density of y about the predicted mean; None where a model has none.
+    """The density of y around the predicted mean; None if a model has none.
 
     A pipeline and a search of scikit-learn have that of the model inside.
     """
@@ -133,7 +133,7 @@ def predictive_family(model: Any) -> PredictiveFamily | None:
 
 
 def link_of(model: Any) -> str:
-    """The link on whose scale offsets move the mean; the identity where a model has none."""
+    """The link on whose scale offsets change the mean; the identity if a model has none."""
     return str(model.offset_link()) if has_method(model, "offset_link") else "identity"
 
 
@@ -155,7 +155,7 @@ def _classes(model: Any, task: Task, features: Any, beside: Mapping[str, Any]) -
 
 
 def has_probabilities(model: Any) -> bool:
-    """Whether a classifier says more than the class that it predicts."""
+    """Whether a classifier has probabilities."""
     return any(has_method(model, name) for name in ("predict_log_proba", "predict_proba"))
 
 
@@ -165,7 +165,7 @@ def _log_proba(model: Any, features: Any, given: Mapping[str, Any]) -> Array:
 
         name = type(unprepared(model)).__name__
         raise InvalidInput(
-            f"{name} has no predict_proba; scores are of probabilities. Calibrate it: "
+            f"{name} has no predict_proba; scores need probabilities. Calibrate it: "
             f"PlattScaling({name}())."
         )
     with np.errstate(divide="ignore"):  # log 0, also inside of scikit-learn

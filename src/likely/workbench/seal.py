@@ -1,6 +1,6 @@
-"""``likely.seal`` and ``likely.open_seal``: sealing, joined to the models and the metrics.
+"""``likely.seal`` and ``likely.open_seal``: sealing, with the models and the metrics.
 
-Sealing knows no model: ``Sealed`` is handed the function that fits and scores one.
+Sealing does not depend on models: ``Sealed`` gets the function that fits and scores one.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def seal(
     name: str | None = None,
     folder: str | Path = ".",
 ) -> Sealed:
-    """Seal part of the rows, to be scored on once, at the end.
+    """Seal part of the rows, to be used for one score at the end.
 
     Writes the folder ``NAME.seal``: the training rows, the features of the sealed rows, their
     labels (obscured, so that they are not read by accident), and a ledger of every evaluation.
@@ -66,7 +66,7 @@ def seal(
         The classes from lowest to highest; the kind is then ordinal.
     weight, offset, exposure : str, optional
         Columns that are not features: the weight of a row, a term added to the linear predictor,
-        a factor of the mean.  They are recorded in the seal.
+        a factor for the mean.  They are recorded in the seal.
     drop : sequence of str
         Columns to leave out of the seal.
     category : sequence of str
@@ -82,7 +82,7 @@ def seal(
     name : str, optional
         The name of the folder, without its suffix; by default the file's.
     folder : path
-        Where the seal is made.
+        The folder in which the seal is written.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _refuse_sealed(rows: Dataset) -> None:
 
 
 def _check_roles(rows: Dataset, judge: str) -> None:
-    """Refuse weights, offsets and exposures that are no such numbers, and clusters."""
+    """Refuse invalid weights, offsets and exposures, and clusters."""
     if rows.clusters is not None:
         raise InvalidInput(
             f"{rows.clusters!r} was given as clusters, which a seal does not remember; they are "
@@ -162,7 +162,7 @@ def _check_roles(rows: Dataset, judge: str) -> None:
 
 
 def _checked_kind(rows: Dataset) -> tuple[TargetKind | None, tuple[Any, ...] | None]:
-    """The kind of the target and the order of its classes; refused where its values forbid them."""
+    """The kind of the target and the order of its classes; refused if the values forbid it."""
     if not rows.declared:
         return None, None
     task = task_of(rows.table, rows.required_target(), ordered=rows.order, kind=rows.kind)

@@ -1,4 +1,4 @@
-"""The task that a target column poses: its kind, its classes and their order.
+"""The task of a target column: its kind, its classes and their order.
 
 text, Booleans, categories         two of them: binary; more: classes; with an order: ordinal
 whole numbers, few and repeated    binary or classes
@@ -6,9 +6,9 @@ whole numbers from 0 up            count
 numbers above 0                    positive
 other numbers                      real
 
-The rule reads the target alone, and ``reason`` says what it saw; ``kind`` overrules it.  Where the
-values could mean something else, ``doubt`` says so, and how to give the kind.  Where models are
-named and none of them is for that kind, the kind is one that all of them are for, if the values
+The rule uses only the target, and ``reason`` says what it found; ``kind`` overrides it.  Where the
+values could mean something else, ``doubt`` says so, and how to give the kind.  If models are
+named and none of them is for that kind, a kind that suits all of them is used, if the values
 allow it.
 """
 
@@ -52,7 +52,7 @@ class Task:
         return self.kind in CLASS_KINDS
 
     def codes(self, table: "pa.Table") -> Codes:
-        """The place of each row's label among the classes; −1 is missing or another label."""
+        """The position of each row's label among the classes; −1 is missing or another label."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -70,7 +70,7 @@ class Task:
         return np.asarray(pc.fill_null(column, float("nan")).to_numpy())
 
     def strata(self, table: "pa.Table") -> Codes:
-        """The class of each row, one stratum for numbers: folds and shares keep their sizes.
+        """The class of each row, one stratum for numbers: used to stratify folds and subsets.
 
         Codes are of the sorted labels, so that folds do not depend on the order of the classes.
         """
@@ -86,7 +86,7 @@ class Task:
 
 
 class _Seen(NamedTuple):
-    """The target as it was found."""
+    """The target as found in the table."""
 
     target: str
     values: tuple[Any, ...]  # distinct, sorted; of a category column, in its own order
@@ -104,11 +104,11 @@ def task_of(
     ordered: bool | Sequence[Any] | None = None,
     kind: TargetKind | None = None,
 ) -> Task:
-    """The task that a column poses.
+    """The task of a column.
 
     ``ordered``: True for classes in sorted order, a sequence for another order, False for none;
-    None asks the column.  ``kind`` decides where the rule would not: ``"count"`` for few
-    different whole numbers, ``"classes"`` for many.  An order is of an ordinal task.
+    None uses the type of the column.  ``kind`` overrides the rule: ``"count"`` for few
+    different whole numbers, ``"classes"`` for many.  An order makes the task ordinal.
 
     >>> import pyarrow as pa
     >>> task_of(pa.table({"y": ["no", "yes", "no"]}), "y").classes
@@ -139,7 +139,7 @@ def task_for_models(
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
 ) -> Task:
-    """The task by which models, as ``compare`` takes them, are to be scored.
+    """The task by which models, as in ``compare``, are scored.
 
     A kind or an order that was given, here or in a seal, is taken as it is.
 
@@ -173,10 +173,10 @@ def task_of_fit(
     kind: TargetKind | None = None,
     order: Sequence[Any] | None = None,
 ) -> Task:
-    """The task that a model was fitted to, where these rows, which may be others, are scored.
+    """The task for which a model was fitted, to score these rows, which may be other rows.
 
-    A classifier is scored by its own classes and a regressor by numbers, whatever the values look
-    like; ``kind`` and ``order`` are those that it was trained with.
+    A classifier is scored by its own classes and a regressor by numbers, for any
+    values; ``kind`` and ``order`` are those that it was trained with.
     """
     numbers = is_regressor(model)
     if not (numbers or is_classifier(model)):
@@ -229,7 +229,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
         found = f"holds nothing but {values[0]!r}" if values else "is empty"
         _refuse(target, f"{found}; at least two different values were", "Choose another target")
     if numeric and not np.isfinite([values[0], values[-1]]).all():
-        _refuse(target, "holds an infinity; finite numbers were", "Fix or drop those rows")
+        _refuse(target, "holds infinity; finite numbers were", "Fix or drop those rows")
     return _Seen(
         target=target,
         values=tuple(values),
@@ -284,9 +284,11 @@ def _ordinal(seen: _Seen, reason: str) -> Task:
 
 
 def alphabetical(classes: Sequence[str]) -> str:
-    """The sentence about an order that nobody gave."""
+    """The sentence about an order that was not given."""
     shown = " < ".join([*classes[:MOST_NAMED], *(["…"] if len(classes) > MOST_NAMED else [])])
-    return f"The classes are taken in alphabetical order: {shown}; give the order if it is another."
+    return (
+        f"The classes are taken in alphabetical order: {shown}; give the order if it is different."
+    )
 
 
 def _refuse_unordered(target: str, kind: TargetKind | None) -> None:
@@ -349,7 +351,7 @@ def _as_given(seen: _Seen, kind: TargetKind) -> Task:
 
 
 def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:
-    """The target as that kind; None where its values are of no such kind."""
+    """The target as that kind; None if its values do not allow it."""
     try:
         task = task_of(table, usual.target, kind=kind)
     except InvalidInput:
@@ -363,7 +365,7 @@ def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:
 def _explained(
     task: Task, usual: Task, models: Sequence[ModelEntry], shared: frozenset[TargetKind]
 ) -> Task:
-    """The task with the reason why it is not the usual kind, and what else it could be."""
+    """The task with the reason why it is not the usual kind, and the alternative."""
     names = list(dict.fromkeys(model.name for model in models))
     named = all_listed(names)
     are = "is" if len(names) == 1 else "are"

@@ -1,4 +1,4 @@
-"""Predictions of rows while they were held out, and where each number lies in what was predicted.
+"""Held-out predictions of rows, and the quantile of each number in its predicted distribution.
 
     PIT = (#{draws < y} + v (1 + #{draws = y})) / (1 + #draws),   v uniform
 
@@ -57,7 +57,7 @@ class Validation:
         return tuple(str(label) for label in self.truth.classes)
 
     def columns(self) -> dict[str, Any]:
-        """The columns of a table of the rows; what the model does not have is absent."""
+        """The columns of a table of the rows; columns that the model does not have are absent."""
         shown = self.prediction
         found: dict[str, Any] = {"row": self.row, "fold": self.fold, "truth": self.truth.y}
         if shown.log_proba is not None:
@@ -71,7 +71,7 @@ class Validation:
         return found | {name: values for name, values in numbers.items() if values is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """All but the columns, as JSON."""
+        """Everything except the columns, as JSON."""
         return {
             **self.facts,
             "kind": self.kind,
@@ -114,7 +114,7 @@ def validation_of(
     seed: int = 0,
     by_time: str | None = None,
 ) -> Validation:
-    """The validation that is kept of held-out rows; of one large part, the first rows.
+    """The validation that is saved for held-out rows; for one large part, its first rows.
 
     ``held.row`` are rows of ``table``, which has the features and the target; ``places`` are those
     of its rows in the whole table.
@@ -142,7 +142,7 @@ def validation_of(
 
 
 def _pit(held: HeldOut, rng: np.random.Generator) -> Array | None:
-    """The place of each number among draws of its predictive distribution."""
+    """The rank of each number among draws of its predictive distribution."""
     if held.task.has_classes:
         return None
     found = np.empty(len(held.row))

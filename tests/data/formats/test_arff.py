@@ -128,14 +128,14 @@ BROKEN = {
     "a word for a number": (HEAD + "1,red\nbig,blue\n", 6, "'big'; a number was expected"),
     "a Boolean for a number": (HEAD + "true,red\n", 5, "'true'; a number was expected"),
     "an empty value": (HEAD + "1,red\n,blue\n", 6, "value 1 is empty.*\\?"),
-    "an open quote": (HEAD + "1,'red\n", 5, "value 2 has a quote"),
+    "an open quote": (HEAD + "1,'red\n", 5, "value 2 is not quoted correctly"),
     "names that repeat": ("@relation r\n@attribute a real\n@attribute a real\n", 3, "two columns"),
     "levels that repeat": ("@relation r\n@attribute a {x,x}\n@data\n", 2, "not all different"),
     "an open brace": ("@relation r\n@attribute a {x,y\n@data\n", 2, "Close the brace"),
     "a relational column": ("@relation r\n@attribute b relational\n", 2, "'relational'.*CSV"),
     "no type": ("@relation r\n@attribute b\n@data\n", 2, "not a declaration"),
     "data before columns": ("@relation r\n@data\n1\n", 2, "before any @attribute"),
-    "a stray line": ("@relation r\nsize,colour\n", 2, "stands before @data"),
+    "a stray line": ("@relation r\nsize,colour\n", 2, "comes before @data"),
 }
 
 

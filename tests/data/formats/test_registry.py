@@ -207,11 +207,11 @@ BAD = {
     "blank header": ("a.csv", b"\na,b\n1,2\n", 1, "column names were expected"),
     "header only": ("a.csv", b"a,b\n", None, "a header but no row"),
     "empty": ("a.csv", b"", None, "the file is empty"),
-    "broken JSON": ("a.jsonl", b'{"a": 1}\n{"a": 2\n{"a": 3}\n', 2, "no JSON"),
-    "JSON not UTF-8": ("a.jsonl", b'{"a": "x"}\n{"a": "\xe9"}\n', 2, "no JSON in UTF-8"),
+    "broken JSON": ("a.jsonl", b'{"a": 1}\n{"a": 2\n{"a": 3}\n', 2, "not valid JSON"),
+    "JSON not UTF-8": ("a.jsonl", b'{"a": "x"}\n{"a": "\xe9"}\n', 2, "not valid JSON in UTF-8"),
     "JSON without objects": ("a.jsonl", b'{"a": 1}\n[1, 2]\n', 2, "list, not an object"),
     "a JSON array": ("a.jsonl", b'[{"a": 1},\n{"a": 2}]\n', 1, "one object per line"),
-    "CSV called JSON": ("a.jsonl", b"a,b\n1,2\n", 1, "no JSON"),
+    "CSV called JSON": ("a.jsonl", b"a,b\n1,2\n", 1, "not valid JSON"),
     "JSON without keys": ("a.jsonl", b"{}\n\n", None, "no object with a key"),
     "Parquet called CSV": ("a.csv", b"PAR1....PAR1", None, "is a Parquet file.*format='parquet'"),
     "CSV called Parquet": (
@@ -303,7 +303,7 @@ def test_a_dash_is_the_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tb\n1\tx\n")))
     assert rows_of(read("-", format="tsv")).to_dict("list") == {"a": [1], "b": ["x"]}
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    with pytest.raises(InvalidFile, match="standard input: nothing was given"):
+    with pytest.raises(InvalidFile, match="standard input: the input is empty"):
         read("-")
 
 

@@ -53,7 +53,7 @@ def test_the_median_is_said_to_be_the_constant_of_the_absolute_error():
     assert (
         cells["Mean absolute error ↓"][3] == "2.500"
     )  # of 0, the median; the mean would have 3.75
-    assert "mean absolute error is the median; of the others it is the mean" in table.caption
+    assert "mean absolute error is the median; that of others is the mean" in table.caption
     for moved in ({"offset": y / 2}, {"exposure": y + 1.0}):
         assert "median" not in of_numbers(y, "real", **moved).caption
 

@@ -56,7 +56,7 @@ def test_every_column_has_a_step_in_words():
     assert steps["since"].startswith("days since 1970-01-01")
     assert steps["planet"] == "dropped: the same value in every row, 'Earth'"
     assert steps["empty"] == "dropped: every cell is missing"
-    assert steps["id"] == "dropped: 300 different texts in 300 rows, as an identifier has"
+    assert steps["id"] == "dropped: 300 different texts in 300 rows, like an identifier"
 
 
 def test_the_model_sees_what_the_steps_say():

@@ -46,7 +46,7 @@ def test_numbers_written_as_text_are_refused_with_advice(form):
 def test_a_word_among_numbers_is_named():
     frame, y = mixed()
     text = frame.assign(rooms=["?" if i == 7 else str(i % 40) for i in range(300)])
-    with pytest.raises(InvalidInput, match=r"as '0'; not so '\?'"):
+    with pytest.raises(InvalidInput, match=r"such as '0', but not '\?'"):
         Prepared(LogisticRegression()).fit(text, y)
 
 

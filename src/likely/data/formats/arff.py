@@ -109,7 +109,7 @@ def open_arff(file: TextFile) -> ArffSource:
 
 
 def looks_like_arff(path: Path) -> bool:
-    """Whether the first line that is no comment is a declaration."""
+    """Whether the first line that is not a comment is a declaration."""
     with open(path, "rb") as stream:
         lines = stream.read(PEEK_BYTES).decode("utf-8-sig", errors="replace").splitlines()
     stripped = (line.strip() for line in lines)
@@ -141,7 +141,7 @@ def _header(file: TextFile) -> tuple[Attribute, ...]:
                 _refuse(file, line, problem, "Rename one of them")
             attributes[attribute.name] = attribute
         elif word != "@relation":
-            problem = f"{text[:40]!r} stands before @data; @relation or @attribute was expected"
+            problem = f"{text[:40]!r} comes before @data; @relation or @attribute was expected"
             _refuse(file, line, problem, "Fix the header, or pass the format that the file has")
     raise InvalidFile(file.label, "there is no @data line; rows were expected. Download it again.")
 
@@ -215,7 +215,7 @@ def _cells(file: TextFile, line: int, text: str) -> list[str | None]:
     while more:
         token = TOKEN.match(text, place)
         if token is None:
-            problem = f"value {len(cells) + 1} has a quote that does not end as it should"
+            problem = f"value {len(cells) + 1} is not quoted correctly"
             _refuse(file, line, problem, "Close it, and write \\' for a quote within")
         single, double, bare, end = token.groups()
         quoted = double if single is None else single
@@ -235,7 +235,7 @@ def _unescaped(text: str) -> str:
 def _converted(
     file: TextFile, rows: list[Row], j: int, attribute: Attribute, type_: ValueType
 ) -> Any:
-    """A column as Arrow has it."""
+    """A column as an Arrow array."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -264,12 +264,12 @@ def _converted(
 def _number_type(
     file: TextFile, rows: list[Row], j: int, attribute: Attribute, known: ValueType
 ) -> ValueType:
-    """Integer or float: the least type that holds the numbers so far."""
+    """Integer or float: the narrowest type that holds the numbers so far."""
     import pyarrow as pa
 
     for_numbers: ValueType = (
         "integer" if known == "null" else known
-    )  # true and false are no numbers
+    )  # true and false are not numbers
     found = type_of_strings(pa.array([row.cells[j] for row in rows], pa.string()), for_numbers)
     if found != "text":
         only_missing = known == "null" and all(row.cells[j] is None for row in rows)
@@ -279,7 +279,7 @@ def _number_type(
         if cell is not None and type_of_strings(pa.array([cell]), "integer") == "text":
             problem = f"column {attribute.name!r} has the value {cell!r}; a number was expected"
             _refuse(file, row.line, problem, "Fix it, or write ? for a missing value")
-    raise AssertionError("one of the values is no number")
+    raise AssertionError("one of the values is not a number")
 
 
 def _refuse_empty(file: TextFile, line: int, place: int) -> NoReturn:

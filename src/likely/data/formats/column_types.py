@@ -1,9 +1,9 @@
-"""The types of columns in files that do not say them: settled by a pass over the whole file.
+"""The types of columns in files without types: determined by a pass over the whole file.
 
     null < integer < float < text,    null < boolean < text,    text < nested
 
-The type of a column is the least that holds all of its values, so the types of two
-blocks of rows merge to the least that holds both: a summary like any other.
+The type of a column is the narrowest that holds all of its values, so the types of two
+blocks of rows merge to the narrowest that holds both: a summary like any other.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from likely.kinds import ColumnKind
 
 ValueType = Literal["null", "boolean", "integer", "float", "text", "nested"]
 
-MISSING = ("", "NA", "NaN", "nan", "null")  # how text files write a value that is not there
+MISSING = ("", "NA", "NaN", "nan", "null")  # how text files write a missing value
 TRUE = ("true", "True", "TRUE")
 FALSE = ("false", "False", "FALSE")
 
@@ -55,7 +55,7 @@ class ColumnTypes(Additive):
 
 
 def join(a: ValueType, b: ValueType) -> ValueType:
-    """The least type that holds both."""
+    """The narrowest type that holds both."""
     for candidate, below in _BELOW.items():
         if all(type_ == candidate or type_ in below for type_ in (a, b)):
             return candidate
@@ -79,7 +79,7 @@ def arrow_type(type_: ValueType) -> Any:
 def type_of_strings(column: Any, known: ValueType) -> ValueType:
     """The type of an Arrow column of strings, which holds at least what ``known`` says.
 
-    What cannot narrow the answer is not tried: a column known to be text is not read.
+    Types that are already excluded are not tried: a column known to be text is not read.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

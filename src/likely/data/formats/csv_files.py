@@ -1,4 +1,4 @@
-"""Delimited text, streamed: one pass settles the types, every further pass converts by them."""
+"""Delimited text, streamed: the first pass determines the types, every further pass uses them."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from likely.kinds import ColumnKind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are in flight
+BLOCK_BYTES = 2 * 2**20  # of text in a chunk; several are processed at once
 DELIMITERS = (",", ";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1  # characters: the csv module's own limit is meant for small files
 
@@ -31,7 +31,7 @@ LONGEST_FIELD = 2**31 - 1  # characters: the csv module's own limit is meant for
 @final
 @dataclass(frozen=True, eq=False)
 class CsvSource(Source):
-    """A CSV or TSV file whose types are settled."""
+    """A CSV or TSV file whose types are known."""
 
     file: TextFile
     delimiter: str
@@ -51,7 +51,7 @@ class CsvSource(Source):
 
 
 def open_csv(file: TextFile, *, delimiter: str | None = None) -> CsvSource:
-    """The source of a file, after the pass that settles its types."""
+    """The source of a file, after the pass that determines its types."""
     header = next(file.lines())[1].rstrip("\r\n")
     delimiter = delimiter or delimiter_of(header)
     names = _header(file, delimiter)
@@ -103,14 +103,14 @@ def _settle(file: TextFile, delimiter: str, names: list[str]) -> ColumnTypes:
             for name, known in total.types.items()
         }
         total = total + ColumnTypes(types, batch.num_rows)
-    if quotes.count % 2:  # a quote that is never closed swallows the rows after it
+    if quotes.count % 2:  # a quote that is never closed includes the rows after it
         _refuse_broken_rows(file, delimiter, names)
     return total
 
 
 @final
 class _QuoteCount:
-    """How many quotes a pass has met."""
+    """The number of quotes that a pass has read."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -118,7 +118,7 @@ class _QuoteCount:
 
 @final
 class _QuoteCountingStream:
-    """A stream that counts the quotes that pass."""
+    """A stream that counts the quotes in it."""
 
     def __init__(self, stream: IO[bytes], quotes: _QuoteCount) -> None:
         self._stream, self._quotes = stream, quotes
@@ -174,7 +174,7 @@ def _batches(
 def _explain(
     file: TextFile, delimiter: str, names: list[str], types: dict[str, Any], error: Exception
 ) -> NoReturn:
-    """Read again, slowly, to find the line that the fast reader stumbled over."""
+    """Read again, slowly, to find the line at which the fast reader failed."""
     _refuse_broken_rows(file, delimiter, names)
     _refuse_broken_values(file, delimiter, names, types)
     raise InvalidFile(
@@ -201,11 +201,11 @@ def _records(file: TextFile, delimiter: str, *, strict: bool) -> Iterator[tuple[
 def _mistake(error: csv.Error) -> str:
     if "new-line" in str(error):
         return (
-            "the line has a carriage return in it, as all lines of old Mac files end; line feeds "
+            "the line contains a carriage return, the line ending of old Mac files; line feeds "
             "were expected. Convert the file, for instance with tr '\\r' '\\n'."
         )
     return (
-        f"a quoted field that begins here does not end as it should ({error}). Close the quote, "
+        f"a quoted field that begins here is not closed correctly ({error}). Close the quote, "
         'and double quotes within a field ("").'
     )
 
@@ -224,7 +224,7 @@ def _refuse_broken_rows(file: TextFile, delimiter: str, names: list[str]) -> Non
 def _refuse_broken_values(
     file: TextFile, delimiter: str, names: list[str], types: dict[str, Any]
 ) -> None:
-    """Only a file that changed after its types were settled gets here."""
+    """An error that occurs only if the file changed after its types were determined."""
     import pyarrow as pa
 
     rows = _records(file, delimiter, strict=False)

@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class JsonLinesSource(Source):
-    """A file of JSON lines whose types are settled."""
+    """A file of JSON lines whose types are known."""
 
     file: TextFile
     types: dict[str, ValueType]
@@ -61,7 +61,7 @@ class JsonLinesSource(Source):
 
 
 def open_json_lines(file: TextFile) -> JsonLinesSource:
-    """The source of a file, after the pass that settles its types."""
+    """The source of a file, after the pass that determines its types."""
     found = pairwise_total(_types_of(file, piece) for piece in _pieces(file))
     if not found.n_rows or not found.types:
         raise InvalidFile(
@@ -81,8 +81,8 @@ def _pieces(file: TextFile) -> Iterator[Piece]:
             if not cut and len(rest) > LONGEST_LINE:
                 raise InvalidFile(
                     file.label,
-                    "the line has more than 64 MiB; JSON lines has one object, one row, per line. "
-                    "Write it so, without an array around the rows.",
+                    "the line is longer than 64 MiB; JSON lines has one object (one row) per line. "
+                    "Write one object per line, without an array around the rows.",
                     line=line,
                 )
             whole, rest = rest + data[:cut], (data[cut:] if cut else rest + data)
@@ -185,7 +185,7 @@ def _converted(value: Any, type_: ValueType) -> Any:
 
 
 def _rows(file: TextFile, piece: Piece) -> list[dict[str, Any]]:
-    """The objects of a piece, line by line; the first line that is none is refused."""
+    """The objects of a piece, line by line; the first line that is not an object is refused."""
     rows = []
     for number, line in enumerate(piece.data.splitlines(), start=piece.line):
         if not line.strip():
@@ -193,7 +193,7 @@ def _rows(file: TextFile, piece: Piece) -> list[dict[str, Any]]:
         try:
             row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            _refuse(file, number, f"the line is no JSON in UTF-8 ({error})")
+            _refuse(file, number, f"the line is not valid JSON in UTF-8 ({error})")
         if not isinstance(row, dict):
             _refuse(file, number, f"the line holds {type(row).__name__}, not an object")
         rows.append(row)

@@ -1,4 +1,4 @@
-"""Files as sources: a table that is read in chunks, each time it is asked.
+"""Files as sources: tables that are read in chunks, as often as needed.
 
 ``read`` chooses the reader by the suffix of the name.  To add a format, write one
 file with one source and list it in ``READERS``.
@@ -83,7 +83,7 @@ def read(
 
     ``path`` may be an open stream, and ``"-"`` is the standard input; both are copied to a
     temporary file, as the data are read more than once.  ``format`` is one of ``FORMATS``;
-    None goes by the name, and for a stream by its first bytes.
+    None uses the name, and for a stream its first bytes.
     """
     if format is not None and format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
@@ -115,12 +115,12 @@ def _format_of_name(path: Path) -> str:
     suffix = Path(name).suffix
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
-    known = f"known are {', '.join(SUFFIXES)}"
+    known = f"the known suffixes are {', '.join(SUFFIXES)}"
     if suffix in SHEETS:
         raise InvalidFile(
             path,
-            f"it is a workbook, which may hold many tables and more than tables; {known}. Save the "
-            "sheet as CSV in the program that made it, or read it with pandas.read_excel.",
+            f"it is a workbook, which may contain several tables and other content; {known}. Save "
+            "the sheet as CSV in the program that made it, or read it with pandas.read_excel.",
         )
     if suffix == ".json":
         raise InvalidFile(
@@ -128,7 +128,7 @@ def _format_of_name(path: Path) -> str:
             f"the name ends in '.json'; {known}. Write one object per line and name it .jsonl, for "
             "instance with jq -c '.[]'.",
         )
-    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table"
+    ends = f"the name ends in {suffix!r}" if suffix else "the name has no suffix of a table format"
     raise InvalidFile(
         path,
         f"{ends}; {known}. Rename the file, or in Python pass format='csv' or another of "
@@ -156,7 +156,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
         text = not first_bytes(path).startswith(PARQUET)
         do = "Pass the format that it has, such as format='csv'." if text else "Write it again."
         raise InvalidFile(
-            label, f"it is not a complete Parquet file, as its name says ({error}). {do}"
+            label, f"it is not a complete Parquet file, although its name says so ({error}). {do}"
         ) from None
     names = tuple(schema.names)
     for name in names:
@@ -171,7 +171,7 @@ def _open_parquet(path: Path, label: str, spool: object) -> ParquetSource:
 
 
 def _existing_file(path: Path) -> Path:
-    """The path, if a file that is not empty is there."""
+    """The path of an existing file that is not empty."""
     if path.is_dir():
         raise InvalidFile(path, "is a folder; a file was expected. Name one of the files in it.")
     if not path.exists():
@@ -181,7 +181,7 @@ def _existing_file(path: Path) -> Path:
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise InvalidFile(path, f"there is no such file. Check the path.{hint}")
     if not os.access(path, os.R_OK):
-        raise InvalidFile(path, "the file may not be read by this user. Change its permissions.")
+        raise InvalidFile(path, "permission to read the file is denied. Change its permissions.")
     if path.is_file() and path.stat().st_size == 0:
         raise InvalidFile(
             path, "the file is empty; a table was expected. Check how it was written."

@@ -1,7 +1,7 @@
-"""A text file, plain or gzipped, and the first look at any file that is to be read.
+"""A text file, plain or gzipped, and the first check of any file that is read.
 
 A file is refused with a sentence when it is not what its name says, before any
-reader meets it.
+reader opens it.
 """
 
 import gzip
@@ -21,16 +21,16 @@ GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 TO_UTF_8 = "Convert it to UTF-8, for instance with iconv."
 EXPORT = "Export the sheet as CSV."
-UNPACK = "Unpack it."
+UNPACK = "Decompress it."
 NO_TEXT = (  # how a file begins, what it is, what to do
     (PARQUET, "a Parquet file", "Name it .parquet, or pass format='parquet'."),
-    (b"PK\x03\x04", "a zip archive or a workbook", "Unpack it, or export the sheet as CSV."),
+    (b"PK\x03\x04", "a zip archive or a workbook", "Decompress it, or export the sheet as CSV."),
     (b"\xd0\xcf\x11\xe0", "an old workbook or document", EXPORT),
     (b"\xff\xfe", "text in UTF-16", TO_UTF_8),
     (b"\xfe\xff", "text in UTF-16", TO_UTF_8),
-    (b"BZh", "packed with bzip2", UNPACK),
-    (b"\xfd7zXZ", "packed with xz", UNPACK),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", UNPACK),
+    (b"BZh", "compressed with bzip2", UNPACK),
+    (b"\xfd7zXZ", "compressed with xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", UNPACK),
     (b"%PDF", "a PDF document", "Export the table in it as CSV."),
     (b"\x89PNG", "a picture", "Name the file of the table."),
     (b"<!DOCTYPE", "a web page", "Download the file itself, not the web page about it."),
@@ -75,7 +75,7 @@ class TextFile:
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
-        """A stream that breaks off is an error of this file."""
+        """An interrupted stream becomes an error about this file."""
         try:
             yield
         except BROKEN_STREAM as error:
@@ -97,7 +97,7 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
     gzipped = magic.startswith(GZIP)
     if gzipped != label.endswith(".gz") and spool is None:
         found, do = (
-            ("is gzipped, although its name does not end in .gz", "Rename it, or unpack it.")
+            ("is gzipped, although its name does not end in .gz", "Rename it, or decompress it.")
             if gzipped
             else ("is not gzipped, although its name ends in .gz", "Rename it.")
         )
@@ -115,13 +115,14 @@ def text_file(path: Path, label: str, *, spool: object = None) -> TextFile:
 
 
 def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
-    """A stream copied to a temporary file, as it is read more than once: path, label, keeper."""
+    """The path, the label and the temporary file of a stream, copied to be read repeatedly."""
     label = "standard input" if stream is sys.stdin else str(getattr(stream, "name", "stream"))
     source = getattr(stream, "buffer", stream)
     if not callable(getattr(source, "read", None)):
         raise InvalidInput(
             f"A {type(stream).__name__} was given; the path of a file, or an open stream, was "
-            "expected. Pass a table to what works on it: it need not be read."
+            "expected. A table in memory need not be read; pass it directly to the function that "
+            "uses it."
         )
     sample = source.read(0)  # fails here where it cannot be read, before there is a file
     try:
@@ -129,12 +130,14 @@ def spooled(stream: IO[Any]) -> tuple[Path, str, Any]:
     except OSError as error:
         raise CannotWrite(f"A copy of {label} in the temporary folder", error) from None
     if not keeper.tell():
-        raise InvalidFile(label, "nothing was given; a table was expected. Check what writes it.")
+        raise InvalidFile(
+            label, "the input is empty; a table was expected. Check the program that writes it."
+        )
     return Path(keeper.name), label, keeper
 
 
 def _copied(source: Any, sample: str | bytes) -> Any:
-    """A temporary file, which is gone with the object."""
+    """A temporary file that is deleted with the object."""
     keeper = tempfile.NamedTemporaryFile(prefix="likely-")  # noqa: SIM115  # lives with the source
     try:
         if isinstance(sample, str):

@@ -1,4 +1,4 @@
-"""The contract of a layout of the design matrix: the few verbs that a model needs of it.
+"""The contract of a layout of the design matrix: the few operations that models need.
 
     matmat(Θ)        XΘ                 (n,) or (n, K)
     rmatmat(R)       XᵀR                (p,) or (p, K)
@@ -18,16 +18,16 @@ import numpy as np
 
 from likely._typing import Array, Matrix, NumbersAndCodes
 
-FAST_CELLS = 100_000  # in a block: below, the readable twin is quicker than loading Numba
+FAST_CELLS = 100_000  # in a block: below, the readable version is quicker than loading Numba
 
 
 def pays(n_cells: int) -> bool:
-    """Whether so many stored cells are worth a compiled loop."""
+    """Whether a compiled loop pays for this many stored cells."""
     return n_cells >= FAST_CELLS
 
 
 def for_loop(values: Array, dtype: type = np.float64) -> Array:
-    """An array as compiled loops want it: one dtype, C order, writable (others compile again)."""
+    """An array as compiled loops need it: one dtype, C order, writable (others compile again)."""
     return np.require(values, dtype, ["C", "W"])
 
 
@@ -41,7 +41,7 @@ class Design(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """The number of columns of the matrix this stands for."""
+        """The number of columns of the matrix."""
 
     @property
     @abstractmethod
@@ -77,9 +77,9 @@ class Design(ABC):
 
     @property
     def n_centred(self) -> int:
-        """How many columns, the first ones, ``centred`` moves."""
+        """How many columns ``centred`` changes: the first ones."""
         return 0
 
     def centred(self, centre: Array) -> "Design":
-        """The numbers seen from ``centre``, (n_centred,); sparse ones stay, to keep their zeros."""
+        """The numbers minus ``centre``, (n_centred,); sparse ones stay, to keep their zeros."""
         return self

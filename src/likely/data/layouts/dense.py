@@ -1,4 +1,4 @@
-"""Dense layouts: a plain array, and one whose columns are seen from a centre.
+"""Dense layouts: a plain array, and one whose columns are centred.
 
     Xᵀ diag(d) X = ZᵀZ,    Z = diag(√d) X    (d ≥ 0)
 
@@ -75,7 +75,7 @@ class Dense(Design):
 @final
 @dataclass(frozen=True, eq=False)
 class Centred(Design):
-    """A plain array seen from a centre: X − c, for columns whose spread is small beside their size.
+    """A centred array, X − c, for columns whose spread is small compared with their mean.
 
     The difference is taken cell by cell, before anything is multiplied: XᵀX − ccᵀn cancels to
     noise for a column such as a year, or a time in seconds.
@@ -140,7 +140,7 @@ class Centred(Design):
         return self.values
 
     def _loops(self) -> bool:
-        """Whether compiled loops can read X as it lies; a copy would cost more than they save."""
+        """Whether compiled loops can read X without a copy, which would cost too much."""
         X = self.values
         whole = X.flags.c_contiguous and X.flags.writeable
         return pays(X.size) and whole and X.dtype in (np.float32, np.float64)

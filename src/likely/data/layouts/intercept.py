@@ -1,12 +1,12 @@
 """The layouts of a design matrix X: one import for all of them, and the one that wraps another.
 
     Dense          a plain array                        Intercept     [x; 1]
-    Centred        a plain array, seen from a centre
+    Centred        a plain array, centred
     Csr            sparse rows
     Mixed          numbers and category codes
 
-``layouts/base.py`` has the verbs.  A design never sees y.  To add a layout, write one class: the
-laws in ``tests/laws/test_layouts.py`` hold it equal to the dense matrix it stands for.
+``layouts/base.py`` has the operations.  A design never sees y.  To add a layout, write one class:
+the laws in ``tests/laws/test_layouts.py`` check that it equals the dense matrix it represents.
 """
 
 from collections.abc import Iterator, Sequence

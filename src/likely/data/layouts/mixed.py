@@ -20,8 +20,8 @@ from likely.data.layouts.dense import Centred, Dense
 class Mixed(Design):
     """Numeric columns, then one indicator per category of each column of codes.
 
-    Code −1 (missing, or unseen) is a row of zeros.  The numeric columns may be seen from a
-    centre, as in ``Centred``; indicators are not.
+    Code −1 (missing, or unseen) is a row of zeros.  The numeric columns may be
+    centred, as in ``Centred``; indicators are not.
     """
 
     numeric: Array  # (n, p)
@@ -172,10 +172,10 @@ class Mixed(Design):
         return pays(self.numeric.size + self.codes.size)
 
     def _picks(self) -> tuple[Codes, Array]:
-        """The codes and their first indicators, as loops want them."""
+        """The codes and their first indicators, as loops need them."""
         return for_loop(self.codes, np.int32), np.array(self._starts(), dtype=np.int64)
 
     def _numbers(self) -> tuple[Array, Array]:
-        """The numeric columns and their centre, as loops want them."""
+        """The numeric columns and their centre, as loops need them."""
         centre = np.zeros(self.numeric.shape[1]) if self.centre is None else self.centre
         return for_loop(self.numeric), for_loop(centre)

@@ -57,7 +57,7 @@ def events_drawn(held: Validation) -> list[int]:
 
 
 def _curve(held: Validation, k: int) -> list[Bin]:
-    """Bins that hold equal shares of the predictions, so that each interval is fair."""
+    """Bins that hold equal shares of the predictions, so that intervals are comparable."""
     p = np.exp(held.prediction.log_p[:, k])
     edges = quantile_edges(p)
     bins = Bins.of(held.truth, held.prediction, edges)
@@ -83,11 +83,11 @@ def _diagram(held: Validation) -> Picture:
             axes.flat[j - across].tick_params(labelbottom=True)  # nothing is below it
         figure = axes.flat[0].figure
         figure.supxlabel("Predicted probability", color=MUTED, fontsize=10)
-        figure.supylabel("Share observed", color=MUTED, fontsize=10)
+        figure.supylabel("Observed share", color=MUTED, fontsize=10)
 
     worst = max(abs(b.predicted - b.observed) for bins in curves.values() for b in bins)
     label = (
-        "Reliability diagram: predicted probability against the share observed, with intervals. "
+        "Reliability diagram: predicted probability against the observed share, with intervals. "
         f"The largest distance from the diagonal is {number(worst)}."
     )
     caption = (

@@ -42,7 +42,7 @@ KNOWN = {  # keys of every entry; any other is a further metric
     "warnings",
 }
 MOST_DRAWN = 20
-BEYOND = 1.0  # the axis goes on behind the constant, as a share of its distance from the best
+BEYOND = 1.0  # the axis continues beyond the constant, as a share of its distance from the best
 WIDEST = 2.0  # an interval is shown as far as this many times the range of the scores
 MARGIN = 0.04  # of the axis, on both sides
 ARROW = 0.28  # of the axis, behind it: there an arrow and its number touch no other mark
@@ -68,7 +68,7 @@ def comparison(facts: RunFacts) -> Section | LeftOut:
 
 
 def _tried(found: Sequence[Record]) -> str:
-    """The number of models that were ever compared, because many comparisons favour chance."""
+    """The number of models that were compared, because many comparisons produce chance results."""
     names = models_in(found)
     were = "was" if len(names) == 1 else "were"
     ways = "" if len(found) == 1 else f", in {count(len(found), 'comparison')}"
@@ -98,7 +98,7 @@ def _folds(found: Record) -> str:
 
 
 def _opening(found: Record, kind: str | None) -> str:
-    """What was scored, and how; ``kind`` is what this run takes its target for."""
+    """What was scored, and how; ``kind`` is the kind of target of this run."""
     taken = found.get("kind", kind)
     other = "" if kind in (None, taken) else f" In this comparison, the target was of kind {taken}."
     compared = models_in([found])
@@ -156,7 +156,7 @@ class _Window(NamedTuple):
         return self.left <= x <= self.right
 
     def around(self, values: Sequence[float]) -> "_Window":
-        """With room for the arrows of what lies outside, on the side where it lies."""
+        """The axis with room for the arrows of values outside it."""
         room = ARROW * (self.right - self.left)
         left = self.left - (room if any(x < self.left for x in values) else 0.0)
         right = self.right + (room if any(x > self.right for x in values) else 0.0)
@@ -210,7 +210,7 @@ def _line(ax: Any, i: int, each: Record, window: _Window) -> None:
 
 
 def _arrow(ax: Any, i: int, value: float, shown: _Window) -> None:
-    """At the edge of what is shown, with the number that lies behind it."""
+    """An arrow at the end of the axis, with the value that is outside."""
     right = value > (shown.left + shown.right) / 2
     edge = shown.right if right else shown.left
     ax.plot([edge], [i], ">" if right else "<", color=ACCENT, markersize=6)
@@ -220,7 +220,7 @@ def _arrow(ax: Any, i: int, value: float, shown: _Window) -> None:
 
 
 def _window(entries: Sequence[Record], *, lower: bool) -> _Window:
-    """From the best score to a little beyond the constant, with the intervals of what is inside."""
+    """The range from the best score to a little beyond the constant, with intervals."""
     sign = 1.0 if lower else -1.0  # below, less is better
     values = {str(each["model"]): sign * each["value"] for each in entries}
     best, constant = min(values.values()), values.get(BASELINE, max(values.values()))

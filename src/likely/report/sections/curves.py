@@ -1,7 +1,7 @@
 """Curves: by size of the training set, by a setting, or by iteration with the chosen step.
 
-scikit-learn's displays of curves want the score of every fold and shade one standard deviation of
-them; the bands here are intervals of the mean that know how folds overlap, so they are drawn here.
+scikit-learn's displays of curves need the score of every fold and shade one standard deviation of
+them; the bands here are intervals that account for overlapping folds, so they are drawn here.
 """
 
 import shlex
@@ -64,7 +64,7 @@ def _place(curve: Record) -> float:
 @final
 @dataclass(frozen=True, eq=False)
 class _CurvePlot:
-    """A curve, with where its points are drawn and the places that are marked."""
+    """A curve, with the positions of its points and its marks."""
 
     curve: Record
     points: tuple[Record, ...]
@@ -94,7 +94,7 @@ class _CurvePlot:
         )
 
     def has(self, place: float) -> bool:
-        """Whether the axis has such a place: a logarithmic one has no 0."""
+        """Whether the axis can show the value: a logarithmic axis has no 0."""
         return place > 0 or not self.logarithmic
 
     @property
@@ -174,7 +174,7 @@ def _band(ax: Any, x: Sequence[float], lines: list[list[float]], colour: str, na
 
 
 def _logarithmic(ax: Any) -> None:
-    """Powers of ten as a person writes them; matplotlib's own need mathematical text."""
+    """Powers of ten as plain text; those of matplotlib need mathematical text."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax.set_xscale("log")

@@ -41,7 +41,7 @@ def warning_of(facts: RunFacts) -> str | None:
 
 
 def with_warning(section: Section, warning: str) -> Section:
-    """The section with the warning above it, and its remarks in the same tone."""
+    """The section with the warning above it, and its notes with the same severity."""
     stop = Remark(warning, badge=CHANGED, tone="stop")
     return replace(section, blocks=(stop, *map(_in_stop_tone, section.blocks)))
 

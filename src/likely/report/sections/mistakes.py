@@ -133,7 +133,7 @@ def _pairs(held: Validation, counts: Array) -> TableBlock:
 
 
 def _most_important(description: Description | None) -> list[str]:
-    """Names of columns, those that count most in the model first."""
+    """Names of columns, the most important in the model first."""
     if description is None:
         return []
     return [name.partition("[")[0] for name in description.most_important()]

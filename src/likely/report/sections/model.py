@@ -1,4 +1,4 @@
-"""The model's own page: its description, with a picture of estimates that have intervals."""
+"""The model: its description, with a picture of estimates and their intervals."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def _shares(about: Description) -> str:
 
 
 def _table(table: NamedTable) -> list[Block]:
-    """The table; of many groups a list for each; beside a picture, where it has intervals."""
+    """The table, or one list for each of many groups; with a picture of any intervals."""
     listed = bool(table.groups) and bool(table.weights)
     if listed and len(table.groups) > MOST_GROUPS:
         return [_lists(table)]

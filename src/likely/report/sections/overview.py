@@ -1,6 +1,6 @@
 """Several runs side by side: their scores on held-out training rows and on sealed rows.
 
-The two have columns of their own: a score by which settings were chosen is optimistic, and must
+They have separate columns: a score by which settings were chosen is optimistic, and must
 not be compared with one on sealed rows.
 """
 

@@ -87,7 +87,7 @@ def _left_over(held: Validation) -> Picture:
     return picture(
         draw,
         label,
-        caption="Residuals. A bend, or a spread that grows, means that the model can be improved.",
+        caption="Residuals. A curve, or a spread that grows, means that the model can be improved.",
     )
 
 
@@ -99,7 +99,7 @@ def _quantiles(pit: Array) -> Picture:
         ax.fill_between(level, level - half, level + half, color=MUTED, alpha=0.18, lw=0)
         diagonal(ax)
         ax.plot(level, share, color=ACCENT)
-        ax.set(xlabel="Predicted quantile", ylabel="Share observed below", xlim=(0, 1), ylim=(0, 1))
+        ax.set(xlabel="Predicted quantile", ylabel="Observed share below", xlim=(0, 1), ylim=(0, 1))
 
     label = "Calibration of quantiles: the share of rows below each predicted quantile."
     return picture(

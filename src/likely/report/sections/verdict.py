@@ -20,7 +20,7 @@ EDGE = 0.25  # of the ruler: here names lean inwards
 
 
 class ScoreVerdict(NamedTuple):
-    """A score, its interval and the best constant's, and whether it is clearly better."""
+    """A score and its interval, that of the baseline, and whether the model is clearly better."""
 
     sentence: str
     metric: str
@@ -155,7 +155,7 @@ def _ruler(found: ScoreVerdict) -> Picture:
 
 
 def _tag(ax: Any, x: float, text: str, colour: str, *, up: bool) -> None:
-    """A name above or below a mark, kept inside of the picture."""
+    """A name above or below a mark, kept inside the picture."""
     low, high = ax.get_xlim()
     place = (x - low) / (high - low)
     side = "left" if place < EDGE else "right" if place > 1 - EDGE else "center"

@@ -1,1 +1,1 @@
-"""A table before anything is trained on it: what its columns are, and what looks wrong."""
+"""A table before anything is trained on it: its columns, and possible problems."""

@@ -1,4 +1,4 @@
-"""What is looked for in each column by itself: a remark where it is found, None where it is not."""
+"""The checks of a single column: a remark if something is found, else None."""
 
 from collections.abc import Callable, Mapping
 from math import inf
@@ -56,7 +56,7 @@ def constant(column: Column, profile: Profile) -> str | None:
 
 
 def nearly_constant(column: Column, profile: Profile) -> str | None:
-    """One value almost everywhere; 0 and False stand for absence, and sparse is ordinary."""
+    """One value almost everywhere, except 0 and False, because sparse columns are common."""
     if column.n_distinct < 2 or column is profile.target or column.kind in ("date", "other"):
         return None
     share = column.counts.max() / column.n_known

@@ -1,9 +1,9 @@
-"""What can be wrong with a table, each with a code: LK1xx columns, LK2xx rows, LK3xx the target,
+"""Possible problems of a table, each with a code: LK1xx columns, LK2xx rows, LK3xx the target,
 LK4xx leaks.
 
 A finding is a sentence in three parts: what was found, why it matters, what to do.  The first is
-written where it is found; the other two are the same each time, and stand here.  To add a code,
-add it to ``CODES``, write its check and its section in ``docs/findings.rst``.
+written where it is found; the other two are the same each time, and are defined here.  To add a
+code, add it to ``CODES``, write its check and its section in ``docs/findings.rst``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, final
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import listed
 
-Severity = Literal["note", "warn", "stop"]  # good to know; will cost you; cannot go on like this
+Severity = Literal["note", "warn", "stop"]  # good to know; will probably hurt; must be fixed
 
 MOST_NAMED = 6  # columns in a sentence
 
@@ -229,7 +229,7 @@ class Finding:
         return f"{self.code} {self.sentence}"
 
     def facts(self) -> dict[str, Any]:
-        """The finding in the types that JSON has."""
+        """The finding in types of JSON."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -261,7 +261,7 @@ def in_columns(code: str, remarks: Mapping[str, str]) -> Finding:
 @final
 @dataclass(frozen=True)
 class Mute:
-    """Findings that are not to be reported: a code, everywhere or in one column."""
+    """Findings that are not reported: a code, everywhere or in one column."""
 
     everywhere: frozenset[str]
     columns: frozenset[tuple[str, str]]  # (code, column)
@@ -297,5 +297,5 @@ ORDER: Mapping[Severity, int] = {"stop": 0, "warn": 1, "note": 2}
 
 
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The gravest first, then by code."""
+    """The most severe first, then by code."""
     return tuple(sorted(findings, key=lambda each: (ORDER[each.severity], each.code)))

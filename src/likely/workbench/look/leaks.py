@@ -1,11 +1,11 @@
-"""Columns that know too much about the target: suspects, not proofs.
+"""Columns that may leak the target: suspicion, not proof.
 
-How much one column says about another is counted out of sample and cheaply:
+How much one column explains of another is estimated by leaving one out:
 
     share(y | v) = 1 − L / H(y)        L = −(1/n) Σ_i ln (n_{v y} − 1 + α p_y) / (n_v − 1 + α)
 
-over rows i with y = y_i and v = v_i: each row is foretold by the others of its value, so that a
-column of names explains nothing.  For a target that is a number, the same with squares of ranks:
+over rows i with y = y_i and v = v_i: each row is predicted from the others with its value, so that
+an identifier explains nothing.  For a target that is a number, the same with squares of ranks:
 
     share = 1 − Σ_i (r_i − r̄_{−i, v})² / Σ_i (r_i − r̄)²
 
@@ -25,12 +25,12 @@ from likely.data.split import hashed_uniforms
 from likely.formatting import percent
 from likely.workbench.look.profile import Column, Profile
 
-ALPHA = 0.1  # how many rows the overall shares count for, beside a value's own
+ALPHA = 0.1  # the weight of the overall shares, in rows
 BINS = 64  # of a number; a threshold anywhere is then at most 1/64 of the rows off
 ROWS_PER_BIN = 8
-MOST_ROWS = 50_000  # looked at; the shares are then known to a fraction of a percent
+MOST_ROWS = 50_000  # examined; the shares are then known to a fraction of a percent
 FEWEST_ROWS = 20
-EXPLAINED = 0.95  # of the entropy; the best honest single columns of iris and wine explain less
+EXPLAINED = 0.95  # of the entropy; the best legitimate columns of iris and wine explain less
 EXPLAINED_RANKS = 0.98  # of the variance of ranks; measurements of one thing often agree to 0.95
 MOST_VALUES = 8  # of a column into which a number, the target, may have been cut
 FEWEST_EXCEPTIONS = 5  # rows that do not have the most frequent value
@@ -73,7 +73,7 @@ def binned(column: Column, most: int = BINS) -> Codes:
 
 
 def ranks(column: Column) -> Array:
-    """The rank of each row's number, from 0 to 1; ties share their middle."""
+    """The rank of each row's number, from 0 to 1; ties share their mean."""
     return (_middle_ranks(column) / column.n_known)[column.codes]
 
 
@@ -86,7 +86,7 @@ def _middle_ranks(column: Column) -> Array:
 
 
 def some_rows(known: Array, most: int) -> Array:
-    """The indices of the rows that are known; of many, those that a hash chooses."""
+    """The indices of the rows that are known; if there are many, those that a hash chooses."""
     rows = np.flatnonzero(known)
     if rows.size <= most:
         return rows
@@ -96,7 +96,7 @@ def some_rows(known: Array, most: int) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Suspicion:
-    """The target on the rows looked at, against which columns are held."""
+    """The target on the examined rows, with which columns are compared."""
 
     profile: Profile
     target: Column
@@ -131,7 +131,7 @@ class Suspicion:
 
 
 def suspicion_of(profile: Profile) -> Suspicion | None:
-    """The target to hold columns against; None where none was given or it cannot be used."""
+    """The target to compare columns with; None if none was given or it cannot be used."""
     target = profile.target
     if target is None or target.n_distinct < 2 or target.n_known < FEWEST_ROWS:
         return None

@@ -1,7 +1,7 @@
-"""A look at a table before anything is trained: types, missing values, balance, and findings.
+"""Checks of a table before anything is trained: types, missing values, balance, and findings.
 
-Nothing is fitted.  Each column is encoded once; the checks then count codes, so a look costs about
-as much as reading the table twice.
+Nothing is fitted.  Each column is encoded once; the checks then count codes, so ``look`` costs
+about as much as reading the table twice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ class ColumnFacts:
     top: tuple[tuple[Any, int], ...] = ()  # the most frequent values with their counts
 
     def facts(self) -> dict[str, Any]:
-        """The column in the types that JSON has."""
+        """The column in types of JSON."""
         known = {"low": self.low, "median": self.median, "high": self.high}
         top = [{"value": plain(value), "rows": rows} for value, rows in self.top]
         return {
@@ -92,7 +92,7 @@ class Look:
     columns : tuple of ColumnFacts
         In the order of the table.
     findings : tuple of Finding
-        The gravest first; each has a ``code``, a ``severity`` ("stop", "warn" or "note"),
+        The most severe first; each has a ``code``, a ``severity`` ("stop", "warn" or "note"),
         ``columns`` and a ``sentence``.
     target : str or None
     balance : dict
@@ -127,7 +127,7 @@ class Look:
         return html_of(self)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per column of the table, in pandas, polars or Arrow, as the data were."""
+        """One row per column of the table, in pandas, polars or Arrow, like the data."""
         facts = [column.facts() for column in self.columns]
         texts = ("name", "type")
         numbers = ("missing", "distinct", "low", "median", "high")
@@ -148,7 +148,7 @@ class Look:
         return frame_of(frame, self.library if library is None else library)
 
     def facts(self) -> dict[str, Any]:
-        """All columns and findings, in the types that JSON has."""
+        """All columns and findings, in types of JSON."""
         return {
             "data": self.label,
             "rows": self.n_rows,
@@ -354,7 +354,7 @@ def html_of(look: "Look") -> str:
 
 
 def _shown_columns(look: "Look") -> list["ColumnFacts"]:
-    """All of a narrow table; of a wide one the first, and those with findings and the target."""
+    """All columns of a narrow table; of a wide one some, those with findings, and the target."""
     if len(look.columns) <= MOST_COLUMNS:
         return list(look.columns)
     named = {name for each in look.findings for name in each.columns} | {look.target}

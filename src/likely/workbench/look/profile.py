@@ -1,7 +1,7 @@
-"""A table as codes of distinct values: what every check of ``look`` reads.
+"""A table as codes of distinct values: the input of every check of ``look``.
 
 Each column is encoded once, in the order in which values appear; after that, counting, comparing
-rows and conditioning on the target work on small integers, whatever the column holds.
+rows and conditioning on the target work on small integers, for every type of column.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Column:
 
     @cached_property
     def reads_as_classes(self) -> bool:
-        """Whether a target like this holds classes: as was given, or by ``task_of``'s rule."""
+        """Whether such a target has classes: as given, or by the rule of ``task_of``."""
         if self.classes is not None:
             return self.classes
         if not self.is_number:
@@ -96,7 +96,7 @@ class Column:
 
     @property
     def too_many_classes(self) -> bool:
-        """Whether ``task_of`` refuses it as a target, because it holds names."""
+        """Whether ``task_of`` refuses it as a target, because it is an identifier."""
         return self.is_text and are_names(self.n_distinct, self.n_known)
 
     @cached_property
@@ -128,14 +128,14 @@ class Column:
         return [(self.values[int(i)].as_py(), int(self.counts[i])) for i in order]
 
     def quantile(self, share: float) -> float:
-        """The least number that this share of the known cells do not exceed."""
+        """The quantile of the known cells at this share."""
         reached = np.cumsum(self.counts[self.order])
         place = np.searchsorted(reached, share * reached[-1])
         return float(self.numbers[self.order[place]])
 
     @cached_property
     def written_numbers(self) -> Array:
-        """Which of the distinct values of text are numbers, as people and files write them."""
+        """Which of the distinct values of text are numbers, in common notations."""
         return are_written_numbers(self.values)
 
     def share_matching(self, pattern: str) -> float:
@@ -167,9 +167,9 @@ class Profile:
 def profile_of(
     table: "pa.Table", target: str | None = None, *, classes: bool | None = None
 ) -> Profile:
-    """Every column encoded; a target that is no column is refused with the nearest name.
+    """Every column encoded; an unknown target is refused with the nearest name.
 
-    ``classes`` says whether the target holds classes; None leaves it to its values.
+    ``classes`` says whether the target has classes; None decides by its values.
     """
     names: Sequence[str] = table.column_names
     place = None if target is None else column_index(names, target)

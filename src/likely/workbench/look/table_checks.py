@@ -1,4 +1,4 @@
-"""What is looked for in the table as a whole: its rows, its target, and the two together."""
+"""The checks of the whole table: its rows, its target, and both together."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from likely.workbench.look.profile import Column, Profile
 Check = Callable[[Profile], Finding | None]
 
 UNLIKELY = 0.1  # copies of a row, by chance
-RARE = 0.05  # repeats are news when chance alone would make so many no more often than this
+RARE = 0.05  # duplicates are reported if this many by chance is less probable than this
 WARN_SHARE = 0.01  # of the rows are copies
 FEWEST_OF_CLASS = 10  # rows: two for each of five folds
 IMBALANCE = 10.0  # the largest class against the smallest
@@ -33,7 +33,7 @@ def repeated_names(profile: Profile) -> Finding | None:
 
 
 def repeated_rows(profile: Profile) -> Finding | None:
-    """Rows equal in all columns, where chance would not make them so."""
+    """Rows equal in all columns, more often than by chance."""
     first = _first_equal(profile.columns, profile.n_rows)
     copies = _surprising(first != np.arange(profile.n_rows), profile.columns)
     if not copies.size:
@@ -48,7 +48,7 @@ def repeated_rows(profile: Profile) -> Finding | None:
 
 
 def contradictions(profile: Profile) -> Finding | None:
-    """Rows equal in all features whose targets differ, where chance would not make them so."""
+    """Rows equal in all features whose targets differ, more often than by chance."""
     target = profile.target
     if target is None or not profile.features:
         return None
@@ -183,7 +183,7 @@ def chance_copies(columns: Sequence[Column]) -> Array:
 
         cᵢ = (n_{j* v} − 1) Π_{j ≠ j*} p_{j v},     v = x_ij
 
-    Ties of the column j* that tells most rows apart are taken as they are.
+    For the column j* with the most distinct values, the counts of ties are used.
     """
     sharpest = max(columns, key=lambda column: column.n_distinct)
     log_chance = np.log(np.maximum(_ties(sharpest) - 1, np.finfo(float).tiny))
@@ -197,7 +197,7 @@ def chance_copies(columns: Sequence[Column]) -> Array:
 
 
 def _ties(column: Column) -> Array:
-    """How many rows have each row's value, missing being one."""
+    """How many rows have each row's value, where missing is a value."""
     return np.append(column.counts, column.n_missing)[column.codes]
 
 

@@ -1,1 +1,1 @@
-"""What is done to a mixed table inside a fit: missing values, categories, dates, scales."""
+"""The preparation of a mixed table inside a fit: missing values, categories, dates, scales."""

@@ -1,9 +1,9 @@
-"""The cells of one column, as preparation reads them: numbers, Booleans, days, or text.
+"""The cells of one column, for preparation: numbers, Booleans, days, or text.
 
     a date    →  days since 1970-01-01 (UTC where it has a zone); the time of day is a fraction
-    a label   →  text, so that the code 1 of one file is the code "1" of another
+    a label   →  text, so that the code 1 in one file equals the code "1" in another
 
-Text is taken for dates where every value of it is one in the form of ISO 8601.
+Text is read as dates if every value is a date in ISO 8601 form.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +25,7 @@ MICROSECONDS_A_DAY = 86_400e6
 
 
 class Cells(NamedTuple):
-    """One column of a table; one of ``numbers`` and ``factor`` is there."""
+    """One column of a table; one of ``numbers`` and ``factor`` is set."""
 
     name: str
     kind: ColumnKind
@@ -35,7 +35,7 @@ class Cells(NamedTuple):
 
 
 def read_cells(table: InMemoryTable, j: int, name: str) -> Cells:
-    """Column j; what is neither numbers, Booleans, dates nor text is refused."""
+    """Column j; anything but numbers, Booleans, dates and text is refused."""
     kind = table.kinds[j]
     if kind == "category":
         return Cells(name, "category", None, _as_text(table.factor(j)), _is_declared(table, j))
@@ -60,7 +60,7 @@ def gaps_of(cells: Cells) -> Array:
 
 
 def numbers_of(cells: Cells, *, date: bool) -> Array:
-    """A column that was numbers (or dates) in the fit; anything else in their place is refused."""
+    """A column that was numeric (or dates) in the fit; anything else is refused."""
     gaps = gaps_of(cells)
     if gaps.all():  # the type is unknown
         return np.full(len(gaps), np.nan)
@@ -71,13 +71,13 @@ def numbers_of(cells: Cells, *, date: bool) -> Array:
         raise InvalidInput(
             f"Column {cells.name!r} must hold {'dates' if date else 'numbers'}, as in the fit"
             f"{_stranger(cells, date=date)}; found {'text' if cells.factor else f'{cells.kind}s'}. "
-            "Convert it, or correct the values that are none."
+            "Convert it, or correct the other values."
         )
     return days
 
 
 def text_of(cells: Cells) -> Factor:
-    """A column that was categories in the fit; numbers in their place are read as text."""
+    """A column that was categories in the fit; numbers are read as text."""
     if cells.factor is not None:
         return cells.factor
     assert cells.numbers is not None
@@ -115,7 +115,7 @@ def holds_dates(table: "pa.Table") -> bool:
 
 
 def days_of_text(factor: Factor) -> Array | None:
-    """Days of text that is all dates; None where a value of it is not."""
+    """Days of text that is all dates; None if some value is not a date."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -192,7 +192,7 @@ def _as_text(factor: Factor) -> Factor:
 
 
 def _stranger(cells: Cells, *, date: bool) -> str:
-    """A phrase with the first value that is neither date nor number."""
+    """A phrase with the first value that is neither a date nor a number."""
     if cells.factor is None:
         return ""
     factor = _as_text(cells.factor)

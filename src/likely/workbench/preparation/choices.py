@@ -1,7 +1,7 @@
-"""Which step each column of a table needs: learned from the rows of a fit, and from no other.
+"""Which step each column of a table needs: learned only from the rows of a fit.
 
 A column is dropped where it is uninformative (all missing, constant, an identifier), and refused
-where its owner must decide what it is: numbers that are written as text, or text of very many
+where the user must decide what it is: numbers that are written as text, or text with very many
 values.
 """
 
@@ -35,7 +35,7 @@ from likely.workbench.preparation.steps import (
     Step,
 )
 
-WORTH_INDICATING = 0.01  # the share of missing cells above which where they are may inform
+WORTH_INDICATING = 0.01  # the share of missing cells above which an indicator is added
 MOST_LEVELS = 1000  # categories, unless each has
 ROWS_PER_LEVEL = 5  # rows to learn from
 CHOICES = ("auto", True, False)
@@ -50,7 +50,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(model: Any, *, impute: Any, scale: Any) -> Needs:
-    """The preparation that a model needs; ``auto`` goes by what it says of itself."""
+    """The preparation that a model needs; ``auto`` uses what the model declares."""
     for name, choice in (("impute", impute), ("scale", scale)):
         if not any(choice is each or (choice == each == "auto") for each in CHOICES):
             raise InvalidInput(
@@ -114,16 +114,14 @@ class _Learner(NamedTuple):
         known, missing = numbers[~gaps], self._share(gaps)
         constant = bool(known.min() == known.max())
         if kind == "number" and is_called_identifier(name, known):
-            return DroppedColumn(
-                name, f"{len(known)} different whole numbers, as an identifier has"
-            )
+            return DroppedColumn(name, f"{len(known)} different whole numbers, like an identifier")
         indicator = None
         if self.needs.impute and missing > WORTH_INDICATING:
             indicator = self._indicator(name, gaps)
         if constant and indicator is None and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {short_number(known[0])}")
         middle = self._median(known, gaps) if self.needs.impute else None
-        lonely = constant and indicator is not None  # only where it is missing can inform
+        lonely = constant and indicator is not None  # only its missing cells can be informative
         if kind == "boolean" and not lonely:
             fill = None if middle is None else middle > 0.5
             return BooleanColumn(name, fill, missing, indicator)
@@ -135,14 +133,14 @@ class _Learner(NamedTuple):
 
     def _category(self, name: str, levels: Array, gaps: Array) -> Step:
         n_known, missing = int(len(gaps) - gaps.sum()), self._share(gaps)
-        fill = self.needs.impute or self.needs.levels  # several gaps of 0/1 columns would not do
+        fill = self.needs.impute or self.needs.levels  # 0/1 columns cannot all be missing
         if len(levels) == 1 and not (fill and missing) and not self.constants:
             return DroppedColumn(name, f"the same value in every row, {levels[0]!r}")
         if names_rows(len(levels), n_known):
             short = is_short(float(np.mean([len(level) for level in levels])))
             what = "an identifier" if short else "free text"
             return DroppedColumn(
-                name, f"{len(levels)} different texts in {n_known} rows, as {what} has"
+                name, f"{len(levels)} different texts in {n_known} rows, like {what}"
             )
         _refuse_many(name, levels, n_known)
         if not self.needs.levels:
@@ -152,7 +150,7 @@ class _Learner(NamedTuple):
         return LevelColumns(name, ordered, names, missing)
 
     def _indicator(self, name: str, gaps: Array) -> str | None:
-        """The name of a new indicator; None where an earlier one has the same cells."""
+        """The name of a new indicator; None if an earlier one is equal."""
         where = gaps.tobytes()
         if where in self.indicators:
             return None
@@ -189,10 +187,10 @@ def _refuse_numbers(name: str, levels: Array) -> None:
     if not hold_numbers(numbers):
         return
     others = [value for value, is_number in zip(ordered, numbers, strict=True) if not is_number]
-    beside = f"; not so {others[0]!r}" if others else ""
+    beside = f", but not {others[0]!r}" if others else ""
     number = ordered[int(numbers.argmax())]
     raise InvalidInput(
-        f"Column {name!r} is text, but most of its values are numbers, as {number!r}{beside}. "
+        f"Column {name!r} is text, but most of its values are numbers, such as {number!r}{beside}. "
         "Numbers, or words, were expected. Convert it, and leave cells that are not numbers "
         "missing; declare it a category (category=, or --category) if they are names of "
         "groups; or drop it."
@@ -202,7 +200,7 @@ def _refuse_numbers(name: str, levels: Array) -> None:
 def _refuse_many(name: str, levels: Array, n_known: int) -> None:
     if len(levels) > MOST_LEVELS and n_known < ROWS_PER_LEVEL * len(levels):
         raise InvalidInput(
-            f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, as "
-            f"{min(levels)!r}; categories are at most {MOST_LEVELS}, or have {ROWS_PER_LEVEL} rows "
-            "each. Drop it, or replace it by a column of fewer groups."
+            f"Column {name!r} holds {len(levels)} different texts in {n_known} rows, such "
+            f"as {min(levels)!r}; at most {MOST_LEVELS} categories were expected, or "
+            f"{ROWS_PER_LEVEL} rows for each. Drop it, or replace it by a column of fewer groups."
         )

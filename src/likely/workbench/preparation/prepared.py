@@ -1,6 +1,6 @@
-"""A model with the preparation of its table inside: what is learned, is learned in the fit.
+"""A model that includes the preparation of its table, which is learned in the fit.
 
-    fit      learn the steps on the rows given, make the table, fit the model to it
+    fit      learn the steps on the given rows, prepare the table, fit the model to it
     predict  the same steps, with what the fit learned
 
 A fold, a resample or a sealed test set can therefore leak nothing into medians, scales,
@@ -49,31 +49,31 @@ class Prepared(BaseEstimator):
 
     Numbers and Booleans go to the model as numbers, text and categories as categories (or as
     columns of 0 and 1, if it reads numbers only), dates as days since 1970-01-01.  Columns that
-    are constant, all missing, or identifiers are dropped.  Text of very many values, and numbers
+    are constant, all missing, or identifiers are dropped.  Text with very many values, and numbers
     written as text, are refused.  A sparse X goes to the model as it is.
 
     Parameters
     ----------
     model : estimator
         The model; a clone of it is fitted.  A scikit-learn ``Pipeline`` is given the columns as
-        they are, because it prepares its own.
+        they are, because it has its own preparation.
     impute : "auto" or bool, default="auto"
-        Whether missing numbers become the median (with a column that says where, if more than
+        Whether missing numbers become the median (with a missing indicator, if more than
         1 % are missing), missing Booleans the more common value, and missing categories the
         category "missing".  ``auto`` does so for models that do not take missing cells.
     scale : "auto" or bool, default="auto"
         Whether numbers and dates are centred and divided by their standard deviation.  ``auto``
         does so where the model has a penalty, l1 or l2, which compares coefficients, or a
-        shrinkage, which compares variances; coefficients are then of the scaled columns.
+        shrinkage, which compares variances; coefficients then refer to the scaled columns.
 
     Attributes
     ----------
     model_ : estimator
         The fitted model; it sees what ``prepare`` returns.
     preparation_ : Preparation or None
-        What is done to each column; prints well.  None for a sparse X, and for a pipeline.
+        The preparation of each column; prints as a table.  None for a sparse X, and for a pipeline.
     steps_ : list of (column, what was done)
-        The same in words.
+        The preparation of each column in words.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Prepared(BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    saved_parts = STEPS  # what a model file may hold beside the model
+    saved_parts = STEPS  # what a model file may contain in addition to the model
 
     def __init__(self, model: Any, *, impute: Any = "auto", scale: Any = "auto") -> None:
         self.model = model
@@ -115,7 +115,7 @@ class Prepared(BaseEstimator):
         """Learn the preparation on these rows, and fit the model to the prepared table.
 
         X is an array or a data frame, whose columns the other arguments may name.  An offset and
-        an exposure go to the model as they are; one that does not take them is refused.
+        an exposure are passed to the model; a model that does not take them is refused.
         """
         refuse_file(X, type(self).__name__)
         beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
@@ -128,7 +128,7 @@ class Prepared(BaseEstimator):
             beside["sample_weight"], n_rows=given.n_rows
         )
         if weight is not None and not weight.all() and (y is None or len(y) == len(weight)):
-            rows = np.flatnonzero(weight)  # a y of another length is left for the model to refuse
+            rows = np.flatnonzero(weight)  # the model refuses a y of another length
             given, y = given.take(rows), None if y is None else rows_at(y, rows)
             beside = {name: rows_at(column, rows) for name, column in _given(beside).items()}
             weight = weight[rows]
@@ -167,7 +167,7 @@ class Prepared(BaseEstimator):
         return () if self.preparation_ is None else self.preparation_.dropped
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """The columns that held numbers; what holds text is prepared here."""
+        """The columns that were numeric in the fit; text is prepared here."""
         check_is_fitted(self)
         return ColumnsRead(numbers=() if self.preparation_ is None else self.preparation_.numbers)
 
@@ -207,7 +207,7 @@ class Prepared(BaseEstimator):
 
     @_inner("score_samples")
     def score_samples(self, X: Any) -> Array:
-        """log p(x) of each row, of a model of rows."""
+        """log p(x) of each row, for a model with a density of rows."""
         return self._fitted_model().score_samples(self.prepare(X))
 
     @_inner("log_likelihood")
@@ -225,7 +225,7 @@ class Prepared(BaseEstimator):
 
     @_inner("summary")
     def summary(self) -> Any:
-        """Coefficients with their errors; a remark names the columns that were scaled."""
+        """Coefficients with standard errors; a note names the columns that were scaled."""
         summary = self._fitted_model().summary()
         scaled = () if self.preparation_ is None else self.preparation_.scaled
         if not scaled:
@@ -237,7 +237,7 @@ class Prepared(BaseEstimator):
         return replace(summary, remarks=(*summary.remarks, remark))
 
     def for_prediction(self) -> Self:
-        """The same, not fitted; the model inside computes no standard errors."""
+        """A copy, not fitted; the model inside computes no standard errors."""
         inner = self.model
         lean = inner.for_prediction() if has_method(inner, "for_prediction") else clone(inner)
         return clone(self).set_params(model=lean)
@@ -251,7 +251,7 @@ class Prepared(BaseEstimator):
         return predictive_family(self._fitted_model())
 
     def describe(self) -> Description:
-        """The model inside, and what was done to each column before it."""
+        """The model inside, and the preparation of each column."""
         inner = describe(self._fitted_model())
         steps = NamedTable(
             "steps",
@@ -280,7 +280,7 @@ class Prepared(BaseEstimator):
         return f"{text}\n{self._as_given() if self.preparation_ is None else self.preparation_}"
 
     def _as_given(self) -> str:
-        """The reason why nothing was done."""
+        """The reason why nothing was prepared."""
         own = isinstance(self.model, Pipeline)
         return "as it is: the pipeline prepares its own" if own else "as it is, sparse"
 
@@ -301,7 +301,7 @@ class Prepared(BaseEstimator):
 
 
 def prepared(model: Any) -> Prepared:
-    """The model with its preparation inside; one that has it is returned as it is."""
+    """The model with its preparation; a prepared model is returned as it is."""
     return model if isinstance(model, Prepared) else Prepared(model)
 
 

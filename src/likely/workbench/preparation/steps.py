@@ -1,7 +1,7 @@
 """The preparation of one column: learned in a fit, and applied to all later rows.
 
     x  →  (x − m) / s                 a number, where a penalty compares coefficients
-    missing  →  the median            and a column that says where, if more than 1 % are missing
+    missing  →  the median            and a missing indicator, if more than 1 % are missing
     missing  →  "missing"             a category like any other
     a category  →  0/1 columns        for models that read numbers only; the first has none
 
@@ -26,7 +26,7 @@ AS_IT_IS = "as it is"
 
 
 class Step(ABC):
-    """The contract of what is done to one column."""
+    """The contract of the preparation of one column."""
 
     name: str
     dropped: ClassVar[bool] = False
@@ -38,7 +38,7 @@ class Step(ABC):
 
     @property
     def of_numbers(self) -> bool:
-        """Whether the column held numbers in the fit."""
+        """Whether the column was numeric in the fit."""
         return False
 
     @abstractmethod
@@ -75,7 +75,7 @@ class NumberColumn(Step):
     date: bool
     fill: float | None  # of missing cells; None leaves them to the model
     missing: float  # their share in the fit
-    indicator: str | None  # the name of the column that says where they are
+    indicator: str | None  # the name of the missing indicator
     scale: float | None  # what the numbers are divided by
     constant: bool = False  # where known; then only the indicator is kept
     centre: float = 0.0  # what is subtracted before
@@ -104,8 +104,8 @@ class NumberColumn(Step):
         if self.constant:
             value = short_number(self.fill)
             return (
-                f"{value} in every row that has a value; only where it is missing "
-                f"({percent(self.missing)}) is kept, as {self.indicator!r}"
+                f"{value} in every row that has a value; replaced by the missing "
+                f"indicator {self.indicator!r} ({percent(self.missing)} missing)"
             )
         parts = ["days since 1970-01-01"] if self.date else []
         if self.missing and self.fill is not None:
@@ -159,7 +159,7 @@ class BooleanColumn(Step):
 @final
 @dataclass(frozen=True)
 class CategoryColumn(Step):
-    """Categories that the model reads itself; an unseen one is for the model to judge."""
+    """Categories that the model reads itself; an unseen one is passed to the model."""
 
     name: str
     n_levels: int  # in the fit, without that of missing cells
@@ -206,7 +206,7 @@ class LevelColumns(Step):
         columns = (
             f"{count(len(self.levels), 'category', 'categories')} as "
             f"{count(len(self.names), 'column')} of 0 and 1, "
-            f"{self.levels[0]!r} being 0 in all"
+            f"{self.levels[0]!r} is the reference"
         )
         return "; ".join([columns, *_category_gaps(self.missing, True)])
 
@@ -249,7 +249,7 @@ class Preparation:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The columns that held numbers in the fit."""
+        """The columns that were numeric in the fit."""
         return tuple(step.name for step in self.steps if step.of_numbers)
 
     def descriptions(self) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""Searches over the settings of a model, kept as studies."""
+"""Searches over the settings of a model, saved as studies."""

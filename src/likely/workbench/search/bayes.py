@@ -1,12 +1,12 @@
-"""Bayesian search: optuna's tree-structured Parzen estimator proposes, everything else is ours.
+"""Bayesian search: optuna's tree-structured Parzen estimator proposes settings.
 
     next = argmax over candidates of  l(u)/g(u)        l: density of the good trials, g: of the rest
 
-which ranks as the expected improvement does.  The densities are of all settings together, and a
-trial that has been proposed and not yet run counts as a poor one, so that a batch spreads out.
-The sampler is used by ask and tell only: folds, scores and storage are ours.  It is given the
-earlier generations each time and seeded by (seed, trial), so its proposals depend on the log alone
-and a study resumes exactly.
+which ranks candidates like the expected improvement.  The densities are of all settings together,
+and a trial that has been proposed and not yet run counts as a bad one, so that a batch spreads out.
+The sampler is used by ask and tell only: folds, scores and storage are those of likely.  It is
+given the earlier generations each time and seeded by (seed, trial), so its proposals depend on the
+log alone and a study resumes exactly.
 
 References
 ----------
@@ -34,7 +34,7 @@ from likely.workbench.search.trials import Proposal, Trial
 class Bayes(Search):
     """Draws at first, then proposals by a model of the trials before.
 
-    ``batch`` trials are proposed at a time whatever the number of cores, so that the result does
+    ``batch`` trials are proposed at a time for any number of cores, so that the result does
     not depend on the machine.
     """
 
@@ -63,7 +63,7 @@ class Bayes(Search):
 
 
 def _study_of(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Plan) -> Any:
-    """A study in memory that knows the past; what failed, or lies outside, is left out."""
+    """An optuna study in memory with the earlier trials, without failed or invalid ones."""
     direction = "minimize" if plan.better == "lower" else "maximize"
     study = optuna.create_study(direction=direction, storage=None)
     for trial in past:
@@ -84,7 +84,7 @@ def _study_of(optuna: ModuleType, space: Space, past: Sequence[Trial], plan: Pla
 def _coordinates(
     optuna: ModuleType, space: Space, parameters: Parameters, point: Sequence[float]
 ) -> dict[str, tuple[Any, Any]]:
-    """Each setting that is not idle: its place in the unit interval, or the index of its level."""
+    """Each used setting: its position in the unit interval, or the index of its level."""
     distributions = optuna.distributions
     placed: dict[str, tuple[Any, Any]] = {}
     for u, (name, dimension) in zip(point, space.dimensions.items(), strict=True):
@@ -130,9 +130,10 @@ def _optuna() -> ModuleType:
 
 @contextmanager
 def _quiet(optuna: ModuleType) -> Iterator[None]:
-    """No messages of optuna about each study that it makes; the user's own setting is put back.
+    """Silence optuna's messages about each study; the user's setting is restored.
 
-    Before its version 5 it also warned that joint densities and the liar were experimental.
+    Before its version 5 it also warned that joint densities and the constant liar were
+    experimental.
     """
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)

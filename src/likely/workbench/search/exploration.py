@@ -1,7 +1,7 @@
-"""The one loop of every search: propose, evaluate, write down, until the budget is spent.
+"""The loop of every search: propose, evaluate, record, until the budget is used.
 
 Trials that the log already holds are not run again.  As proposals depend on earlier trials only,
-a search that was killed gives what it would have given, whatever the moment.
+a search that was killed at any moment gives the same result as an uninterrupted one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ FINISHED, OUT_OF_TIME, INTERRUPTED = "finished", "out of time", "interrupted"
 @final
 @dataclass(frozen=True)
 class Explored:
-    """The trials in order, and what ended the search."""
+    """The trials in order, and the reason for the end of the search."""
 
     trials: tuple[Trial, ...]
     stopped: str  # FINISHED, OUT_OF_TIME or INTERRUPTED
@@ -74,7 +74,7 @@ def explore(
 ) -> Explored:
     """Run the search; Ctrl-C ends it early, with the trials that are done.
 
-    ``earlier`` are trials 0 … m − 1 of any search, which this one goes on from.
+    ``earlier`` are trials 0 … m − 1 of any search, from which this one continues.
     """
     log = TrialLog() if log is None else log
     clock = Clock(inf if minutes is None else 60 * minutes, log.elapsed, monotonic())
@@ -92,7 +92,7 @@ def explore(
 
 
 def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLog) -> None:
-    """Add settings to a log of their own, beside any search; numbers count down from −1."""
+    """Add settings to a separate log, outside the search; numbers count down from −1."""
     with warnings_by_thread():
         for parameters in chosen:
             proposal = Proposal(-1 - len(log.trials), parameters)
@@ -102,7 +102,7 @@ def try_by_hand(objective: Objective, chosen: Sequence[Parameters], log: TrialLo
 
 
 def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
-    """The best of those that saw the most rows; None where no trial has a score."""
+    """The best of the trials on the most rows; None if no trial has a score."""
     scored = [trial for trial in trials if trial.score is not None]
     most = max((trial.share for trial in scored), default=1.0)
     best = ranked((trial for trial in scored if trial.share == most), better)
@@ -110,7 +110,7 @@ def best_of(trials: Sequence[Trial], better: str) -> Trial | None:
 
 
 def known_best(trials: Sequence[Trial], better: str, *, called: str = "trials") -> Trial:
-    """The best trial; an error with the problem of the first one, where none has a score."""
+    """The best trial; an error with the problem of the first one, if none has a score."""
     best = best_of(trials, better)
     if best is None:
         problem = trials[0].problem if trials else "nothing was tried."
@@ -162,7 +162,7 @@ def _first_of_each(generation: Sequence[Proposal], log: TrialLog) -> dict[str, i
 
 
 def _attempt(objective: Objective, proposal: Proposal) -> TrialOutcome:
-    """Settings that cannot be fitted are a result too: the search goes on without them."""
+    """Settings that cannot be fitted are a result too: the search continues without them."""
     with caught_warnings() as messages:
         try:
             score = objective.evaluate(proposal.parameters, share=proposal.share)
@@ -172,7 +172,7 @@ def _attempt(objective: Objective, proposal: Proposal) -> TrialOutcome:
 
 
 def _in_time(fresh: Sequence[Proposal], clock: Clock, *, any_before: bool) -> Iterator[Proposal]:
-    """The proposals that may still begin; the very first always may."""
+    """The proposals that may still start; the first always may."""
     for place, proposal in enumerate(fresh):
         if clock.over and (place or any_before):
             return

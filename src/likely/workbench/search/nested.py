@@ -1,10 +1,10 @@
-"""Nested cross-validation: the score of the whole search, not of the settings it liked best.
+"""Nested cross-validation: the score of the whole search, not of the best settings.
 
     for each outer fold:  search on the other folds → settings → fit there → score the fold
 
-The best of many cross-validated scores is too good: it was chosen for being so.  A fold that took
-no part in the choice does not share that luck.  The nested score is of the rows of all outer folds
-together.  The settings each fold chose are kept; where they differ much, the search has found
+The best of many cross-validated scores is optimistic, because it was chosen.  A fold that was not
+used for the choice gives an unbiased score.  The nested score is of the rows of all outer folds
+together.  The settings that each fold chose are kept; if they differ much, the search has gained
 little.
 
 References
@@ -58,7 +58,7 @@ class OuterFold:
 
 
 class OuterLog:
-    """Outer folds by number, in memory and, where there is a path, in a file that only grows."""
+    """Outer folds by number, in memory and, where there is a path, in an append-only file."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -78,7 +78,7 @@ class OuterLog:
 
 
 def outer_folds(whole: CrossValidated, n_outer: int) -> Folds:
-    """Other folds than those of the search."""
+    """Folds that differ from those of the search."""
     return whole.split(n_outer, whole.seed + OUTER_SEED)
 
 

@@ -1,7 +1,7 @@
-"""What a study asks: rows, task, model, space and plan, and the score that the search improves.
+"""The definition of a study: rows, task, model, space and plan, and the score to optimise.
 
-The score is cross-validated on folds that are the same for all settings, so that trials differ by
-their settings alone.  A trial on a share of the rows learns from that share of each class and is
+The score is cross-validated on folds that are the same for all settings, so that trials differ only
+in their settings.  A trial on a share of the rows is trained on that share of each class and is
 scored on all rows of the fold.
 """
 
@@ -38,7 +38,7 @@ PLAIN = (str, int, float, bool, type(None))  # settings that JSON has
 @final
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Everything that decides the answer of a study, and its budget."""
+    """Everything that determines the result of a study, and its budget."""
 
     model: str  # its name in the registry, its import path, or the name of its class
     objective: "CrossValidated"
@@ -59,7 +59,7 @@ class Question:
         return None if self.minutes is None else self.minutes / (1 + (self.nested or 0))
 
     def to_json(self) -> dict[str, Any]:
-        """The question as JSON; only ``budget`` may change when a study goes on."""
+        """The definition as JSON; only ``budget`` may change when a study is resumed."""
         objective, rows = self.objective, self.objective.rows
         task = rows.settled
         budget = {"minutes": self.minutes}
@@ -99,7 +99,7 @@ def space_for(declared: Any, entry: ModelEntry, model: Any, rows: Dataset) -> Sp
 def by_hand_of(
     given: Sequence[Mapping[str, Any]], space: Space, model: Any
 ) -> tuple[Parameters, ...]:
-    """Settings in full: what a user leaves out is as the model has it."""
+    """Complete settings: those not given are those of the model."""
     own = unprepared(model).get_params()
     filled = []
     for settings in given:

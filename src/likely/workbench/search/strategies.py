@@ -1,7 +1,7 @@
-"""Ways to choose what to try next: grid, random, successive halving, and a grid refined.
+"""Search methods: grid, random, successive halving, and a refined grid.
 
 A search proposes generations.  Each is a pure function of the space, the plan and the trials of
-the generations before it, so a search that was cut short is replayed, and goes on as if it
+the generations before it, so an interrupted search is replayed, and continues as if it
 had never stopped:
 
     generation g = search(space, plan, trials of generations 0 … g − 1)
@@ -48,7 +48,7 @@ PARTS = (-2 / 3, -1 / 3, 1 / 3, 2 / 3)  # of a step, that refine tries on an axi
 @final
 @dataclass(frozen=True)
 class Plan:
-    """The limits of a search; ``trials`` is None where only time, or the search itself, ends it."""
+    """The limits of a search; ``trials`` is None if only time, or the search itself, ends it."""
 
     seed: int = 0
     trials: int | None = USUAL_TRIALS
@@ -73,7 +73,7 @@ class Search(ABC):
 
     @abstractmethod
     def generation(self, space: Space, past: Sequence[Trial], plan: Plan) -> list[Proposal]:
-        """The trials that follow those of all generations before; none when it is over."""
+        """The trials that follow those of all generations before; none at the end."""
 
 
 @final
@@ -120,7 +120,7 @@ class Random(Search):
 class Halving(Search):
     """Many settings on few rows, then the best 1 of ``factor`` on ``factor`` times as many.
 
-    ``trials`` counts the settings of the first round.  At ``rounds`` = 3 and factor 3, fifty
+    ``trials`` counts the settings of the first round.  With ``rounds`` = 3 and factor 3, fifty
     settings cost about as much as seventeen on all rows.
     """
 
@@ -154,7 +154,7 @@ class Halving(Search):
         return _numbered(chosen, start=len(past), share=share)
 
     def sizes(self, settings: int) -> list[int]:
-        """How many settings each round has; no round has none."""
+        """The number of settings in each round, at least one."""
         sizes = [settings // self.factor**k for k in range(self.rounds)]
         return [size for size in sizes if size] or [1]
 
@@ -207,7 +207,7 @@ class Refine(Search):
 
 
 def _around(space: Space, past: Sequence[Trial], step: float, plan: Plan) -> list[Parameters]:
-    """New settings near the best, in the cube, where a log scale is even."""
+    """New settings near the best, in the unit cube, where a log scale is uniform."""
     inside = [trial for trial in past if space.to_unit(trial.parameters) is not None]
     best = ranked(inside, plan.better)[0]
     centre = space.to_unit(best.parameters) or []
@@ -233,7 +233,7 @@ def search_named(search: "str | Search") -> Search:
 
 
 def drawn(space: Space, number: int, plan: Plan) -> Parameters:
-    """The settings of a trial: by hand, or a draw keyed by the seed and the number."""
+    """The settings of a trial: given by hand, or a draw keyed by the seed and the number."""
     if number < len(plan.by_hand):
         return plan.by_hand[number]
     from numpy.random import default_rng  # here: the command line reads SEARCHES for --help

@@ -1,7 +1,7 @@
 """Tuning: a search over settings by cross-validation, saved in a folder, and its score.
 
-The best score of a search is the luckiest of many, so it is shown with that reservation; the
-nested score is of rows that took no part in the choice.
+The best score of a search is optimistic, and the text says so; the
+nested score is for rows that were not used for the choice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +90,7 @@ class Study:
 
     @property
     def best_score_(self) -> float:
-        """The cross-validated score of the best trial: the luckiest of many."""
+        """The cross-validated score of the best trial, which is optimistic."""
         return self.best_trial_.value
 
     @property
@@ -124,7 +124,7 @@ class Study:
     def best_model(self) -> Prepared:
         """The model with the best settings and its preparation, not yet fitted.
 
-        It takes every column that it is given; ``refit`` leaves out that of the groups.
+        It uses every column that it is given; ``refit`` leaves out the group column.
         """
         return with_settings(self.question.objective.model, self.best_parameters_)
 
@@ -150,7 +150,7 @@ class Study:
         return replace(self, trials=(*searched, *log.trials.values()))
 
     def resume(self, *, trials: int | None = None, minutes: float | None = None) -> "Study":
-        """Go on, to more trials or minutes in all where they are given."""
+        """Continue, to more trials or minutes in total if given."""
         question, plan = self.question, self.question.plan
         if trials is not None and not question.search.endless:
             raise InvalidInput(
@@ -233,7 +233,7 @@ def tune(
         The most settings to try: 50, unless ``minutes`` is given; halving tries the best of them
         again, on more rows.  Without it refine tries as many as it needs.
     minutes : float
-        No trial begins later than this, counted over all runs and all searches of a nested study.
+        No trial starts later than this, counted over all runs and all searches of a nested study.
     folds : int
         The number of folds of the cross-validation that scores each trial.
     nested : int
@@ -313,7 +313,7 @@ def answer(
 ) -> Study:
     """Run the search, or the rest of it, and the searches inside the outer folds.
 
-    Of a study in memory, ``past`` are the trials it has.
+    For a study in memory, ``past`` are its trials.
     """
     with folder.alone():
         return _answered(question, folder, executor, past)
@@ -340,7 +340,7 @@ def _answered(
 
 
 def _by_hand(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials that were added beside the search."""
+    """The trials that were added by hand."""
     return [trial for trial in trials if trial.number < 0]
 
 
@@ -359,7 +359,7 @@ def _searched(
 
 
 def _with_outer(study: Study, folder: StudyFolder, executor: str | Executor) -> Study:
-    """The study with its outer folds, as many as were not interrupted."""
+    """The study with its completed outer folds."""
     question, whole = study.question, study.question.objective
     log, stopped = OuterLog(folder.outer), study.stopped
     folds = outer_folds(whole, question.nested or 0)

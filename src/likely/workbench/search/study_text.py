@@ -47,7 +47,7 @@ def html_of(study: "Study") -> str:
 
 
 def sentences(study: "Study") -> list[str]:
-    """The verdict, with the reservation that a best score deserves."""
+    """The result, with a note that the best score is optimistic."""
     question, title = study.question, capitalised(study.metric.title)
     best = best_of(study.trials, study.metric.better)
     if best is None:
@@ -75,7 +75,7 @@ def sentences(study: "Study") -> list[str]:
     failed = len(study.trials) - len(scored)
     if failed:
         first = next(trial for trial in study.trials if trial.score is None)
-        found.append(f"Trials without a score: {failed}. Reason of the first: {first.problem}")
+        found.append(f"Trials without a score: {failed}. Reason for the first: {first.problem}")
     return found + _remarks(study)
 
 

@@ -1,14 +1,14 @@
-"""The trials of a search, and the folder that keeps them on disk as they end.
+"""The trials of a search, and the folder in which they are saved.
 
-    study.json        the question: model, space, search, folds, seed, a hash of the data; written
+    study.json        the definition: model, space, search, folds, seed, a hash of the data; written
                       once, and again where the budget is raised
     trials.jsonl      one line per trial, in order
-    added.jsonl       one line per trial that was added by hand, beside the search
+    added.jsonl       one line per trial that was added by hand
     outer.jsonl       one line per outer fold of a nested study
     outer-0/ …        trials.jsonl of the search inside each outer fold
 
-A study goes on where it stopped.  A folder that asks another question is refused.  A log is a file
-of JSON lines that only grows: a line that a kill cut short is no trial, it is removed when the log
+A study continues where it stopped.  A folder with another definition is refused.  A log is an
+append-only file of JSON lines: an incomplete last line is removed when the log
 is opened again, and the trial is run again.
 """
 
@@ -29,7 +29,7 @@ E = TypeVar("E")
 FORMAT = 1
 QUESTION, TRIALS, OUTER = "study.json", "trials.jsonl", "outer.jsonl"
 ADDED = "added.jsonl"
-BUDGET = "budget"  # may differ from one sitting to the next
+BUDGET = "budget"  # may differ from one run to the next
 
 
 class Proposal(NamedTuple):
@@ -41,7 +41,7 @@ class Proposal(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Equal for equal settings on the same rows; a tuple is the list it is in a file."""
+        """Equal for equal settings on the same rows; a tuple equals a list read from a file."""
         return json.dumps([self.parameters, self.share], sort_keys=True)
 
 
@@ -55,7 +55,7 @@ class TrialScore(NamedTuple):
 
 
 class Objective(Protocol):
-    """What a search improves: a score of settings, on a share of the training rows."""
+    """The objective of a search: a score of settings, on a share of the training rows."""
 
     def evaluate(self, parameters: Mapping[str, Any], *, share: float = 1.0) -> TrialScore: ...
 
@@ -63,7 +63,7 @@ class Objective(Protocol):
 @final
 @dataclass(frozen=True)
 class Trial:
-    """A proposal and how it went; ``problem`` says why there is no score."""
+    """A proposal and its result; ``problem`` says why there is no score."""
 
     number: int
     parameters: Parameters
@@ -125,7 +125,7 @@ class Trial:
 
 
 class TrialLog:
-    """Trials by number, in memory and, where there is a path, in a file that only grows."""
+    """Trials by number, in memory and, where there is a path, in an append-only file."""
 
     def __init__(self, path: Path | None = None, past: Iterable[Trial] = ()) -> None:
         self.path = path
@@ -151,9 +151,9 @@ class TrialLog:
 
 
 def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
-    """The entries of a log of JSON lines; what a kill has cut short is taken off the file."""
+    """The entries of a log of JSON lines; an incomplete last line is removed."""
     whole, newline, cut = path.read_bytes().rpartition(b"\n")
-    if cut:  # a kill in the middle of a line: that entry had not ended
+    if cut:  # killed in the middle of a line: that entry is incomplete
         write_atomically(path, whole + newline)
     found = []
     # not ``splitlines``, which would also cut at the line separators inside a value
@@ -166,7 +166,7 @@ def entries_of(path: Path, parse: Callable[[str], E], problem: str) -> list[E]:
 
 
 def column_of(values: Sequence[Any]) -> Any:
-    """Settings as a column: numbers as floats, nan where idle; anything else as text."""
+    """Settings as a column: numbers as floats, nan where unused; anything else as text."""
     import numpy as np  # here: the command line imports this module for --help
 
     numbers = all(value is None or isinstance(value, int | float) for value in values)
@@ -204,11 +204,11 @@ class StudyFolder:
         return self.path and make_folder(self.path / f"outer-{fold}") / TRIALS
 
     def alone(self) -> AbstractContextManager[None]:
-        """A block in which no other process or thread works on the study."""
+        """A lock: no other process or thread works on the study in the block."""
         return nullcontext() if self.path is None else alone_in(make_folder(self.path))
 
     def begin(self, question: Mapping[str, Any]) -> None:
-        """Write the question, or check that it is the one the folder asks already."""
+        """Write the definition, or check that it equals that of the folder."""
         if self.path is None:
             return
         file = make_folder(self.path) / QUESTION
@@ -227,7 +227,7 @@ class StudyFolder:
 
 
 def read_question(folder: Path) -> dict[str, Any]:
-    """The question in ``study.json`` of a folder."""
+    """The definition in ``study.json`` of a folder."""
     file = folder / QUESTION
     if not file.exists():
         raise InvalidInput(
@@ -253,8 +253,8 @@ def _check_same(file: Path, earlier: Mapping[str, Any], question: Mapping[str, A
             continue
         was, now = (_short(each.get(name)) for each in (earlier, question))
         raise InvalidInput(
-            f"The study in {file.parent} has {name} = {was}; now it is {now}. A study answers one "
-            "question: ask the same question to continue it, or use another folder."
+            f"The study in {file.parent} has {name} = {was}; now it is {now}. The settings of a "
+            "study are fixed: use the same settings to continue it, or use another folder."
         )
 
 
