@@ -27,15 +27,16 @@ from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence
 from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
-from likely.linear.penalty import elastic_net
+from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink
 from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
-from likely.penalties import ElasticNet
+from likely.penalties import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
@@ -66,9 +67,8 @@ def open_ordered(
 ) -> LinearRows:
     """Rows whose class codes rise from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
-    penalties = (estimator.l1, estimator.l2)
-    extras = RowExtras(sample_weight, groups=groups)
-    rows = open_linear(estimator, X, y, extras, target="class", penalties=penalties)
+    extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
+    rows = open_linear(estimator, X, y, extras, target="class", given=given)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(
@@ -88,6 +88,8 @@ def open_ordered(
 @in_session
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
     """Solve, warn of what a person should know, and estimate the errors."""
+    blocks, held = hold_out(estimator, rows.blocks)
+    rows = rows._replace(blocks=blocks)
     count = np.asarray(
         rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
     )
@@ -99,6 +101,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
 
     null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
     problem = Problem(on, penalty, data, rows.executor, start_executor=Serial()).measured(null)
+    problem = replace(problem, held_rows=held)
     start = problem.objective.start(count)
     found = solve(
         problem,
@@ -106,6 +109,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
+        stop=estimator.stop,
     )
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
@@ -175,12 +179,10 @@ def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
     return bool((np.asarray(count) > 0).all())
 
 
-def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> ElasticNet:
-    on_coef = elastic_net(
-        estimator, rows.coding, data.framing, l1=estimator.l1, l2=estimator.l2, intercept=False
-    )
-    free = np.zeros(len(rows.classes) - 1)
-    return ElasticNet(*(np.append(strength, free) for strength in (on_coef.l1, on_coef.l2)))
+def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> Penalty:
+    given = strengths_of(estimator)
+    on_coef = spread(estimator, rows.coding, data.framing, given, intercept=False)
+    return on_coef.beside(len(rows.classes) - 1).penalty
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:

@@ -34,10 +34,12 @@ from likely.inputs.tables import is_file
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
 from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.penalties import Penalty
+from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
 CENTRED = (
@@ -62,6 +64,10 @@ class SoftmaxRegression(
         log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or more
         classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
         ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     fit_intercept : bool, default=True
         Whether each class has an intercept.
     penalise_intercept : bool, default=False
@@ -86,6 +92,10 @@ class SoftmaxRegression(
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
     warm_start : bool, default=False
         Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
@@ -118,6 +128,7 @@ class SoftmaxRegression(
         *,
         l1: Any = 0.0,
         l2: Any = 1.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
@@ -126,11 +137,13 @@ class SoftmaxRegression(
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.reference = reference
@@ -139,6 +152,7 @@ class SoftmaxRegression(
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.warm_start = warm_start
         self.executor = executor
 
@@ -209,11 +223,12 @@ class SoftmaxRegression(
             [("intercept", self.intercept_.tolist())],
             labels[1:] if two else labels,
             self.n_iter_,
+            penalty_described(self),
         )
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
-        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
+        return ColumnNeeds(scale=has_penalty(self), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them deserve a look."""
@@ -263,7 +278,7 @@ class SoftmaxRegression(
             return ()
         if self.reference is not None:
             return (f"a coefficient is a log-odds of its class against {self.reference!r}.",)
-        return () if is_penalised(self.l1) else (CENTRED,)
+        return () if is_penalised(strengths_of(self).l1) else (CENTRED,)
 
     def _terms_called(self, name: str) -> list[str]:
         """That term of every class: of K weights that total 0, K − 1."""
@@ -271,7 +286,7 @@ class SoftmaxRegression(
         if name in names or len(self.classes_) == 2:
             return super()._terms_called(name)
         labels = [label for label in self.classes_.tolist() if label != self.reference]
-        if self.reference is None and not is_penalised(self.l1):
+        if self.reference is None and not is_penalised(strengths_of(self).l1):
             labels = labels[:-1]
         terms = ["intercept"] if name == "intercept" else super()._terms_called(name)
         return [f"{label}: {term}" for label in labels for term in terms]
@@ -301,7 +316,7 @@ def open_classes(
         y,
         RowExtras(sample_weight, groups=groups),
         target="numbers" if soft else "class",
-        penalties=(estimator.l1, estimator.l2),
+        given=strengths_of(estimator),
     )
     if not soft:
         return rows

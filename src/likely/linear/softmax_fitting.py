@@ -9,7 +9,8 @@ Where no penalty decides, weights are centred over classes.
 """
 
 from dataclasses import dataclass, replace
-from math import isfinite, log
+from functools import cached_property
+from math import isfinite, log, sqrt
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -24,12 +25,13 @@ from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence, diverging, wholly_separated
 from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.penalty import elastic_net, is_penalised
+from likely.linear.penalty import Spread, has_groups, is_penalised, spread, strengths_of
 from likely.linear.problem import Problem
 from likely.objectives.inference import NullTotals
 from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import ElasticNet
+from likely.penalties import Penalty
 from likely.solvers.choice import choose, finish, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
@@ -60,8 +62,13 @@ class SoftmaxRows:
 
     n_classes: int
     reference: int | None
-    penalty: ElasticNet  # one strength per weight, class by class
+    each: Spread  # the penalty of one class
     tie: Array | None = None
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """On all weights, class by class; the weights of a column are in one group."""
+        return self.each.repeated(self.n_classes - (self.reference is not None)).penalty
 
     def __call__(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
         """The objective of a share of the rows, with that share of the penalty."""
@@ -74,15 +81,14 @@ class SoftmaxRows:
         """The columns whose weights total 0 over the classes at the optimum: no corner decides."""
         if self.reference is not None:
             return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~np.asarray(self.penalty.l1).reshape(self.n_classes, -1).any(axis=0))
+        return np.flatnonzero(self.each.l1 == 0)
 
     @property
     def free_columns(self) -> Array:
         """The columns on which no penalty decides between weights that differ by a shift."""
-        strength = np.asarray(self.penalty.l1) + np.asarray(self.penalty.l2)
         if self.reference is not None:
             return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~strength.reshape(self.n_classes, -1).any(axis=0))
+        return np.flatnonzero(self.each.penalty.free(len(self.each.l1)))
 
 
 @in_session
@@ -90,17 +96,20 @@ def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
     """Solve, warn of what a person should know, and centre what no penalty decides."""
+    fitted, held = hold_out(estimator, rows.blocks)
+    rows = rows._replace(blocks=fitted)
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
     start, null = _start(problem, softmax, rows)
-    problem, last = problem.measured(null), _last_fit(estimator, problem)
+    problem = replace(problem.measured(null), held_rows=held)
+    last = _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
     tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax, problem = tied, replace(problem, on=tied)
-    tol, most = estimator.tol, estimator.max_iter
-    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last)
+    tol, most, stop = estimator.tol, estimator.max_iter, estimator.stop
+    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last, stop=stop)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
@@ -115,10 +124,11 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     """Known before the rows are framed: L-BFGS wants them as they are."""
     if estimator.solver != "auto":
         return str(estimator.solver)
-    rough = is_penalised(estimator.l1)
+    l1, _, given = strengths_of(estimator)
+    corners, groups = is_penalised(l1), has_groups(given)
     n_parameters = weighted * (rows.blocks.n_features + int(estimator.fit_intercept))
-    n_rows = rows.blocks.n_rows or np.inf
-    return choose(Shape(n_parameters, n_rows, weighted, rough=rough, corners=rough))
+    n_rows, rough = rows.blocks.n_rows or np.inf, corners or groups
+    return choose(Shape(n_parameters, n_rows, weighted, rough, corners, groups))
 
 
 def _problem(
@@ -134,19 +144,17 @@ def _problem(
         # a centred dense block is a copy, which costs as much as the product with ten classes
         centre=centre and not estimator.penalise_intercept,
     )
-    each = elastic_net(
+    each = spread(
         estimator,
         rows.coding,
         data.framing,
-        l1=estimator.l1,
-        l2=estimator.l2,
+        strengths_of(estimator),
         intercept=estimator.penalise_intercept,
     )
-    penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
-    softmax = SoftmaxRows(n_classes, reference, penalty)
+    softmax = SoftmaxRows(n_classes, reference, each)
     problem = Problem(
         softmax,
-        penalty,
+        softmax.penalty,
         data,
         rows.executor,
         start_executor=Serial(),
@@ -207,8 +215,7 @@ def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept:
         intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
     theta = np.column_stack([coef, intercept]) if framing.intercept else coef
     if softmax.reference is None:
-        rough = np.asarray(softmax.penalty.l1).reshape(K, -1).any(axis=0)
-        return np.ravel(theta - np.where(rough, 0.0, theta.mean(axis=0)))
+        return np.ravel(theta - np.where(softmax.each.l1 > 0, 0.0, theta.mean(axis=0)))
     return np.ravel(np.delete(theta - theta[softmax.reference], softmax.reference, axis=0))
 
 
@@ -333,16 +340,16 @@ def _of_two(
 ) -> tuple[SoftmaxObjective, int, Array]:
     """Logistic regression of the second class against the first, and its θ.
 
-    A ridge that two opposite weights share is half as strong on their difference.
+    A ridge that two opposite weights share is half as strong on their difference, and a group's
+    strength has a share of √½.
     """
     weights = problem.objective.classes.rows(found.theta)
     if softmax.reference is not None:
         weights = np.insert(weights, softmax.reference, 0.0, axis=0)
-    width = problem.data.framing.n_parameters
-    l1, l2 = (np.asarray(strength)[:width] for strength in (softmax.penalty.l1, softmax.penalty.l2))
-    penalty = ElasticNet(l1, l2 / 2 if softmax.reference is None else l2)
-    on_second = SoftmaxRows(2, 0, penalty)
-    objective = on_second(problem.data.blocks, 1.0, problem.executor)
+    each = softmax.each
+    if softmax.reference is None:
+        each = each._replace(l2=each.l2 / 2, group=each.group and each.group.scaled(sqrt(0.5)))
+    objective = SoftmaxRows(2, 0, each)(problem.data.blocks, 1.0, problem.executor)
     return objective, 2, weights[1] - weights[0]
 
 
@@ -362,10 +369,9 @@ def _shift(softmax: SoftmaxRows, theta: Array) -> Array | None:
     """
     if softmax.reference is not None:
         return None
-    K = softmax.n_classes
-    l1, l2 = (np.asarray(s).reshape(K, -1)[0] for s in (softmax.penalty.l1, softmax.penalty.l2))
+    K, each = softmax.n_classes, softmax.each
     inside = (theta.reshape(K, -1) != 0).all(axis=0)
-    return shift_of_classes(K, (l1 == 0) | ((l2 > 0) & inside))
+    return shift_of_classes(K, (each.l1 == 0) | (each.is_round & inside))
 
 
 def _in_user_units(
@@ -376,9 +382,8 @@ def _in_user_units(
     *,
     separated: bool,
 ) -> SoftmaxFit:
-    data, classes = problem.data, problem.objective.classes
-    theta = data.framing.to_user(classes.rows(found.theta))
-    free = softmax.free_columns
+    data, free = problem.data, softmax.free_columns
+    theta = data.framing.to_user(problem.objective.classes.rows(found.theta))
     theta[:, free] -= theta[:, free].mean(axis=0)
     solution = replace(found.solution, theta=theta.ravel(), passes=float(sum(data.passes)))
     if softmax.reference is not None:
