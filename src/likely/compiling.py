@@ -15,6 +15,7 @@ from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
+from likely.solvers.group_model import Grouping
 from likely.solvers.lasso_path import lasso_path
 from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
@@ -90,3 +91,5 @@ def _descents() -> None:
         search(CoordinateDescent(), logistic, np.zeros(4), max_iter=2)
     lasso_path(LeastSquaresColumns.of(dense), n_penalties=3)
     minimise_model(np.eye(2), np.ones(2), np.ones(2), np.zeros(2), 1e-9)
+    together = Grouping(np.zeros(2, dtype=np.intp), np.ones(2))
+    minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.zeros(2), 1e-9, together)
