@@ -233,10 +233,16 @@ def has_errors(estimator: Any, framing: Framing) -> bool:
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
     """Where the last fit ended, if a search is to start there."""
+    theta = last_theta(estimator, framing.n_parameters)
+    return None if theta is None else framing.from_user(theta)
+
+
+def last_theta(estimator: Any, size: int) -> Array | None:
+    """The parameters of the last fit, if a search is to start there and they are as many."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta = np.asarray(estimator.solution_.theta)
-    return framing.from_user(theta) if theta.shape == (framing.n_parameters,) else None
+    return theta if theta.shape == (size,) else None
 
 
 def mean_offset(data: Framed) -> float:

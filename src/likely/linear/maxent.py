@@ -33,13 +33,13 @@ from likely.formatting import count
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
-from likely.inputs.rows import group_codes
+from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import divergence, speak_up
+from likely.linear.fitting import divergence, last_theta, speak_up
 from likely.linear.framing import Framed, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
@@ -101,6 +101,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
         ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
         ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
+    warm_start : bool, default=False
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
@@ -140,6 +142,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         tol: float = 1e-8,
         max_iter: int = 1000,
         stop: StoppingRule | None = None,
+        warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.features = features
@@ -152,15 +155,17 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         self.tol = tol
         self.max_iter = max_iter
         self.stop = stop
+        self.warm_start = warm_start
         self.executor = executor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows X with labels y."""
         check_search(self.tol, self.max_iter)
         check_kind(self.standard_errors)
+        before: SoftmaxRegression | None = vars(self).get("softmax_")
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
-            return self._fit_indicators(X, y, sample_weight, groups)
+            return self._fit_indicators(X, y, RowExtras(sample_weight, groups=groups), before)
         X = self._table(X, reset=True)
         weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
@@ -247,7 +252,9 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             return self.softmax_._terms_called(name)
         return super()._terms_called(name)
 
-    def _fit_indicators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    def _fit_indicators(
+        self, X: Any, y: Any, extras: RowExtras, before: SoftmaxRegression | None
+    ) -> Self:
         """Softmax regression never builds F."""
         model = SoftmaxRegression(
             l1=self.l1,
@@ -259,22 +266,23 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             tol=self.tol,
             max_iter=self.max_iter,
             stop=self.stop,
+            warm_start=self.warm_start,
             executor=self.executor,
         )
-        rows = open_classes(model, X, required(y, self), sample_weight, groups)
+        if before is not None:
+            model.solution_ = before.solution_
+        rows = open_classes(model, X, required(y, self), extras.weight, extras.groups)
         refuse_one_class(rows.classes, self)
         model.fit_opened(rows)
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
         self.inference_, self.separated_ = model.inference_, model.separated_
-        self.library_ = model.library_
-        self.coef_ = model.solution_.theta
+        self.library_, self.coef_ = model.library_, model.solution_.theta
         take_columns(self, model)
         return self
 
     def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
         n_classes, passes = len(self.classes_), list[float]()
-        fitted, held = hold_out(self, rows)
-        penalty = self._penalty(n_weights)
+        (fitted, held), penalty = hold_out(self, rows), self._penalty(n_weights)
         counted, framing = CountedBlocks(fitted, passes), Framing(n_weights, False, None)
 
         def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
@@ -292,6 +300,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
+            last=last_theta(self, n_weights),
             stop=self.stop,
         )
         if found.held:

@@ -70,6 +70,8 @@ class OrdinalRegression(
         A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
         ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
         ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
+    warm_start : bool, default=False
+        Start the solver from the coefficients of the last fit.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
@@ -117,6 +119,7 @@ class OrdinalRegression(
         tol: float = 1e-8,
         max_iter: int = 100,
         stop: StoppingRule | None = None,
+        warm_start: bool = False,
         executor: Any = "auto",
     ) -> None:
         self.link = link
@@ -129,6 +132,7 @@ class OrdinalRegression(
         self.tol = tol
         self.max_iter = max_iter
         self.stop = stop
+        self.warm_start = warm_start
         self.executor = executor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:

@@ -25,7 +25,13 @@ from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
+from likely.linear.fitting import (
+    divergence,
+    in_session,
+    last_theta,
+    refuse_if_not_finite,
+    speak_up,
+)
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
@@ -109,6 +115,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
+        last=_last_fit(estimator, problem),
         stop=estimator.stop,
     )
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
@@ -125,6 +132,15 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     solution = replace(found.solution, theta=theta, passes=passes)
     p = rows.coding.n_coefficients
     return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+
+
+def _last_fit(estimator: Any, problem: Problem) -> Array | None:
+    """Where the last fit ended, if a search is to start there and can."""
+    theta = last_theta(estimator, problem.data.framing.n_parameters)
+    if theta is None:
+        return None
+    there = np.linalg.solve(_jacobian(problem), theta)
+    return there if np.isfinite(problem.objective.value(there)) else None
 
 
 def with_falling_thresholds(found: Found, n_coefficients: int) -> Found:

@@ -13,6 +13,7 @@ Bishop, Pattern Recognition and Machine Learning, §4.3.4.
 Böhning (1992), Multinomial logistic regression algorithm.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -76,10 +77,10 @@ class SoftmaxRegression(
         A class whose weights are held at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
-    start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
-        Weights and intercepts from which the solver starts, such as ``class_coef_`` and
-        ``class_intercept_`` of a ``NaiveBayes``.  None is the constant model.  The optimum is the
-        same.
+    start : mapping or None, default=None
+        Where the solver starts: ``coef`` (n_classes, n_coefficients) and ``intercept``
+        (n_classes,), such as ``class_coef_`` and ``class_intercept_`` of a ``NaiveBayes``.  None
+        is the constant model.  The optimum is the same.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.  They are for log-odds against the
@@ -132,7 +133,7 @@ class SoftmaxRegression(
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
-        start: tuple[Array, Array] | None = None,
+        start: Mapping[str, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,

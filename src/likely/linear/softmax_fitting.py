@@ -8,30 +8,33 @@ classes of Σ p_k(1 − p_k)xxᵀ, serves the rest: a third of the passes of the
 Where no penalty decides, weights are centred over classes.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import isfinite, log, sqrt
-from typing import Any, NamedTuple, final
+from dataclasses import replace
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.executor import Executor, Serial
-from likely.data.block import Blocks, first_rows
-from likely.errors import InvalidInput
+from likely.compute.executor import Serial
+from likely.data.block import first_rows
 from likely.linear.class_inference import ClassEstimate, infer_classes, shift_of_classes
-from likely.linear.coding import LinearRows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence, diverging, wholly_separated
-from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
+from likely.linear.fitting import (
+    in_session,
+    parts,
+    refuse_if_not_finite,
+    speak_up,
+    with_direction,
+)
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.penalty import Spread, has_groups, is_penalised, spread, strengths_of
+from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
 from likely.linear.problem import Problem
-from likely.objectives.inference import NullTotals
+from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
 from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import Penalty
 from likely.solvers.choice import choose, finish, solve
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
@@ -42,7 +45,6 @@ MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
 FIRST_TOL = 1e-4  # relative gap there
 ROUND = 150  # steps of L-BFGS after which its units are measured again
-LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
 
 
 class SoftmaxFit(NamedTuple):
@@ -55,42 +57,6 @@ class SoftmaxFit(NamedTuple):
     separated: bool
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class SoftmaxRows:
-    """The objective of softmax regression on rows: classes, their reference, penalty and tie."""
-
-    n_classes: int
-    reference: int | None
-    each: Spread  # the penalty of one class
-    tie: Array | None = None
-
-    @cached_property
-    def penalty(self) -> Penalty:
-        """On all weights, class by class; the weights of a column are in one group."""
-        return self.each.repeated(self.n_classes - (self.reference is not None)).penalty
-
-    def __call__(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
-        """The objective of a share of the rows, with that share of the penalty."""
-        tie = None if self.tie is None else share * self.tie
-        penalty = self.penalty.scaled(share)
-        return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
-
-    @property
-    def centred_columns(self) -> Array:
-        """The columns whose weights total 0 over the classes at the optimum: no corner decides."""
-        if self.reference is not None:
-            return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(self.each.l1 == 0)
-
-    @property
-    def free_columns(self) -> Array:
-        """The columns on which no penalty decides between weights that differ by a shift."""
-        if self.reference is not None:
-            return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(self.each.penalty.free(len(self.each.l1)))
-
-
 @in_session
 def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
@@ -100,11 +66,11 @@ def fit_softmax(
     rows = rows._replace(blocks=fitted)
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
-    start, null = _start(problem, softmax, rows)
+    start, null = start_of_classes(problem, softmax, rows)
     problem = replace(problem.measured(null), held_rows=held)
-    last = _last_fit(estimator, problem)
+    last = last_fit(estimator, problem)
     if last is None and estimator.start is not None:
-        start = _given_start(softmax, problem.data.framing, *estimator.start)
+        start = given_start(softmax, problem.data.framing, estimator.start)
     tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax, problem = tied, replace(problem, on=tied)
@@ -164,59 +130,6 @@ def _problem(
         steps_between_units=ROUND,
     )
     return problem, softmax
-
-
-def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Array, NullTotals]:
-    """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
-    objective, K = problem.on_start_rows, softmax.n_classes
-    start = np.zeros(objective.size)
-    here = objective.first_order(start)
-    if not isfinite(here.value) or not np.isfinite(here.gradient).all():
-        _refuse(rows)
-    total, n_rows = here.value / log(K), problem.data.start.n_rows or np.nan
-    if not problem.data.framing.intercept:
-        return start, NullTotals.of_counts(np.full(K, total / K), n_rows)
-    count = total / K - objective.classes.rows(here.gradient)[:, -1]
-    least = LEAST_COUNT * total / (problem.data.start.n_rows or total)  # of a row of mean weight
-    level = np.log(np.maximum(count, least))
-    if softmax.reference is None:
-        level -= level.mean()
-    else:
-        count = np.append(count, total - count.sum())
-        level -= log(max(float(count[-1]), least))
-    objective.classes.rows(start)[:, -1] = level
-    return start, NullTotals.of_counts(np.maximum(count, 0.0), n_rows)
-
-
-def _last_fit(estimator: Any, problem: Problem) -> Array | None:
-    """Where the last fit ended, if a search is to start there."""
-    if not estimator.warm_start or "solution_" not in vars(estimator):
-        return None
-    theta, framing = np.asarray(estimator.solution_.theta), problem.data.framing
-    if theta.size != problem.n_parameters:
-        return None
-    return np.ravel(framing.from_user(theta.reshape(-1, framing.n_parameters)))
-
-
-def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept: Array) -> Array:
-    """θ of the framed design from weights of the data as they are.
-
-    It is centred over classes, but where an L1 penalty decides how.
-    """
-    K = softmax.n_classes
-    coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
-    if coef.shape != (K, framing.n_coefficients) or intercept.shape != (K,):
-        raise InvalidInput(
-            f"start holds arrays of shape {coef.shape} and {intercept.shape}; weights of shape "
-            f"{(K, framing.n_coefficients)} and intercepts of shape {(K,)} were expected. "
-            "Give one row of weights per class."
-        )
-    if framing.centre is not None:
-        intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
-    theta = np.column_stack([coef, intercept]) if framing.intercept else coef
-    if softmax.reference is None:
-        return np.ravel(theta - np.where(softmax.each.l1 > 0, 0.0, theta.mean(axis=0)))
-    return np.ravel(np.delete(theta - theta[softmax.reference], softmax.reference, axis=0))
 
 
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
@@ -390,11 +303,3 @@ def _in_user_units(
         theta = np.insert(theta, softmax.reference, 0.0, axis=0)
     coef, intercept = parts(theta, data.framing)
     return SoftmaxFit(np.array(coef), np.array(intercept), solution, inference, separated)
-
-
-def _refuse(rows: LinearRows) -> None:
-    refuse_gaps(rows.blocks, rows.coding.names)
-    raise InvalidInput(
-        "The objective is not finite where the search starts: some values are too large for double "
-        "precision. Divide the columns by a round number."
-    )
