@@ -139,7 +139,9 @@ def _last_fit(estimator: Any, problem: Problem) -> Array | None:
     theta = last_theta(estimator, problem.data.framing.n_parameters)
     if theta is None:
         return None
-    there = np.linalg.solve(_jacobian(problem), theta)
+    there, centre = np.array(theta), problem.data.framing.centre
+    if centre is not None:  # exactly, so that a coefficient at 0 stays there
+        there[problem.data.blocks.n_features :] += np.dot(theta[: centre.size], centre)
     return there if np.isfinite(problem.objective.value(there)) else None
 
 
