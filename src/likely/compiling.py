@@ -15,8 +15,9 @@ from likely.objectives.rows import Rows
 from likely.objectives.value_counts import CAP, PADDING
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
+from likely.solvers.group_model import Grouping
 from likely.solvers.lasso_path import lasso_path
-from likely.solvers.minimise import minimise
+from likely.solvers.minimise import search
 from likely.solvers.proximal_newton import minimise_model
 
 
@@ -84,9 +85,11 @@ def _descents() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     y = (X[:, 0] > 0).astype(float)
     dense, csr = ArrayBlocks(Dense(X), y), ArrayBlocks(Csr(sparse.csr_array(X)), y)
-    minimise(DualCoordinateDescent(), Rows.of(csr, ridge=1.0), np.zeros(4), max_iter=2)
+    search(DualCoordinateDescent(), Rows.of(csr, ridge=1.0), np.zeros(4), max_iter=2)
     for blocks in (dense, csr):
         logistic = Columns.of(likelihood_of("bernoulli"), blocks, l1=0.1)
-        minimise(CoordinateDescent(), logistic, np.zeros(4), max_iter=2)
+        search(CoordinateDescent(), logistic, np.zeros(4), max_iter=2)
     lasso_path(LeastSquaresColumns.of(dense), n_penalties=3)
     minimise_model(np.eye(2), np.ones(2), np.ones(2), np.zeros(2), 1e-9)
+    together = Grouping(np.zeros(2, dtype=np.intp), np.ones(2))
+    minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.zeros(2), 1e-9, together)

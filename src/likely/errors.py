@@ -191,6 +191,10 @@ class SingularCovariance(LikelyWarning):
     """A covariance matrix has no inverse, so its pseudo-inverse is used."""
 
 
+class LimitReached(LikelyWarning):
+    """A search of a function reached its number of steps before its tolerance."""
+
+
 class Separation(LikelyWarning):
     """The responses are separated by the features: the maximum likelihood estimate is infinite."""
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections import Counter
+from inspect import Parameter, signature
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,15 @@ LEAST = {  # checks of scikit-learn 1.9 that pass; a class without an entry here
     "PenaltyPath": 58,
     "Prepared": 59,
 }
+
+WITHOUT_LIKELIHOOD = (  # scalings and features
+    "Discretizer",
+    "PlattScaling",
+    "TemperatureScaling",
+    "IsotonicScaling",
+    "PolynomialFeatures",
+    "BasisFunctions",
+)
 
 NO_CLASSIFIER = (
     "the check takes whatever has predict_proba for a classifier and reads tags that a mixture "
@@ -254,6 +264,29 @@ def test_a_clone_has_the_arguments_and_nothing_learned(name):
     copy = clone(model)
     assert str(copy.get_params()) == str(model.get_params())
     assert not [key for key in vars(copy) if key.endswith("_")]
+
+
+@every_class
+def test_log_likelihoods_have_one_signature(kind):
+    """X, y and weights by position; an offset or an exposure by name."""
+    if "log_likelihood" not in dir(kind):
+        assert kind.__name__ in WITHOUT_LIKELIHOOD
+        return
+    arguments = list(signature(kind.log_likelihood).parameters.values())
+    assert [each.name for each in arguments[:4]] == ["self", "X", "y", "sample_weight"]
+    assert arguments[3].default is None
+    assert all(each.kind is Parameter.KEYWORD_ONLY for each in arguments[4:])
+
+
+@pytest.mark.parametrize("name", ["gaussian", "mixture"])
+def test_a_weight_of_two_counts_a_row_twice_in_the_likelihood(name):
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X, y) if name == "gaussian" else GaussianMixture(2).fit(X)
+    weight = np.arange(len(X)) % 3
+    given = (X, y, weight) if name == "gaussian" else (X, None, weight)
+    again = np.repeat(np.arange(len(X)), weight)
+    twice = model.log_likelihood(X[again], *([y[again]] if name == "gaussian" else []))
+    assert_allclose(model.log_likelihood(*given), twice, rtol=1e-12)
 
 
 @every_class

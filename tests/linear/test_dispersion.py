@@ -41,7 +41,7 @@ def test_it_is_the_dispersion_that_inference_has(response, l1, l2):
         "abcde",
         objective.blocks,
         Serial(),
-        l1=objective.l1,
+        at_kink=objective.penalty_on.at_kink(theta),
     )
     assert_allclose(estimated_dispersion(likelihood, objective, theta).value, whole.dispersion)
 

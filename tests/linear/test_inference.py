@@ -197,7 +197,8 @@ def test_a_lasso_that_drops_a_column_gives_it_no_error():
         fit.names,
         ArrayBlocks(Intercept(Dense(X)), y),
         Serial(),
-        l1=np.array([1.0, 1.0, 1.0, 0.0]),
+        at_kink=np.array([False, True, False, False]),
+        penalised=True,
     )
     assert again.penalised and again.excluded == (1,)
     assert list(np.isnan(again.standard_errors)) == [False, True, False, False]

@@ -229,8 +229,15 @@ def test_running_out_of_steps_is_said_with_the_gap():
         likely.LogisticRegression(l2=0.0, solver="gradient-descent", max_iter=2).fit(X, y)
 
 
-def test_other_penalties_with_corners_are_left_to_fista():
-    assert choose(problem(Group(np.array([0, 0, 1, 1, -1]))).shape) == "fista"
+def test_groups_are_for_proximal_newton_and_other_kinks_for_fista():
+    grouped = problem(Group(np.array([0, 0, 1, 1, -1]))).shape
+    assert choose(grouped) == "proximal-newton"
+    assert choose(grouped._replace(groups=False)) == "fista"
+    many = grouped._replace(n_predictors=3, n_parameters=9000)
+    assert choose(many) == "fista"
+    net = grouped._replace(n_parameters=9000, has_columns=True, corners=True)
+    assert choose(net) == "proximal-newton"  # columns one at a time are not groups
+    assert choose(net._replace(groups=False)) == "coordinate-descent"
 
 
 def test_the_step_from_the_point_that_converged_is_taken():

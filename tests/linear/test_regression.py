@@ -213,7 +213,9 @@ def test_several_responses_are_fitted_as_one_by_one():
 
 def test_several_responses_need_a_closed_form():
     X, y = data()
-    with pytest.raises(InvalidInput, match=r"several columns, which need a closed form.*l1=0"):
+    with pytest.raises(
+        InvalidInput, match=r"several columns, which need a closed form.*Use l2 alone"
+    ):
         likely.LinearRegression(l1=1.0).fit(X, np.column_stack([y, y]))
 
 

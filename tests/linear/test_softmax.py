@@ -121,7 +121,7 @@ def test_a_search_from_the_optimum_ends_there(options):
     X = X + 5.0
     first = SoftmaxRegression(**options, tol=1e-9).fit(X, y)
     again = SoftmaxRegression(
-        **options, tol=1e-7, start=(first.coef_, first.intercept_), max_iter=6
+        **options, tol=1e-7, start={"coef": first.coef_, "intercept": first.intercept_}, max_iter=6
     ).fit(X, y)
     assert again.solution_.trace[0] == pytest.approx(first.solution_.trace[-1], rel=1e-8)
     # a gap of 1e-7 of 200 nats leaves weights their root apart; L-BFGS, which measures its units
@@ -134,11 +134,13 @@ def test_weights_of_naive_bayes_are_a_start():
     score = X @ [1, -1, 0, 1, 0] + np.random.default_rng(1).normal(size=300)
     y = np.digitize(score, [0, 3])
     bayes = NaiveBayes("multinomial").fit(X, y)
-    start = (bayes.class_coef_, bayes.class_intercept_)
+    start = {"coef": bayes.class_coef_, "intercept": bayes.class_intercept_}
     model = SoftmaxRegression(start=start, tol=1e-14).fit(X, y)
     assert_allclose(model.coef_, SoftmaxRegression(tol=1e-14).fit(X, y).coef_, atol=1e-6)
     with pytest.raises(InvalidInput, match=r"of shape \(3, 4\) and intercepts of shape \(3,\)"):
         SoftmaxRegression(start=start).fit(X[:, :4], y)
+    with pytest.raises(InvalidInput, match="a mapping with coef and intercept was expected"):
+        SoftmaxRegression(start=(bayes.class_coef_, bayes.class_intercept_)).fit(X, y)
 
 
 def test_soft_labels_are_weighted_labels():

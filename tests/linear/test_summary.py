@@ -18,6 +18,7 @@ from likely.formatting import WIDEST
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.inference import Inference
 from likely.linear.summary import Summary, response_described, summarise
+from likely.solvers.minimise import Solution
 
 
 def inference(theta=(0.5, -0.25, 1.0), se=(0.1, 0.2, 0.05), names=("age", "dose", "intercept")):
@@ -174,7 +175,7 @@ def test_frames_are_of_the_callers_library():
 
 
 def test_a_fitted_model_is_described_by_its_response_and_link():
-    solution = SimpleNamespace(n_iter=4, solver="Newton", converged=True)
+    solution = Solution(np.zeros(2), True, "", (1.0,) * 5, 0.0, "Newton")
 
     class GLM(SimpleNamespace):
         def summary(self):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import likely
 from likely import (
@@ -109,3 +110,30 @@ def test_features_that_separate_the_labels_are_told_of():
     with pytest.warns(likely.errors.Separation, match="MaxEntropy.*'f0'"):
         model = MaxEntropy(l2=0.0).fit(F, [0, 0, 0, 1, 1, 1])
     assert model.separated_ and np.isnan(model.inference_.standard_errors[0])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_warm_start_ends_where_it_began(name):
+    model, response = MODELS[name]
+    X, y, _ = rows()
+    known = model.get_params(deep=False)
+    if "warm_start" not in known:  # they have no search of their own
+        assert name in ("frank-hall", "path")
+        return
+    solver = {} if name != "linear" else {"solver": "newton"}
+    warm = clone(model).set_params(warm_start=True, tol=1e-12, **solver).fit(X, response(y))
+    first, steps = np.ravel(warm.coef_).copy(), warm.solution_.n_iter
+    warm.fit(X, response(y))
+    assert warm.solution_.n_iter <= min(steps, 2)
+    assert_allclose(np.ravel(warm.coef_), first, rtol=1e-8)
+    other = warm.fit(X[:, :1], response(y))  # too few columns to start from the last fit
+    cold = clone(model).set_params(tol=1e-12).fit(X[:, :1], response(y))
+    assert_allclose(other.coef_, cold.coef_, rtol=1e-7)
+
+
+def test_features_of_x_and_y_start_from_the_last_fit():
+    X, y, _ = rows()
+    features = [lambda X, label: X[:, 0] * label, lambda X, label: X[:, 1] * (label == 1)]
+    warm = MaxEntropy(features, warm_start=True).fit(X, y)
+    steps = warm.solution_.n_iter
+    assert warm.fit(X, y).solution_.n_iter < steps

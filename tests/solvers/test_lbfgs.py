@@ -1,11 +1,13 @@
 """L-BFGS: its recursion is BFGS, its preconditioner a change of units, its memory bounded."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
 
+from likely.errors import LimitReached
 from likely.solvers.lbfgs import LBFGS, Pair, two_loops
 from likely.solvers.minimise import minimise, search
 from likely.solvers.preconditioners import PerClass, Triangular, robust_factor
@@ -61,7 +63,8 @@ def test_the_gap_counts_directions_the_memory_misses():
 
 def test_a_function_without_a_minimum_is_not_called_solved():
     objective = Quadratic(np.zeros((2, 2)), np.ones(2))
-    solution = minimise(LBFGS(), objective, np.zeros(2), max_iter=5)
+    with pytest.warns(LimitReached, match="max_iter=5"):
+        solution = minimise(LBFGS(), objective, np.zeros(2), max_iter=5)
     assert not solution.converged
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from likely.errors import LimitReached
 from likely.progress import listening
 from likely.solvers.base import Solver, State
 from likely.solvers.gradient_descent import FixedStep
 from likely.solvers.minimise import minimise
+from likely.solvers.stopping import Iterations
 from tests.solver_objectives import random_quadratic
 
 
@@ -85,3 +87,19 @@ def test_a_watcher_of_gradient_descent_keeps_loss_gradient_and_parameters():
     assert np.all(np.diff(norms) < 0)
     for state in states:
         assert_array_equal(state.gradient, objective.Q @ state.theta - objective.c)
+
+
+def test_a_limit_that_is_reached_warns_unless_it_was_asked_for():
+    with pytest.warns(LimitReached, match=r"max_iter=3 was reached.*Raise max_iter, or loosen"):
+        found = minimise(Halving(), square, 1.0, tol=1e-9, max_iter=3)
+    assert not found.converged
+    asked = minimise(Halving(), square, 1.0, tol=1e-9, stop=Iterations(3))
+    assert asked.stopped
+    assert not asked.converged
+    assert asked.theta == found.theta
+
+
+def test_a_rule_and_a_tolerance_at_once_are_a_convergence():
+    found = minimise(Halving(), square, 1.0, tol=1e-3, stop=Iterations(5))
+    assert found.converged
+    assert not found.stopped

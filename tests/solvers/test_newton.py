@@ -3,10 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from likely.errors import LimitReached
 from likely.solvers.base import SecondOrder, SmoothObjective
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
@@ -57,7 +59,8 @@ def test_a_saddle_is_reported_not_hidden():
     solution = minimise(Newton(), saddle, np.zeros(2))
     assert not solution.converged
     assert "not positive definite" in solution.reason
-    falling = minimise(Newton(), saddle, np.array([1.0, 1e-3]), max_iter=30)
+    with pytest.warns(LimitReached, match="max_iter=30"):
+        falling = minimise(Newton(), saddle, np.array([1.0, 1e-3]), max_iter=30)
     assert not falling.converged
     assert falling.trace[-1] < falling.trace[0] - 1
 

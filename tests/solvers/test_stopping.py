@@ -5,9 +5,12 @@ from math import inf
 import numpy as np
 import pytest
 
+from likely.errors import InvalidInput
 from likely.solvers.gradient_descent import FixedStep
-from likely.solvers.minimise import minimise
+from likely.solvers.minimise import minimise, search
+from likely.solvers.newton import Newton
 from likely.solvers.stopping import (
+    HeldOutPatience,
     Iterations,
     Patience,
     Progress,
@@ -76,7 +79,7 @@ def test_either_rule_stops_and_both_wait():
 def test_the_loop_stops_when_a_rule_says_so():
     objective = random_quadratic(0, 3)
     solution = minimise(
-        FixedStep(1e-6), objective, np.ones(3), max_iter=50, stopping=Patience(4, least=1.0)
+        FixedStep(1e-6), objective, np.ones(3), max_iter=50, stop=Patience(4, least=1.0)
     )
     assert solution.n_iter == 4
     assert not solution.converged
@@ -86,9 +89,7 @@ def test_the_loop_stops_when_a_rule_says_so():
 def test_a_rule_that_certifies_makes_a_search_converge():
     objective = random_quadratic(0, 3)
     rule = Tolerance(1e-2) & Iterations(30)
-    solution = minimise(
-        FixedStep(0.05), objective, np.ones(3), tol=0.0, max_iter=2000, stopping=rule
-    )
+    solution = minimise(FixedStep(0.05), objective, np.ones(3), tol=0.0, max_iter=2000, stop=rule)
     assert solution.converged
     assert solution.n_iter >= 30
     assert 0 < solution.gap <= 1e-2
@@ -98,9 +99,7 @@ def test_a_rule_that_certifies_makes_a_search_converge():
 def test_a_small_change_stops_a_search_and_certifies_nothing(rule):
     """Steps of 1e-9 along the gradient: slow, and far from the optimum."""
     objective = random_quadratic(0, 3)
-    solution = minimise(
-        FixedStep(1e-9), objective, np.ones(3), tol=1e-12, max_iter=50, stopping=rule
-    )
+    solution = minimise(FixedStep(1e-9), objective, np.ones(3), tol=1e-12, max_iter=50, stop=rule)
     assert solution.n_iter == 1
     assert not solution.converged
     assert "less than 1e-06" in solution.reason
@@ -110,7 +109,7 @@ def test_a_small_change_stops_a_search_and_certifies_nothing(rule):
 def test_a_small_change_near_the_optimum_is_near_it(rule):
     objective = random_quadratic(0, 3)
     t = 1 / np.linalg.eigvalsh(objective.Q).max()
-    solution = minimise(FixedStep(t), objective, np.ones(3), tol=0.0, max_iter=5000, stopping=rule)
+    solution = minimise(FixedStep(t), objective, np.ones(3), tol=0.0, max_iter=5000, stop=rule)
     assert 1 < solution.n_iter < 5000
     np.testing.assert_allclose(solution.theta, np.linalg.solve(objective.Q, objective.c), atol=1e-3)
 
@@ -119,3 +118,67 @@ def test_before_the_first_step_nothing_is_small():
     start = Progress(inf, (1.0,))
     assert SmallChange(1e9).verdict(start) is None
     assert SmallStep(1e9).verdict(start) is None
+
+
+def falls(*losses):
+    return Progress(1.0, tuple(range(len(losses))), held_out=losses)
+
+
+def test_held_out_patience_counts_from_the_best_and_names_it():
+    rule = HeldOutPatience(2)
+    assert rule.verdict(falls(5.0, 4.0, 4.5)) is None
+    stop = rule.verdict(falls(5.0, 4.0, 4.5, 4.0))
+    assert not stop.converged
+    assert "not fallen for 2 steps; step 1 is kept, whose loss a row is 4" in stop.reason
+    assert HeldOutPatience(2, least=0.5).verdict(falls(5.0, 4.8, 4.6)) is not None
+    assert (Seconds(9) | (Iterations(3) & rule)).held_out_rule() is rule
+    assert Patience(2).held_out_rule() is None
+
+
+@pytest.mark.parametrize("options", [{"share": 0.0}, {"share": 1.0}, {"steps": 0}])
+def test_a_share_or_patience_that_cannot_be_is_refused(options):
+    with pytest.raises(InvalidInput, match="HeldOutPatience has share="):
+        HeldOutPatience(**options)
+
+
+def test_without_held_out_rows_it_is_refused():
+    with pytest.raises(InvalidInput, match="a rule for estimators"):
+        minimise(FixedStep(0.1), random_quadratic(0, 3), np.ones(3), stop=HeldOutPatience())
+
+
+def test_the_best_state_on_held_out_rows_is_kept():
+    """The loss is least at the third step; the search goes on for two, and returns."""
+    objective = random_quadratic(0, 3)
+    seen = []
+
+    def loss(theta):
+        seen.append(np.array(theta))
+        return abs(len(seen) - 4.0)
+
+    found, state = search(
+        FixedStep(0.01), objective, np.ones(3), stop=HeldOutPatience(2), held_out=loss
+    )
+    assert len(seen) == 6
+    assert found.n_iter == 3
+    assert found.held_out == (3.0, 2.0, 1.0, 0.0, 1.0, 2.0)
+    assert found.stopped
+    assert not found.converged
+    np.testing.assert_array_equal(found.theta, seen[3])
+    assert state.value == found.trace[-1]
+
+
+def test_an_optimum_that_is_worse_on_held_out_rows_is_not_kept():
+    objective = random_quadratic(0, 3)
+    losses = iter([1.0, 0.5, *np.full(50, 2.0)])
+    found, _ = search(
+        Newton(), objective, np.ones(3), stop=HeldOutPatience(40), held_out=lambda _: next(losses)
+    )
+    assert found.n_iter == 1  # where Newton's method is at the optimum of a quadratic
+    assert found.converged
+    losses = iter([0.5, *np.full(50, 2.0)])
+    found, _ = search(
+        Newton(), objective, np.ones(3), stop=HeldOutPatience(40), held_out=lambda _: next(losses)
+    )
+    assert not found.converged
+    assert "step 0 is kept, the best on held-out rows" in found.reason
+    np.testing.assert_array_equal(found.theta, np.ones(3))

@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from likely.differences import check_gradient
 from likely.solvers import LBFGS, GradientDescent, minimise
+from likely.solvers.stopping import Iterations
 from likely.teaching import Smoothing, loss_objective
 from likely.teaching.hinge import SoftHinge
 
@@ -37,7 +38,7 @@ def test_smoothing_reaches_the_support_vector_machine(seed, l2):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_gap_of_a_smooth_solver_is_never_less_than_the_truth(solver, seed):
     objective = loss_objective(*some_data(seed), loss="hinge", l2=0.3)
-    found = minimise(solver, objective, np.zeros(4), max_iter=200)
+    found = minimise(solver, objective, np.zeros(4), max_iter=201, stop=Iterations(200))
     best = minimise(Smoothing(), objective, np.zeros(4), tol=1e-9).trace[-1]
     above = (found.trace[-1] - best) / max(1.0, found.trace[-1])
     assert found.gap >= above - 1e-9
@@ -47,7 +48,8 @@ def test_the_gap_of_a_smooth_solver_is_never_less_than_the_truth(solver, seed):
 def test_the_zero_one_loss_and_a_hinge_without_a_ridge_are_never_certified():
     X, y = some_data(0)
     for options in ({"loss": "zero-one"}, {"loss": "hinge", "l2": 0.0}):
-        found = minimise(LBFGS(), loss_objective(X, y, **options), np.ones(4), max_iter=50)
+        objective = loss_objective(X, y, **options)
+        found = minimise(LBFGS(), objective, np.ones(4), stop=Iterations(50))
         assert not found.converged
         assert found.gap == np.inf
 

@@ -29,11 +29,14 @@ from likely.inputs.estimators import (
     refuse_unless_whole,
 )
 from likely.inputs.labels import codes_among
+from likely.inputs.numbers import check_weight
+from likely.inputs.tables import own_columns
 from likely.objectives.components import (
     Components,
     block_log_joint,
     block_log_posterior,
 )
+from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
@@ -213,9 +216,11 @@ class FittedClassifier(FittedComponents):
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 
-    def log_likelihood(self, X: Any, y: Any = None) -> float:
-        """Σ_i log p(x_i, y_i), or Σ_i log p(x_i) without labels; y as in ``score_samples``."""
-        return float(self.score_samples(X, y).sum())
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i log p(x_i, y_i), or log p(x_i) without labels; y as in ``score_samples``."""
+        X, y, sample_weight = own_columns(X, y, sample_weight)
+        each = self.score_samples(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:

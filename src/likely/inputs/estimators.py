@@ -107,8 +107,8 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
 
 
 def warn_unless_converged(estimator: Any, solution: Any) -> None:
-    """Warn that a search stopped early, and what to do."""
-    if not solution.converged:
+    """Warn that a search stopped early, and what to do, unless a rule was asked to stop it."""
+    if not solution.converged and not solution.stopped:
         warn_user(
             f"{type(estimator).__name__} did not converge: {solution.reason}. "
             "Raise max_iter, or loosen tol.",

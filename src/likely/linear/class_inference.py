@@ -67,10 +67,11 @@ def check_kind(kind: str | None) -> None:
 def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
     """The inference at an estimate: a pass for the information, and one for robust errors."""
     objective: PenalisedSum = estimate.objective
-    theta, curvature = estimate.theta, objective.penalty_on.curvature(estimate.theta)
+    theta, penalty = estimate.theta, objective.penalty_on
+    curvature = penalty.hessian_on(theta, np.arange(theta.size))
     here, count = _information(estimate)
     held = np.isin(np.arange(theta.size), list(estimate.held))
-    excluded = (objective.l1 > 0) & (theta == 0) & ~held
+    excluded = penalty.at_kink(theta) & ~held
     ridge = _with_shift(here.hessian, curvature, estimate.shift)
     bread = Bread.of(here.hessian, ridge, ~held & ~excluded)
     meat = _meat(estimate, bread, kind)
@@ -100,7 +101,7 @@ def infer_classes(estimate: ClassEstimate, kind: str) -> Inference:
         covariance_kind=kind,
         distribution="t" if kind == "clustered" else "z",
         n_clusters=meat.codes.size if kind == "clustered" else None,
-        penalised=objective.penalty_on.value(np.ones(theta.size)) > 0,
+        penalised=not penalty.free(theta.size).all(),
         redundant=tuple(int(j) for j in estimate.held),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )
@@ -119,7 +120,7 @@ def _with_shift(information: Array, curvature: Array, shift: Array | None) -> Ar
     share = np.divide(1.0, together, out=np.zeros(len(shift)), where=together > 0)
     size = share * np.dot(shift, np.diag(information))  # one number for all classes of a column
     size = np.where(size > 0, size, 1.0)
-    return np.asarray(np.diag(curvature) + shift * (share * size))
+    return np.asarray(curvature + shift * (share * size))
 
 
 def _information(estimate: ClassEstimate) -> tuple[SecondOrder, Array]:

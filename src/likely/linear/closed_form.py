@@ -33,7 +33,7 @@ from likely.linear.framing import (
     refuse_extreme_responses,
 )
 from likely.linear.inference import Inference, infer
-from likely.linear.penalty import elastic_net
+from likely.linear.penalty import spread, strengths_of
 from likely.objectives.least_squares import (
     Eliminated,
     block_factor,
@@ -126,12 +126,11 @@ def fit_closed_form(estimator: Any, rows: LinearRows) -> ClosedForm:
             "The sums of squares are not finite: values are too large for double precision. "
             "Divide the columns, or the responses, by a round number."
         )
-    l2 = elastic_net(
+    l2 = spread(
         estimator,
         rows.coding,
         data.framing,
-        l1=0.0,
-        l2=estimator.l2,
+        strengths_of(estimator),
         intercept=estimator.penalise_intercept,
     ).l2
     centred = without_intercept(gram) if free else _as_they_are(gram)

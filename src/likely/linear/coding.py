@@ -23,7 +23,8 @@ from likely.inputs.estimators import columns_named, feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, TargetForm, check_rows, encode_new_rows
 from likely.inputs.tables import without_columns
 from likely.linear.covariance import kind_of_errors
-from likely.linear.penalty import per_column
+from likely.linear.penalty import in_a_group, per_column
+from likely.penalties import Strengths
 
 MOST_TO_EXPAND = 200  # coefficients: beyond, sums by code beat BLAS on indicators
 CELLS_TO_EXPAND = 1_000_000  # 8 MB of indicators: beyond, compiled sums by code beat them
@@ -110,7 +111,7 @@ def open_linear(
     extras: RowExtras,
     *,
     target: TargetForm,
-    penalties: tuple[Any, Any],
+    given: Strengths,
 ) -> LinearRows:
     """Check everything, and cut it into blocks.
 
@@ -119,9 +120,9 @@ def open_linear(
     """
     refuse_idle_groups(estimator, extras.groups)
     estimator.beside_ = tuple(name for name in (y, *extras) if isinstance(name, str))
-    given = check_rows(estimator, X, y, extras, target=target)
-    rows = given.encode(category_flags(given.kinds))
-    coding = Coding(rows.coding, _references(estimator, rows.coding, penalties))
+    found = check_rows(estimator, X, y, extras, target=target)
+    rows = found.encode(category_flags(found.kinds))
+    coding = Coding(rows.coding, _references(estimator, rows.coding, given))
     with columns_named(estimator):
         blocks = coding.to_fit(rows.blocks)
     return EncodedRows(blocks, coding, *rows[2:])
@@ -136,16 +137,16 @@ def refuse_idle_groups(estimator: Any, groups: Any) -> None:
         )
 
 
-def _references(estimator: Any, schema: Schema, penalties: tuple[Any, Any]) -> tuple[bool, ...]:
+def _references(estimator: Any, schema: Schema, given: Strengths) -> tuple[bool, ...]:
     """Per column of codes, whether its coefficients are free and need a reference."""
     n = len(schema.kinds)
     free = np.zeros(n, dtype=bool)
     if any(schema.as_codes):
         l1, l2 = (
             per_column(estimator, name, strength, n)
-            for name, strength in zip(("l1", "l2"), penalties, strict=True)
+            for name, strength in (("l1", given.l1), ("l2", given.l2))
         )
-        free = (l1 == 0) & (l2 == 0)
+        free = (l1 == 0) & (l2 == 0) & ~in_a_group(estimator, given, n)
     flags = [bool(free[j]) for j, coded in enumerate(schema.as_codes) if coded]
     if not vars(estimator).get("fit_intercept", True) and True in flags:
         flags[flags.index(True)] = False  # one column has all its levels in place of an intercept

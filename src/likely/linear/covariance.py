@@ -194,11 +194,13 @@ def estimated_dispersion(
 
 def _n_parameters(objective: LinearObjective, theta: Array, redundant: Sequence[int]) -> float:
     held = np.isin(np.arange(theta.size), list(redundant))
-    free = np.flatnonzero(~held & ((objective.l1 == 0) | (theta != 0)))
-    curvature = objective.penalty_on.curvature(theta)[free]
-    if not curvature.any():
+    penalty = objective.penalty_on
+    free = np.flatnonzero(~held & ~penalty.at_kink(theta))
+    smooth = penalty.curvature(theta)[free]
+    if not smooth.any() and penalty.grouped(theta.size) is None:
         return float(free.size)
     if free.size > MOST_TO_FACTORISE:
         return float("nan")
-    information = objective.hessian_on(theta, free) - np.diag(curvature)
+    information = objective.hessian_on(theta, free) - np.diag(smooth)
+    curvature = penalty.hessian_on(theta, free)
     return Bread.of(information, curvature, np.arange(free.size)).n_parameters

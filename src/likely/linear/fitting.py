@@ -49,8 +49,9 @@ from likely.linear.framing import (
     mean_response,
     refuse_extreme_responses,
 )
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference, infer
-from likely.linear.penalty import elastic_net
+from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import (
     NullTotals,
@@ -103,8 +104,9 @@ def fit_linear(
     estimator: Any, rows: LinearRows, likelihood: Likelihood, *, distribution: str = "z"
 ) -> LinearFit:
     """Solve, warn about problems, and estimate the standard errors of the coefficients."""
-    rows = rows._replace(blocks=with_valid_responses(rows, likelihood))
-    problem = problem_of(estimator, rows, likelihood)
+    blocks, held = hold_out(estimator, with_valid_responses(rows, likelihood))
+    rows = rows._replace(blocks=blocks)
+    problem = replace(problem_of(estimator, rows, likelihood), held_rows=held)
     data = problem.data
     start = start_of(likelihood, data, rows)
     problem = problem.measured(
@@ -121,8 +123,11 @@ def fit_linear(
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=steps_allowed(problem, likelihood, estimator.solver, estimator.max_iter),
+        stop=estimator.stop,
     )
-    edge = optimum_at_edge(problem, likelihood, found, start, tol=estimator.tol)
+    edge = None
+    if not found.solution.stopped:
+        edge = optimum_at_edge(problem, likelihood, found, start, tol=estimator.tol)
     found = found if edge is None else edge.found
     refuse_if_not_finite(found, rows)
     infinite = divergence(problem, found, start) if edge is None else None
@@ -161,14 +166,13 @@ def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Prob
         intercept=estimator.fit_intercept,
         centre=not estimator.penalise_intercept,
     )
-    penalty = elastic_net(
+    penalty = spread(
         estimator,
         rows.coding,
         data.framing,
-        l1=estimator.l1,
-        l2=estimator.l2,
+        strengths_of(estimator),
         intercept=estimator.penalise_intercept,
-    )
+    ).penalty
     return linear_problem(likelihood, penalty, data, rows.executor)
 
 
@@ -229,10 +233,16 @@ def has_errors(estimator: Any, framing: Framing) -> bool:
 
 def last_fit(estimator: Any, framing: Framing) -> Array | None:
     """The estimate of the last fit, if a search starts there."""
+    theta = last_theta(estimator, framing.n_parameters)
+    return None if theta is None else framing.from_user(theta)
+
+
+def last_theta(estimator: Any, size: int) -> Array | None:
+    """The parameters of the last fit, if a search starts there and their number is the same."""
     if not estimator.warm_start or "solution_" not in vars(estimator):
         return None
     theta = np.asarray(estimator.solution_.theta)
-    return framing.from_user(theta) if theta.shape == (framing.n_parameters,) else None
+    return theta if theta.shape == (size,) else None
 
 
 def mean_offset(data: Framed) -> float:
@@ -259,7 +269,7 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
 
 def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
     """A direction without a penalty in which the likelihood never decreases."""
-    free = problem.penalty.curvature(found.theta) + problem.objective.l1 == 0
+    free = problem.penalty.free(found.theta.size)
     if not free.any():
         return None
     if found.theta.size > MOST_TO_FACTORISE:
@@ -363,14 +373,14 @@ def errors_of(
     framing = problem.data.framing
     if not has_errors(estimator, framing):
         return None
-    curvature = problem.penalty.curvature(found.theta)
-    information = hessian_at(problem, found) - np.diag(curvature)
+    penalty, at_kink = problem.penalty, problem.penalty.at_kink(found.theta)
+    information = hessian_at(problem, found) - np.diag(penalty.curvature(found.theta))
     names = rows.coding.names() + (("intercept",) if framing.intercept else ())
     return infer(
         likelihood,
         found.theta,
         information,
-        curvature,
+        penalty.hessian_on(found.theta, np.arange(found.theta.size)),
         names,
         problem.data.blocks,
         rows.executor,
@@ -380,5 +390,6 @@ def errors_of(
         n_groups=rows.n_groups,
         jacobian=framing.jacobian(),
         intercept=framing.intercept,
-        l1=problem.objective.l1,
+        at_kink=at_kink,
+        penalised=not penalty.free(found.theta.size).all(),
     )

@@ -30,12 +30,14 @@ from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
 from likely.linear.overdispersion import fit_with_alpha
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
+from likely.linear.penalty import strengths_of
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
-from likely.penalties import NoPenalty
+from likely.penalties import NoPenalty, Penalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
+from likely.solvers.stopping import StoppingRule
 
 TOL = 1e-14  # one parameter: exact costs one more step
 
@@ -59,6 +61,10 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     l2 : float, array of shape (n_features,) or mapping, default=0.0
         Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
         PoissonRegressor(alpha) is l2 = alpha·n.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     penalise_intercept : bool, default=False
@@ -77,6 +83,10 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
     warm_start : bool, default=False
         Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
@@ -123,12 +133,14 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         *,
         l1: Any = 0.0,
         l2: Any = 0.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: str | Executor = "auto",
         random_state: Any = None,
@@ -137,12 +149,14 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.link = link
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.warm_start = warm_start
         self.executor = executor
         self.random_state = random_state
@@ -166,6 +180,11 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(self.response, self.link)
+        if self.stop is not None and not likelihood.response.shape_is_known:
+            raise InvalidInput(
+                f"stop={self.stop!r} was given with an alpha to be estimated, which needs the "
+                "optimum. Give alpha, as NegativeBinomial(1.0), or leave stop out."
+            )
         if likelihood.response.shape_is_known:
             fit = fit_linear(self, rows, likelihood)
         else:
@@ -281,8 +300,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
         check_exposure(likelihood_of(self.response, self.link).link.name, extras.exposure)
-        penalties = (self.l1, self.l2)
-        return open_linear(self, X, y, extras, target="number", penalties=penalties)
+        return open_linear(self, X, y, extras, target="number", given=strengths_of(self))
 
     def _responses(
         self, X: Any, y: Any, sample_weight: Any, n_rows: int | None

@@ -81,7 +81,7 @@ class Inference:
     distribution: str = "z"  # of (θ̂_j − θ_j)/se: "z" the normal, "t" Student's
     penalised: bool = False
     redundant: tuple[int, ...] = ()  # a column that others determine: fixed at 0
-    excluded: tuple[int, ...] = ()  # set to 0 by an L1 penalty
+    excluded: tuple[int, ...] = ()  # set to 0 by the kinks of a penalty
     root: Array | None = None  # S with C = SSᵀ, (p, r), where ``covariance`` has nan
     alpha: AlphaEstimate | None = None  # of a negative binomial, if it was estimated
     saturated_nll: float = nan  # Σ w nll of a model that knows every y
@@ -245,7 +245,8 @@ def infer(
     standard_errors: str = "model",
     distribution: str = "z",
     redundant: Sequence[int] = (),
-    l1: Array | float = 0.0,
+    at_kink: Array | None = None,
+    penalised: bool | None = None,
     n_groups: int | None = None,
     jacobian: Array | None = None,
     intercept: bool = True,
@@ -253,13 +254,13 @@ def infer(
     """The inference at an estimate, in at most two passes, and a search if there is an offset.
 
     ``information`` is H without the penalty, or was computed from a factor of it.  ``redundant``
-    coefficients were fixed at 0, and those that an ``l1`` strength set to 0 have no standard error
-    either.  ``jacobian`` is that of the user's θ by this one, where the blocks are centred.
-    Without an ``intercept`` the null model is a predictor of 0.
+    coefficients were fixed at 0, and those that a penalty set to 0, where it has a kink, have no
+    standard error either.  ``jacobian`` is that of the user's θ by this one, where the blocks are
+    centred.  Without an ``intercept`` the null model is a predictor of 0.
     """
     check_covariance(standard_errors, n_groups)
     held = np.isin(np.arange(theta.size), list(redundant))
-    excluded = (np.asarray(l1) > 0) & (theta == 0) & ~held
+    excluded = (np.zeros(theta.size, dtype=bool) if at_kink is None else at_kink) & ~held
     bread = information
     if not isinstance(bread, Bread):
         bread = Bread.of(bread, penalty_curvature, ~held & ~excluded)
@@ -277,7 +278,7 @@ def infer(
         covariance_kind=standard_errors,
         distribution="t" if standard_errors == "clustered" else distribution,
         n_clusters=read.meat.codes.size if standard_errors == "clustered" else None,
-        penalised=bool(np.any(penalty_curvature) or np.any(l1)),
+        penalised=bool(np.any(penalty_curvature)) if penalised is None else penalised,
         redundant=tuple(int(j) for j in redundant),
         excluded=tuple(np.flatnonzero(excluded).tolist()),
     )

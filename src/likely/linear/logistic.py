@@ -44,16 +44,18 @@ from likely.linear.fitting import (
 )
 from likely.linear.framing import framed
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
+from likely.linear.penalty import strengths_of
 from likely.linear.problem import linear_problem
 from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
 from likely.objectives.firth import FirthObjective, Without
 from likely.objectives.linear import weighted_sum
-from likely.penalties import NoPenalty
+from likely.penalties import NoPenalty, Penalty, Strengths
 from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
 from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
+from likely.solvers.stopping import StoppingRule
 
 MOST_RATIOS = 50  # coefficients of a Firth fit that are each tested: a search for every one
 RATIO_TOL = 1e-10  # of those searches
@@ -74,6 +76,10 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     l2 : float, array of shape (n_features,) or mapping, default=1.0
         Strength of the L2 penalty ½·l2·Σβ² on the *summed* log-likelihood.  scikit-learn's
         LogisticRegression(C) is l2 = 1/C.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     penalise_intercept : bool, default=False
@@ -95,6 +101,10 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         Where estimates have errors, a Newton decrement of 1e-10 nats is reached as well.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
     warm_start : bool, default=False
         Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
@@ -127,6 +137,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         *,
         l1: Any = 0.0,
         l2: Any = 1.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         firth: bool = False,
@@ -134,12 +145,14 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.link = link
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.firth = firth
@@ -147,6 +160,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.warm_start = warm_start
         self.executor = executor
 
@@ -243,8 +257,19 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
     def _open(self, X: Any, y: Any, extras: RowExtras) -> LinearRows:
-        penalties = (0.0, 0.0) if self.firth else (self.l1, self.l2)
-        rows = open_linear(self, X, y, extras, target="class", penalties=penalties)
+        given = strengths_of(self)
+        if self.firth and self.penalty is not None:
+            raise InvalidInput(
+                f"firth=True and penalty={self.penalty!r} were given; Firth's penalty stands "
+                "alone. Leave one of them out."
+            )
+        if self.firth and self.stop is not None:
+            raise InvalidInput(
+                f"firth=True and stop={self.stop!r} were given; its search goes to the optimum. "
+                "Leave one of them out."
+            )
+        none = Strengths() if self.firth else given
+        rows = open_linear(self, X, y, extras, target="class", given=none)
         refuse_one_class(rows.classes, self)
         _refuse_more_classes(rows.classes)
         return rows

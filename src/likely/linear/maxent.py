@@ -33,26 +33,28 @@ from likely.formatting import count
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
-from likely.inputs.rows import group_codes
+from likely.inputs.rows import RowExtras, group_codes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import divergence, speak_up
+from likely.linear.fitting import divergence, last_theta, speak_up
 from likely.linear.framing import Framed, Framing
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
 from likely.linear.surface import ClassProbabilities, StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
-from likely.penalties import ElasticNet, NoPenalty
+from likely.penalties import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search, finish, solve
 from likely.solvers.minimise import Solution
 from likely.solvers.search_problem import Found
+from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
 
@@ -79,6 +81,10 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
     l2 : float or array of shape (n_weights,), default=1.0
         Strength of the L2 penalty ½·l2·Σw² on the *summed* log-likelihood.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([[0, 1], [2, 3]])``
+        keeps or drops weights together (with indicators, columns), ``L2.of_prior(variance)`` is a
+        Gaussian prior, and penalties add.
     fit_intercept : bool, default=True
         Whether 1{y = c} is among the indicators; given features are used as they are.
     standard_errors : str or None, default="model"
@@ -91,6 +97,12 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
+    warm_start : bool, default=False
+        Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
@@ -123,30 +135,37 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         *,
         l1: Any = 0.0,
         l2: Any = 1.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
+        warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.features = features
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
+        self.warm_start = warm_start
         self.executor = executor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to rows X with labels y."""
         check_search(self.tol, self.max_iter)
         check_kind(self.standard_errors)
+        before: SoftmaxRegression | None = vars(self).get("softmax_")
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
-            return self._fit_indicators(X, y, sample_weight, groups)
+            return self._fit_indicators(X, y, RowExtras(sample_weight, groups=groups), before)
         X = self._table(X, reset=True)
         weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
@@ -190,6 +209,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             [],
             ["weight"],
             self.n_iter_,
+            penalty_described(self),
         )
 
     def feature_totals(self, X: Any, y: Any, sample_weight: Any = None) -> FeatureTotals:
@@ -207,7 +227,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares weights."""
-        return ColumnNeeds(scale=is_penalised(self.l2), categories=True)
+        return ColumnNeeds(scale=has_penalty(self), categories=True)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -232,40 +252,46 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             return self.softmax_._terms_called(name)
         return super()._terms_called(name)
 
-    def _fit_indicators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+    def _fit_indicators(
+        self, X: Any, y: Any, extras: RowExtras, before: SoftmaxRegression | None
+    ) -> Self:
         """The fit with indicators: softmax regression, which never builds F."""
         model = SoftmaxRegression(
             l1=self.l1,
             l2=self.l2,
+            penalty=self.penalty,
             fit_intercept=self.fit_intercept,
             standard_errors=self.standard_errors,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
+            stop=self.stop,
+            warm_start=self.warm_start,
             executor=self.executor,
         )
-        rows = open_classes(model, X, required(y, self), sample_weight, groups)
+        if before is not None:
+            model.solution_ = before.solution_
+        rows = open_classes(model, X, required(y, self), extras.weight, extras.groups)
         refuse_one_class(rows.classes, self)
         model.fit_opened(rows)
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
         self.inference_, self.separated_ = model.inference_, model.separated_
-        self.library_ = model.library_
-        self.coef_ = model.solution_.theta
+        self.library_, self.coef_ = model.library_, model.solution_.theta
         take_columns(self, model)
         return self
 
     def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
         n_classes, passes = len(self.classes_), list[float]()
-        strengths = (np.asarray(each, dtype=float) for each in (self.l1, self.l2))
-        penalty = ElasticNet(*(np.broadcast_to(each, (n_weights,)) for each in strengths))
-        counted, framing = CountedBlocks(rows, passes), Framing(n_weights, False, None)
+        (fitted, held), penalty = hold_out(self, rows), self._penalty(n_weights)
+        counted, framing = CountedBlocks(fitted, passes), Framing(n_weights, False, None)
 
         def on(blocks: Blocks, share: float, executor: Executor) -> MaxEntropyObjective:
             return MaxEntropyObjective(n_classes, penalty.scaled(share), blocks, executor)
 
-        data = Framed(counted, counted, 1.0, framing, passes, rows)
+        data = Framed(counted, counted, 1.0, framing, passes, fitted)
         total = rows.n_rows if rows.weight is None else rows.weight.sum()
-        problem = Problem(on, penalty, data, executor_for(self.executor, rows.nbytes))
+        executor = executor_for(self.executor, rows.nbytes)
+        problem = Problem(on, penalty, data, executor, held_rows=held)
         even = np.full(n_classes, float(total) / n_classes)
         problem = problem.measured(NullTotals.of_counts(even, rows.n_rows))
         found = solve(
@@ -274,6 +300,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
+            last=last_theta(self, n_weights),
+            stop=self.stop,
         )
         if found.held:
             warn_user(
@@ -289,6 +317,14 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(passes))
         return Weights(found.theta, solution, inference, infinite is not None)
+
+    def _penalty(self, n_weights: int) -> Penalty:
+        """On each weight; groups name features, or are of their positions."""
+        given = strengths_of(self)
+        l1, l2 = (np.broadcast_to(np.asarray(s, dtype=float), (n_weights,)) for s in given[:2])
+        names, each = self._names(n_weights), np.arange(n_weights)
+        own = tuple(group.on_columns(names, each) for group in given.groups)
+        return Spread(l1, l2, PenaltySum(own).grouped(n_weights)).penalty
 
     def _errors(
         self, problem: Problem, found: Found, infinite: Divergence | None

@@ -29,6 +29,8 @@ from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.surface import ClassProbabilities, FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
+from likely.penalties import Penalty
+from likely.solvers.stopping import StoppingRule
 
 
 @final
@@ -50,6 +52,10 @@ class OrdinalRegression(
         categorical, else of the sorted labels.
     l1 : float, array of one per column, or mapping from column to float, default=0.0
         Strength of the L1 penalty l1·Σ|w| on the *summed* log-likelihood.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model`` (the observed information), robust ``HC0``, ``HC1``,
         ``HC2``, ``HC3``, or ``clustered`` (needs ``groups``).  None computes none.
@@ -60,6 +66,12 @@ class OrdinalRegression(
         errors are computed at a Newton decrement of 1e-10 nats or less.
     max_iter : int, default=100
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
+    warm_start : bool, default=False
+        Start the solver from the coefficients of the last fit.
     executor : {"auto", "serial", "threads"} or Executor, default="auto"
         How sums over blocks of rows are computed: ``serial``, ``threads`` or ``auto``.
 
@@ -101,20 +113,26 @@ class OrdinalRegression(
         l2: Any = 1.0,
         order: Sequence[Any] | None = None,
         l1: Any = 0.0,
+        penalty: Penalty | None = None,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 100,
+        stop: StoppingRule | None = None,
+        warm_start: bool = False,
         executor: Any = "auto",
     ) -> None:
         self.link = link
         self.l2 = l2
         self.order = order
         self.l1 = l1
+        self.penalty = penalty
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
+        self.warm_start = warm_start
         self.executor = executor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:

@@ -25,17 +25,24 @@ from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence
-from likely.linear.fitting import divergence, in_session, refuse_if_not_finite, speak_up
+from likely.linear.fitting import (
+    divergence,
+    in_session,
+    last_theta,
+    refuse_if_not_finite,
+    speak_up,
+)
 from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
-from likely.linear.penalty import elastic_net
+from likely.linear.penalty import spread, strengths_of
 from likely.linear.problem import Problem
 from likely.links import LINKS, UnitLink
 from likely.objectives.inference import NullTotals
 from likely.objectives.ordinal import OrdinalObjective
 from likely.objectives.softmax import block_class_weight
-from likely.penalties import ElasticNet
+from likely.penalties import Penalty
 from likely.solvers.base import SecondOrder
 from likely.solvers.choice import finish, solve
 from likely.solvers.minimise import Solution
@@ -66,9 +73,8 @@ def open_ordered(
 ) -> LinearRows:
     """Rows whose class codes increase from the lowest class to the highest."""
     X, y, sample_weight, groups = own_columns(X, y, sample_weight, groups)
-    penalties = (estimator.l1, estimator.l2)
-    extras = RowExtras(sample_weight, groups=groups)
-    rows = open_linear(estimator, X, y, extras, target="class", penalties=penalties)
+    extras, given = RowExtras(sample_weight, groups=groups), strengths_of(estimator)
+    rows = open_linear(estimator, X, y, extras, target="class", given=given)
     refuse_one_class(rows.classes, estimator)
     if len(rows.classes) > MOST_CLASSES:
         raise InvalidInput(
@@ -88,6 +94,8 @@ def open_ordered(
 @in_session
 def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> OrdinalFit:
     """Solve, warn about problems, and estimate the standard errors."""
+    blocks, held = hold_out(estimator, rows.blocks)
+    rows = rows._replace(blocks=blocks)
     count = np.asarray(
         rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
     )
@@ -99,6 +107,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
 
     null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
     problem = Problem(on, penalty, data, rows.executor, start_executor=Serial()).measured(null)
+    problem = replace(problem, held_rows=held)
     start = problem.objective.start(count)
     found = solve(
         problem,
@@ -106,6 +115,8 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
         solver=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
+        last=_last_fit(estimator, problem),
+        stop=estimator.stop,
     )
     found = with_falling_thresholds(found, rows.coding.n_coefficients)
     refuse_if_not_finite(found, rows)
@@ -121,6 +132,17 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     solution = replace(found.solution, theta=theta, passes=passes)
     p = rows.coding.n_coefficients
     return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+
+
+def _last_fit(estimator: Any, problem: Problem) -> Array | None:
+    """Where the last fit ended, if a search is to start there and can."""
+    theta = last_theta(estimator, problem.data.framing.n_parameters)
+    if theta is None:
+        return None
+    there, centre = np.array(theta), problem.data.framing.centre
+    if centre is not None:  # exactly, so that a coefficient at 0 stays there
+        there[problem.data.blocks.n_features :] += np.dot(theta[: centre.size], centre)
+    return there if np.isfinite(problem.objective.value(there)) else None
 
 
 def with_falling_thresholds(found: Found, n_coefficients: int) -> Found:
@@ -175,12 +197,10 @@ def _has_every_class(likelihood: Ordinal, blocks: Blocks) -> bool:
     return bool((np.asarray(count) > 0).all())
 
 
-def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> ElasticNet:
-    on_coef = elastic_net(
-        estimator, rows.coding, data.framing, l1=estimator.l1, l2=estimator.l2, intercept=False
-    )
-    free = np.zeros(len(rows.classes) - 1)
-    return ElasticNet(*(np.append(strength, free) for strength in (on_coef.l1, on_coef.l2)))
+def _penalty(estimator: Any, rows: LinearRows, data: Framed) -> Penalty:
+    given = strengths_of(estimator)
+    on_coef = spread(estimator, rows.coding, data.framing, given, intercept=False)
+    return on_coef.beside(len(rows.classes) - 1).penalty
 
 
 def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:

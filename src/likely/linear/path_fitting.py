@@ -22,7 +22,7 @@ from likely.linear.coding import LinearRows, new_rows, refuse_gaps
 from likely.linear.framing import Framing, refuse_too_large
 from likely.linear.path_models import PathRows, held_block
 from likely.linear.path_penalties import Moved, first_penalty, null_model
-from likely.linear.penalty import elastic_net
+from likely.linear.penalty import spread, strengths_of
 from likely.linear.regression import LinearRegression
 from likely.objectives.columns import STORES, DenseColumns, LeastSquaresColumns
 from likely.solvers.lasso_path import PathSolution, lasso_path
@@ -129,8 +129,7 @@ def one_net(model: Any, moved: Moved, opened: LinearRows) -> Net | None:
     if (model.fit_intercept and model.penalise_intercept) or np.ptp(y) == 0:
         return None
     framing = Framing(opened.coding.n_coefficients, False, None)
-    net = elastic_net(model, opened.coding, framing, l1=model.l1, l2=model.l2, intercept=False)
-    l1, l2 = np.asarray(net.l1), np.asarray(net.l2)
+    l1, l2, _ = spread(model, opened.coding, framing, strengths_of(model), intercept=False)
     if moved.l2 is None and l2.any():
         return None
     ratio = float(l1.sum() / (l1 + l2).sum())

@@ -40,9 +40,10 @@ from likely.inputs.labels import classes_of, label_array
 from likely.linear.coding import LinearRows
 from likely.linear.framing import Framing
 from likely.linear.path_models import PathModel, PathRows
-from likely.linear.penalty import elastic_net, is_penalised
+from likely.linear.penalty import is_penalised, spread
 from likely.names import lookup
 from likely.objectives.linear import weighted
+from likely.penalties import Strengths
 
 HELD = 1e30  # an l1 at which no coefficient moves, and whose product with 0 is 0
 NULL_TOL = 1e-13  # of the null model: a gradient is as exact as the square root
@@ -86,6 +87,16 @@ def times(strength: Any, number: float) -> Any:
 
 def moved_along(along: str, model: Any) -> Moved:
     """A number is replaced by λ; one strength per column, or by name, is multiplied by it."""
+    if model.stop is not None:
+        raise InvalidInput(
+            f"The model of a path has stop={model.stop!r}; every step of a path reaches its "
+            "optimum. Leave stop out."
+        )
+    if model.penalty is not None:
+        raise InvalidInput(
+            f"The model of a path has penalty={model.penalty!r}; a path varies l1 and l2. Give "
+            "those to the model, or fit it with one penalty after another."
+        )
     return lookup("penalty to vary", along, MOVED)(model)
 
 
@@ -182,8 +193,7 @@ def _per_coefficient(
     null: Any, strength: Any, rows: LinearRows, intercept: bool, penalised: bool
 ) -> Array:
     framing = Framing(rows.coding.n_coefficients, intercept, None)
-    net = elastic_net(null, rows.coding, framing, l1=strength, l2=0.0, intercept=penalised)
-    return np.asarray(net.l1)
+    return spread(null, rows.coding, framing, Strengths(l1=strength), intercept=penalised).l1
 
 
 def _largest_pull(total: Pulls, factors: Array, free: bool, penalised: bool) -> float:

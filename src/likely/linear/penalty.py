@@ -1,23 +1,86 @@
-"""Penalty strengths: given as one number, one per column or by name, and spread to parameters.
+"""The penalty of a model: given by ``l1`` and ``l2`` or as an object, and spread to parameters.
 
-    Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j²        λ: l1, κ: l2
+    Σ_j λ_j|β_j| + ½ Σ_j κ_j β_j² + Σ_g γ_g‖β_g‖        λ: l1, κ: l2, γ: of groups of columns
 
-The categories of a column share its strength.  A penalised intercept takes the largest.
+The categories of a column share its strength and its group.  A penalised intercept takes the
+largest strength, and is a group of its own.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import InvalidInput, UnknownName
+from likely.formatting import short_number
 from likely.inputs.estimators import feature_names
-from likely.penalties import L1, L2, ElasticNet
+from likely.penalties import L1, L2, ElasticNet, Group, Penalty, PenaltySum, Strengths
 
 if TYPE_CHECKING:
     from likely.linear.coding import Coding
     from likely.linear.framing import Framing
+
+
+def strengths_of(estimator: Any) -> Strengths:
+    """What an estimator was asked to penalise: by ``penalty``, or by ``l1`` and ``l2``."""
+    given = estimator.penalty
+    if given is None:
+        return Strengths(estimator.l1, estimator.l2)
+    if not isinstance(given, Penalty):
+        raise InvalidInput(
+            f"penalty={given!r} was given; a penalty of likely.penalties was expected. "
+            "Use penalty=L2(1.0), or l2=1.0, which is the same."
+        )
+    for name in ("l1", "l2"):
+        value, default = vars(estimator)[name], signature(type(estimator)).parameters[name].default
+        if not isinstance(value, float | int) or value != default:
+            raise InvalidInput(
+                f"penalty={given!r} and {name}={value!r} were given; one of the two was expected. "
+                f"Add {name.upper()}(…) to the penalty, or leave {name} out."
+            )
+    return given.strengths
+
+
+def is_rough(estimator: Any) -> bool:
+    """Whether a fit has a kink at 0: by l1, or by groups."""
+    l1, _, groups = strengths_of(estimator)
+    return is_penalised(l1) or has_groups(groups)
+
+
+def has_groups(groups: tuple[Group, ...]) -> bool:
+    return any(np.any(group.strength) for group in groups)
+
+
+def has_penalty(estimator: Any) -> bool:
+    """Whether an estimator is penalised at all; a wrong argument is for ``fit`` to refuse."""
+    try:
+        l1, l2, groups = strengths_of(estimator)
+        return is_penalised(l1, l2) or has_groups(groups)
+    except InvalidInput:
+        return True
+
+
+def penalty_described(estimator: Any) -> str:
+    """The penalty of an estimator in a few words; empty where there is none."""
+    if vars(estimator).get("firth"):
+        return "Firth's"
+    l1, l2, groups = strengths_of(estimator)
+    words = [
+        f"{name}={_strength_text(s)}" for name, s in (("l1", l1), ("l2", l2)) if is_penalised(s)
+    ]
+    for group in groups:
+        if np.any(group.strength):
+            words.append(f"group={_strength_text(group.strength)}")
+    return " + ".join(words)
+
+
+def _strength_text(strength: Any) -> str:
+    values = np.unique(numbers(strength))
+    if values.size == 1:
+        return short_number(float(values[0]))
+    return f"{short_number(float(values[0]))} to {short_number(float(values[-1]))}"
 
 
 def is_penalised(*strengths: Any) -> bool:
@@ -64,22 +127,69 @@ def numbers(strength: Any, name: str = "a penalty") -> Array:
         ) from error
 
 
-def elastic_net(
-    estimator: Any, coding: "Coding", framing: "Framing", *, l1: Any, l2: Any, intercept: bool
-) -> ElasticNet:
+class Spread(NamedTuple):
+    """A penalty with one strength for each parameter of a predictor; 0 is no penalty."""
+
+    l1: Array
+    l2: Array
+    group: Group | None = None
+
+    @property
+    def penalty(self) -> Penalty:
+        net = ElasticNet(self.l1, self.l2)
+        return net if self.group is None else PenaltySum((net, self.group))
+
+    @property
+    def is_round(self) -> Array:
+        """Where a ridge or a group decides between weights that differ by a shift, a mask."""
+        return ~self._replace(l1=np.zeros(len(self.l1))).penalty.free(len(self.l1))
+
+    def repeated(self, times: int) -> "Spread":
+        """For several predictors; a group has the parameters of all."""
+        group = self.group
+        if group is not None:
+            group = Group(np.tile(group.members(len(self.l1)), times), group.strength)
+        return Spread(np.tile(self.l1, times), np.tile(self.l2, times), group)
+
+    def beside(self, free: int) -> "Spread":
+        """With further parameters without a penalty."""
+        group, more = self.group, np.zeros(free)
+        if group is not None:
+            codes = np.append(group.members(len(self.l1)), np.full(free, -1))
+            group = Group(codes, group.strength)
+        return Spread(np.append(self.l1, more), np.append(self.l2, more), group)
+
+
+def spread(
+    estimator: Any, coding: "Coding", framing: "Framing", given: Strengths, *, intercept: bool
+) -> Spread:
     """The penalty on all parameters; that of the intercept is 0 unless it is penalised."""
-    strengths = [
-        _per_parameter(estimator, name, strength, coding, framing, intercept)
-        for name, strength in (("l1", l1), ("l2", l2))
-    ]
-    return ElasticNet(*strengths)
+    n_columns, column_of = len(coding.schema.kinds), coding.column_of_coefficient()
+    l1, l2 = (
+        _per_parameter(
+            per_column(estimator, name, strength, n_columns), column_of, framing, intercept
+        )
+        for name, strength in (("l1", given.l1), ("l2", given.l2))
+    )
+    ElasticNet(l1, l2)  # refuses values that are not strengths
+    if framing.intercept:
+        column_of = np.append(column_of, n_columns if intercept else -1)
+    names = list(feature_names(estimator)) if given.groups else []
+    own = tuple(group.on_columns(names, column_of) for group in given.groups)
+    return Spread(l1, l2, PenaltySum(own).grouped(len(l1)))
 
 
-def _per_parameter(
-    estimator: Any, name: str, strength: Any, coding: "Coding", framing: "Framing", intercept: bool
-) -> Array:
-    columns = per_column(estimator, name, strength, len(coding.schema.kinds))
-    out = columns[coding.column_of_coefficient()]
+def in_a_group(estimator: Any, given: Strengths, n_columns: int) -> Array:
+    """Which columns are in a group that is penalised, a mask."""
+    if not given.groups:
+        return np.zeros(n_columns, dtype=bool)
+    names, each = list(feature_names(estimator)), np.arange(n_columns)
+    own = tuple(group.on_columns(names, each) for group in given.groups)
+    return ~PenaltySum(own).free(n_columns)
+
+
+def _per_parameter(columns: Array, column_of: Array, framing: "Framing", intercept: bool) -> Array:
+    out = columns[column_of]
     if not framing.intercept:
         return out
     return np.append(out, columns.max(initial=0.0) if intercept else 0.0)

@@ -15,18 +15,19 @@ import numpy as np
 
 from likely._typing import Array
 from likely.compute.executor import Executor
-from likely.data.block import ArrayBlocks, Blocks
+from likely.data.block import ArrayBlocks, Block, Blocks, redesigned
 from likely.data.layouts.intercept import Csr, Dense
 from likely.errors import InvalidInput, UnsupportedAccess
 from likely.likelihoods.bernoulli import BernoulliLogit
 from likely.linear.framing import Framed
 from likely.objectives.columns import Columns as ColumnsInMemory
 from likely.objectives.inference import NullTotals
-from likely.objectives.linear import LinearObjective, Loss
+from likely.objectives.linear import LinearObjective, Loss, weighted_sum
+from likely.objectives.penalised import Total
 from likely.objectives.rows import Rows
 from likely.penalties import ElasticNet, Penalty
 from likely.solvers.preconditioners import Preconditioner, Triangular, robust_factor
-from likely.solvers.search_problem import SearchProblem, Shape
+from likely.solvers.search_problem import HeldOutLoss, SearchProblem, Shape
 
 LEAST_DEVIANCE = 1e-8  # nats per row: all rows of one class have a null deviance of 0
 
@@ -49,6 +50,7 @@ class Problem(SearchProblem):
     first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
+    held_rows: Blocks | None = None  # held out, as they came
 
     @cached_property
     def objective(self) -> Any:
@@ -59,6 +61,15 @@ class Problem(SearchProblem):
         executor = self.executor if self.start_executor is None else self.start_executor
         unit = None if self.unit is None else self.share * self.unit
         return replace(self.on(self.data.start, self.share, executor), unit=unit)
+
+    @cached_property
+    def held_out(self) -> HeldOutLoss | None:
+        if self.held_rows is None:
+            return None
+        blocks = redesigned(self.held_rows, self.data.framing, self.data.blocks.n_features)
+        objective = self.on(blocks, 0.0, self.executor)  # a share of 0 has no penalty
+        weight = self.executor.sum(block_weight, blocks).value
+        return lambda theta: float(objective.value(theta) / weight)
 
     def measured(self, null: NullTotals, *, dispersion_is_known: bool = True) -> "Problem":
         """The problem in units of its null deviance: ``null`` is that of the rows to start from."""
@@ -87,6 +98,7 @@ class Problem(SearchProblem):
             n_predictors=self.n_predictors,
             rough=self.penalty.rough().value(np.ones(n)) > 0,
             corners=bool(self.penalty.corners(n).any()),
+            groups=self.penalty.grouped(n) is not None,
             has_columns=self.has_columns,
             has_dual=self.has_dual,
         )
@@ -118,7 +130,10 @@ class Problem(SearchProblem):
                 "penalised intercept. Use solver='proximal-newton', which needs only sums."
             )
         if not isinstance(self.penalty, ElasticNet):
-            raise InvalidInput("Coordinate descent needs an elastic net; use solver='fista'.")
+            raise InvalidInput(
+                "Coordinate descent was asked for with groups of columns; it moves one at a time. "
+                "Use solver='proximal-newton', or 'auto'."
+            )
         n = self.data.framing.n_coefficients
         found = ColumnsInMemory.of(
             self.loss,  # type: ignore[arg-type]  # estimators pass likelihoods
@@ -166,9 +181,7 @@ class Problem(SearchProblem):
         return logit and self.has_columns and self._ridge() is not None
 
     def _last_is_free(self) -> bool:
-        last = np.zeros(self.n_parameters)
-        last[-1] = 1.0
-        return self.penalty.value(last) == 0
+        return bool(self.penalty.free(self.n_parameters)[-1])
 
     def _ridge(self) -> float | None:
         """The strength that all coefficients share, if they do and it is above 0."""
@@ -176,6 +189,11 @@ class Problem(SearchProblem):
         strengths = self.penalty.curvature(np.zeros(self.n_parameters))[:n]
         shared = strengths.size > 0 and strengths[0] > 0 and bool((strengths == strengths[0]).all())
         return float(strengths[0]) if shared else None
+
+
+def block_weight(block: Block) -> Total:
+    """Σ w."""
+    return Total(weighted_sum(block.weight, np.ones(block.n_rows)))
 
 
 def linear_problem(loss: Loss, penalty: Penalty, data: Framed, executor: Executor) -> Problem:

@@ -34,10 +34,12 @@ from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import is_penalised, is_rough, strengths_of
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
+from likely.penalties import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
+from likely.solvers.stopping import StoppingRule
 
 
 class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
@@ -53,6 +55,10 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Strength of the L2 penalty ½·l2·Σβ² added to ½ Σ (y − μ)².  scikit-learn's Ridge(alpha) is
         l2 = alpha.  A Gaussian prior of variance τ² on β, with noise of variance σ², is
         l2 = σ²/τ².
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     penalise_intercept : bool, default=False
@@ -67,6 +73,10 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         Tolerance of an iterative solver, as in GLM.
     max_iter : int, default=1000
         Maximum number of steps of an iterative solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
     warm_start : bool, default=False
         Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
@@ -105,24 +115,28 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         *,
         l1: Any = 0.0,
         l2: Any = 0.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: str | Executor = "auto",
         random_state: Any = None,
     ) -> None:
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.standard_errors = standard_errors
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.warm_start = warm_start
         self.executor = executor
         self.random_state = random_state
@@ -146,20 +160,21 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             y,
             RowExtras(sample_weight, offset, None, groups),
             target="numbers",
-            penalties=(self.l1, self.l2),
+            given=strengths_of(self),
         )
         return self.fit_opened(rows)
 
     def fit_opened(self, rows: LinearRows) -> Self:
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         fit: Any
-        l1, n_columns = is_penalised(self.l1), rows.blocks.n_features
-        if choose_closed_form(self.solver, l1=l1, n_columns=n_columns):
+        rough, n_columns = is_rough(self), rows.blocks.n_features
+        if choose_closed_form(self.solver, rough=rough, n_columns=n_columns, stop=self.stop):
             fit = fit_closed_form(self, rows)
         elif isinstance(rows.blocks, ArrayBlocks) and np.ndim(rows.blocks.target) > 1:
             raise InvalidInput(
-                "y has several columns, which need a closed form; l1 > 0 and iterative solvers fit "
-                f"one. Use l1=0 with one of {', '.join(CLOSED_FORMS)}, or fit one column at a time."
+                "y has several columns, which need a closed form; l1 > 0, groups and iterative "
+                f"solvers fit one. Use l2 alone with one of {', '.join(CLOSED_FORMS)}, or fit one "
+                "column at a time."
             )
         else:
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
@@ -172,8 +187,8 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
 
     def open_path(self, rows: PathRows) -> LinearRows:
         """Internal: the rows, checked and cut into blocks, with one response."""
-        penalties = (self.l1, self.l2)
-        return open_linear(self, rows.X, rows.y, rows.extras, target="number", penalties=penalties)
+        given = strengths_of(self)
+        return open_linear(self, rows.X, rows.y, rows.extras, target="number", given=given)
 
     def path_slopes(self, block: Block) -> PathSlopes:
         """Internal: η − y, of curvature 1."""
@@ -258,5 +273,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.multi_output = not is_penalised(self.l1)  # a search fits one
+        tags.target_tags.multi_output = self.penalty is None and not is_penalised(
+            self.l1
+        )  # a search fits one
         return tags

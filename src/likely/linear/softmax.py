@@ -13,6 +13,7 @@ Bishop, Pattern Recognition and Machine Learning, §4.3.4.
 Böhning (1992), Multinomial logistic regression algorithm.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,10 +35,12 @@ from likely.inputs.tables import is_file
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
 from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.penalties import Penalty
+from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
 
 CENTRED = (
@@ -62,6 +65,10 @@ class SoftmaxRegression(
         log-likelihood.  scikit-learn's LogisticRegression(C) is l2 = 1/C for three or more
         classes, and l2 = 2/C for two: ``SoftmaxRegression(l2=2c)`` is
         ``LogisticRegression(l2=c)``, because the penalty is shared by two opposite weights.
+    penalty : Penalty or None, default=None
+        A penalty of ``likely.penalties`` in place of l1 and l2: ``Group([["length", "width"]])``
+        keeps or drops columns together, ``L2.of_prior(variance)`` is a Gaussian prior, and
+        penalties add.
     fit_intercept : bool, default=True
         Whether each class has an intercept.
     penalise_intercept : bool, default=False
@@ -70,10 +77,10 @@ class SoftmaxRegression(
         A class whose weights are fixed at 0, so that those of the others are log-odds against it.
         None treats all classes alike.  Under a penalty the choice matters: the classes then
         shrink towards the reference, not towards one another.
-    start : pair of arrays of shapes (n_classes, n_coefficients) and (n_classes,), or None
-        Weights and intercepts from which the solver starts, such as ``class_coef_`` and
-        ``class_intercept_`` of a ``NaiveBayes``.  None is the constant model.  The optimum is the
-        same.
+    start : mapping or None, default=None
+        Where the solver starts: ``coef`` (n_classes, n_coefficients) and ``intercept``
+        (n_classes,), such as ``class_coef_`` and ``class_intercept_`` of a ``NaiveBayes``.  None
+        is the constant model.  The optimum is the same.
     standard_errors : str or None, default="model"
         Kind of standard errors: ``model``, robust ``HC0``, ``HC1``, ``HC2``, ``HC3``, or
         ``clustered`` (needs ``groups``).  None computes none.  They are for log-odds against the
@@ -86,6 +93,10 @@ class SoftmaxRegression(
         The gap to the optimum, as a share of the null deviance, at which the search stops.
     max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
+    stop : StoppingRule or None, default=None
+        A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
+        ``HeldOutPatience(5)`` holds out rows and keeps the step that is best on them,
+        ``Seconds(60)`` limits the time.  ``solution_`` and the summary say that it did.
     warm_start : bool, default=False
         Start the solver from the coefficients of the last fit.
     executor : str or Executor, default="auto"
@@ -118,19 +129,22 @@ class SoftmaxRegression(
         *,
         l1: Any = 0.0,
         l2: Any = 1.0,
+        penalty: Penalty | None = None,
         fit_intercept: bool = True,
         penalise_intercept: bool = False,
         reference: Any = None,
-        start: tuple[Array, Array] | None = None,
+        start: Mapping[str, Any] | None = None,
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 1000,
+        stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: str | Executor = "auto",
     ) -> None:
         self.l1 = l1
         self.l2 = l2
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.penalise_intercept = penalise_intercept
         self.reference = reference
@@ -139,6 +153,7 @@ class SoftmaxRegression(
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.stop = stop
         self.warm_start = warm_start
         self.executor = executor
 
@@ -209,11 +224,12 @@ class SoftmaxRegression(
             [("intercept", self.intercept_.tolist())],
             labels[1:] if two else labels,
             self.n_iter_,
+            penalty_described(self),
         )
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
-        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
+        return ColumnNeeds(scale=has_penalty(self), categories=True)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them to check."""
@@ -263,7 +279,7 @@ class SoftmaxRegression(
             return ()
         if self.reference is not None:
             return (f"a coefficient is a log-odds of its class against {self.reference!r}.",)
-        return () if is_penalised(self.l1) else (CENTRED,)
+        return () if is_penalised(strengths_of(self).l1) else (CENTRED,)
 
     def _terms_called(self, name: str) -> list[str]:
         """That term in every class: K − 1 of K weights that sum to 0."""
@@ -271,7 +287,7 @@ class SoftmaxRegression(
         if name in names or len(self.classes_) == 2:
             return super()._terms_called(name)
         labels = [label for label in self.classes_.tolist() if label != self.reference]
-        if self.reference is None and not is_penalised(self.l1):
+        if self.reference is None and not is_penalised(strengths_of(self).l1):
             labels = labels[:-1]
         terms = ["intercept"] if name == "intercept" else super()._terms_called(name)
         return [f"{label}: {term}" for label in labels for term in terms]
@@ -301,7 +317,7 @@ def open_classes(
         y,
         RowExtras(sample_weight, groups=groups),
         target="numbers" if soft else "class",
-        penalties=(estimator.l1, estimator.l2),
+        given=strengths_of(estimator),
     )
     if not soft:
         return rows

@@ -8,28 +8,33 @@ mean over classes of Σ p_k(1 − p_k)xxᵀ, is used for the rest: a third of th
 Where no penalty determines them, weights are centred over classes.
 """
 
-from dataclasses import dataclass, replace
-from math import isfinite, log
-from typing import Any, NamedTuple, final
+from dataclasses import replace
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from likely._typing import Array
-from likely.compute.executor import Executor, Serial
-from likely.data.block import Blocks, first_rows
-from likely.errors import InvalidInput
+from likely.compute.executor import Serial
+from likely.data.block import first_rows
 from likely.linear.class_inference import ClassEstimate, infer_classes, shift_of_classes
-from likely.linear.coding import LinearRows, refuse_gaps
+from likely.linear.coding import LinearRows
 from likely.linear.covariance import MOST_FOR_INFERENCE
 from likely.linear.divergence import Divergence, diverging, wholly_separated
-from likely.linear.fitting import in_session, parts, refuse_if_not_finite, speak_up, with_direction
+from likely.linear.fitting import (
+    in_session,
+    parts,
+    refuse_if_not_finite,
+    speak_up,
+    with_direction,
+)
 from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
+from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.penalty import elastic_net, is_penalised
+from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
 from likely.linear.problem import Problem
-from likely.objectives.inference import NullTotals
+from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
 from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import ElasticNet
 from likely.solvers.choice import choose, finish, solve, solver_name
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import Solution, search
@@ -40,7 +45,6 @@ MOST_FOR_FACTOR = 2000  # columns: the preconditioner is a matrix of that size
 FIRST_STEPS = 10  # on the rows to start from, by the bound
 FIRST_TOL = 1e-4  # relative gap there
 ROUND = 150  # steps of L-BFGS after which its units are measured again
-LEAST_COUNT = 0.5  # of a class among the rows to start from, which may have none of it
 
 
 class SoftmaxFit(NamedTuple):
@@ -53,54 +57,25 @@ class SoftmaxFit(NamedTuple):
     separated: bool
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class SoftmaxRows:
-    """The objective of softmax regression on rows: classes, their reference, penalty and tie."""
-
-    n_classes: int
-    reference: int | None
-    penalty: ElasticNet  # one strength per weight, class by class
-    tie: Array | None = None
-
-    def __call__(self, blocks: Blocks, share: float, executor: Executor) -> SoftmaxObjective:
-        """The objective of a share of the rows, with that share of the penalty."""
-        tie = None if self.tie is None else share * self.tie
-        penalty = self.penalty.scaled(share)
-        return SoftmaxObjective(self.n_classes, penalty, blocks, executor, self.reference, tie)
-
-    @property
-    def centred_columns(self) -> Array:
-        """The columns whose weights sum to 0 over the classes at the optimum: no L1 penalty."""
-        if self.reference is not None:
-            return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~np.asarray(self.penalty.l1).reshape(self.n_classes, -1).any(axis=0))
-
-    @property
-    def free_columns(self) -> Array:
-        """The columns without a penalty, where weights are determined up to a shift."""
-        strength = np.asarray(self.penalty.l1) + np.asarray(self.penalty.l2)
-        if self.reference is not None:
-            return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~strength.reshape(self.n_classes, -1).any(axis=0))
-
-
 @in_session
 def fit_softmax(
     estimator: Any, rows: LinearRows, *, n_classes: int, reference: int | None = None
 ) -> SoftmaxFit:
     """Solve, warn about problems, and centre the weights that no penalty determines."""
+    fitted, held = hold_out(estimator, rows.blocks)
+    rows = rows._replace(blocks=fitted)
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
     problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
-    start, null = _start(problem, softmax, rows)
-    problem, last = problem.measured(null), _last_fit(estimator, problem)
+    start, null = start_of_classes(problem, softmax, rows)
+    problem = replace(problem.measured(null), held_rows=held)
+    last = last_fit(estimator, problem)
     if last is None and estimator.start is not None:
-        start = _given_start(softmax, problem.data.framing, *estimator.start)
+        start = given_start(softmax, problem.data.framing, estimator.start)
     tied = replace(softmax, tie=_tie(problem, softmax))
     if name in ("newton", "proximal-newton"):  # the others never leave the centre
         softmax, problem = tied, replace(problem, on=tied)
-    tol, most = estimator.tol, estimator.max_iter
-    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last)
+    tol, most, stop = estimator.tol, estimator.max_iter, estimator.stop
+    found = solve(problem, start, solver=name, tol=tol, max_iter=most, last=last, stop=stop)
     refuse_if_not_finite(found, rows)
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
@@ -115,10 +90,11 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     """The solver, known before the rows are framed: L-BFGS uses them as they are."""
     if estimator.solver != "auto":
         return solver_name(estimator.solver)
-    rough = is_penalised(estimator.l1)
+    l1, _, given = strengths_of(estimator)
+    corners, groups = is_penalised(l1), has_groups(given)
     n_parameters = weighted * (rows.blocks.n_features + int(estimator.fit_intercept))
-    n_rows = rows.blocks.n_rows or np.inf
-    return choose(Shape(n_parameters, n_rows, weighted, rough=rough, corners=rough))
+    n_rows, rough = rows.blocks.n_rows or np.inf, corners or groups
+    return choose(Shape(n_parameters, n_rows, weighted, rough, corners, groups))
 
 
 def _problem(
@@ -134,19 +110,17 @@ def _problem(
         # a centred dense block is a copy, which costs as much as the product with ten classes
         centre=centre and not estimator.penalise_intercept,
     )
-    each = elastic_net(
+    each = spread(
         estimator,
         rows.coding,
         data.framing,
-        l1=estimator.l1,
-        l2=estimator.l2,
+        strengths_of(estimator),
         intercept=estimator.penalise_intercept,
     )
-    penalty = ElasticNet(np.tile(each.l1, weighted), np.tile(each.l2, weighted))
-    softmax = SoftmaxRows(n_classes, reference, penalty)
+    softmax = SoftmaxRows(n_classes, reference, each)
     problem = Problem(
         softmax,
-        penalty,
+        softmax.penalty,
         data,
         rows.executor,
         start_executor=Serial(),
@@ -156,60 +130,6 @@ def _problem(
         steps_between_units=ROUND,
     )
     return problem, softmax
-
-
-def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Array, NullTotals]:
-    """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
-    objective, K = problem.on_start_rows, softmax.n_classes
-    start = np.zeros(objective.size)
-    here = objective.first_order(start)
-    if not isfinite(here.value) or not np.isfinite(here.gradient).all():
-        _refuse(rows)
-    total, n_rows = here.value / log(K), problem.data.start.n_rows or np.nan
-    if not problem.data.framing.intercept:
-        return start, NullTotals.of_counts(np.full(K, total / K), n_rows)
-    count = total / K - objective.classes.rows(here.gradient)[:, -1]
-    least = LEAST_COUNT * total / (problem.data.start.n_rows or total)  # of a row of mean weight
-    level = np.log(np.maximum(count, least))
-    if softmax.reference is None:
-        level -= level.mean()
-    else:
-        count = np.append(count, total - count.sum())
-        level -= log(max(float(count[-1]), least))
-    objective.classes.rows(start)[:, -1] = level
-    return start, NullTotals.of_counts(np.maximum(count, 0.0), n_rows)
-
-
-def _last_fit(estimator: Any, problem: Problem) -> Array | None:
-    """The estimate of the last fit, if a search starts there."""
-    if not estimator.warm_start or "solution_" not in vars(estimator):
-        return None
-    theta, framing = np.asarray(estimator.solution_.theta), problem.data.framing
-    if theta.size != problem.n_parameters:
-        return None
-    return np.ravel(framing.from_user(theta.reshape(-1, framing.n_parameters)))
-
-
-def _given_start(softmax: SoftmaxRows, framing: Framing, coef: Array, intercept: Array) -> Array:
-    """θ of the framed design from weights of the data as they are.
-
-    It is centred over classes, except where an L1 penalty determines it.
-    """
-    K = softmax.n_classes
-    coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
-    if coef.shape != (K, framing.n_coefficients) or intercept.shape != (K,):
-        raise InvalidInput(
-            f"start holds arrays of shape {coef.shape} and {intercept.shape}; weights of shape "
-            f"{(K, framing.n_coefficients)} and intercepts of shape {(K,)} were expected. "
-            "Give one row of weights per class."
-        )
-    if framing.centre is not None:
-        intercept = intercept + np.dot(coef[:, : len(framing.centre)], framing.centre)
-    theta = np.column_stack([coef, intercept]) if framing.intercept else coef
-    if softmax.reference is None:
-        rough = np.asarray(softmax.penalty.l1).reshape(K, -1).any(axis=0)
-        return np.ravel(theta - np.where(rough, 0.0, theta.mean(axis=0)))
-    return np.ravel(np.delete(theta - theta[softmax.reference], softmax.reference, axis=0))
 
 
 def _tie(problem: Problem, softmax: SoftmaxRows) -> Array | None:
@@ -333,16 +253,16 @@ def _of_two(
 ) -> tuple[SoftmaxObjective, int, Array]:
     """Logistic regression of the second class against the first, and its θ.
 
-    A ridge shared by two opposite weights is half as strong on their difference.
+    A ridge shared by two opposite weights is half as strong on their difference, and a group's
+    strength is multiplied by √½.
     """
     weights = problem.objective.classes.rows(found.theta)
     if softmax.reference is not None:
         weights = np.insert(weights, softmax.reference, 0.0, axis=0)
-    width = problem.data.framing.n_parameters
-    l1, l2 = (np.asarray(strength)[:width] for strength in (softmax.penalty.l1, softmax.penalty.l2))
-    penalty = ElasticNet(l1, l2 / 2 if softmax.reference is None else l2)
-    on_second = SoftmaxRows(2, 0, penalty)
-    objective = on_second(problem.data.blocks, 1.0, problem.executor)
+    each = softmax.each
+    if softmax.reference is None:
+        each = each._replace(l2=each.l2 / 2, group=each.group and each.group.scaled(sqrt(0.5)))
+    objective = SoftmaxRows(2, 0, each)(problem.data.blocks, 1.0, problem.executor)
     return objective, 2, weights[1] - weights[0]
 
 
@@ -362,10 +282,9 @@ def _shift(softmax: SoftmaxRows, theta: Array) -> Array | None:
     """
     if softmax.reference is not None:
         return None
-    K = softmax.n_classes
-    l1, l2 = (np.asarray(s).reshape(K, -1)[0] for s in (softmax.penalty.l1, softmax.penalty.l2))
+    K, each = softmax.n_classes, softmax.each
     inside = (theta.reshape(K, -1) != 0).all(axis=0)
-    return shift_of_classes(K, (l1 == 0) | ((l2 > 0) & inside))
+    return shift_of_classes(K, (each.l1 == 0) | (each.is_round & inside))
 
 
 def _in_user_units(
@@ -376,20 +295,11 @@ def _in_user_units(
     *,
     separated: bool,
 ) -> SoftmaxFit:
-    data, classes = problem.data, problem.objective.classes
-    theta = data.framing.to_user(classes.rows(found.theta))
-    free = softmax.free_columns
+    data, free = problem.data, softmax.free_columns
+    theta = data.framing.to_user(problem.objective.classes.rows(found.theta))
     theta[:, free] -= theta[:, free].mean(axis=0)
     solution = replace(found.solution, theta=theta.ravel(), passes=float(sum(data.passes)))
     if softmax.reference is not None:
         theta = np.insert(theta, softmax.reference, 0.0, axis=0)
     coef, intercept = parts(theta, data.framing)
     return SoftmaxFit(np.array(coef), np.array(intercept), solution, inference, separated)
-
-
-def _refuse(rows: LinearRows) -> None:
-    refuse_gaps(rows.blocks, rows.coding.names)
-    raise InvalidInput(
-        "The objective is not finite where the search starts: some values are too large for double "
-        "precision. Divide the columns by a round number."
-    )

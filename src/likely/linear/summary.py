@@ -28,6 +28,7 @@ from likely.description import (
 from likely.description_text import html_of, text_of
 from likely.formatting import count, fixed, quoted, short_number
 from likely.linear.inference import Inference
+from likely.linear.penalty import penalty_described
 
 COVARIANCE_NAMES = {"model": "model", "clustered": "by cluster"}
 MORE = "to_frame() has them all"
@@ -45,11 +46,13 @@ class Summary:
     title: str  # "GLM: poisson response, log link"
     solver: str = ""  # "newton, 5 steps"
     converged: bool = True
+    stopped: str = ""  # why a rule that was asked for ended the search before it converged
     separated: bool = False
     library: str | None = None  # of the frame that the model was fitted on
     level: float = 0.95
     remarks: tuple[str, ...] = ()  # further notes
     n_iter: int | None = None  # steps of the search
+    penalty: str = ""  # "l1=0.5 + l2=1"
 
     def to_frame(self, library: str | None = None) -> Any:
         """term, coef, se, z, p, low and high: in pandas, polars or Arrow, like the data.
@@ -86,7 +89,12 @@ class Summary:
 
     def _notes(self) -> Iterator[str]:
         fit = self.inference
-        if not self.converged:
+        if self.stopped:
+            yield (
+                f"the search was stopped before it converged: {self.stopped}. The estimates are "
+                "not the optimum, and the standard errors are those of the point shown."
+            )
+        elif not self.converged:
             yield "the fit did not converge; the estimates and their standard errors are not final."
         if self.separated:
             yield (
@@ -187,6 +195,7 @@ class Summary:
         dispersion = f"{short_number(fit.dispersion)}{known}"
         yield Fact("dispersion", "dispersion", fit.dispersion, dispersion)
         yield from self._alpha_facts()
+        yield from penalty_facts(self.penalty)
         if self.solver:
             yield Fact("solver", "solver", self.solver, self.solver)
 
@@ -211,10 +220,12 @@ def summarise(
         title=f"{type(model).__name__}: {described}",
         solver=", ".join(filter(None, (solution.solver, steps))),
         converged=solution.converged,
+        stopped=solution.reason if solution.stopped and not solution.converged else "",
         separated=bool(fitted.get("separated_", False)),
         library=fitted.get("library_"),
         remarks=remarks,
         n_iter=max(1, solution.n_iter),
+        penalty=penalty_described(model) if inference.penalised else "",
     )
 
 
@@ -233,6 +244,10 @@ def response_described(fitted: dict[str, Any]) -> str:
     return f"{likelihood.response.name} response, {name} link"
 
 
+def penalty_facts(penalty: str) -> tuple[Fact, ...]:
+    return (Fact("penalty", "penalty", penalty, penalty),) if penalty else ()
+
+
 def _amount(value: float) -> str:
     """A number as text: a sum of weights, or a trace, may have a fraction."""
     return fixed(value, 0 if float(value).is_integer() else 2)
@@ -245,6 +260,7 @@ def describe_coefficients(
     constants: Sequence[tuple[str, Sequence[float]]],
     groups: Sequence[str],
     n_iter: int | None,
+    penalty: str = "",
 ) -> Description:
     """Coefficients (K, d) of K predictors, named ``groups``, the largest first.
 
@@ -268,6 +284,7 @@ def describe_coefficients(
     )
     return Description(
         title,
+        fit=penalty_facts(penalty),
         groups=tuple(groups),
         tables=(table,),
         notes=(READING,),

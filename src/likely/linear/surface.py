@@ -23,7 +23,7 @@ from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
 from likely.linear.inference import HypothesisTest, Inference, inference_of
-from likely.linear.penalty import is_penalised
+from likely.linear.penalty import has_penalty, penalty_described
 from likely.linear.summary import (
     Summary,
     columns_coded,
@@ -96,12 +96,10 @@ class FittedLinear(StandardErrors):
     coding_: Coding
     coef_: Array
     intercept_: Any
-    l1: Any
-    l2: Any
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
-        return ColumnNeeds(scale=is_penalised(self.l1, self.l2), categories=True)
+        return ColumnNeeds(scale=has_penalty(self), categories=True)
 
     @property
     def terms_(self) -> tuple[str, ...]:
@@ -156,6 +154,7 @@ class FittedLinear(StandardErrors):
             self._constants(),
             groups,
             self.n_iter_,
+            penalty_described(self),
         )
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:

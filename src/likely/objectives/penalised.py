@@ -20,6 +20,7 @@ from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.penalties import Penalty
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective
+from likely.solvers.group_model import Grouping
 from likely.solvers.proximal_newton import L1Objective
 
 Summary = TypeVar("Summary", bound=Additive)
@@ -60,6 +61,13 @@ class PenalisedSum(SmoothObjective, L1Objective):
     @property
     def l1(self) -> Array:
         return self.penalty_on.corners(self.size)
+
+    @property
+    def groups(self) -> Grouping | None:
+        group = self.penalty_on.grouped(self.size)
+        return (
+            None if group is None else Grouping(group.members(self.size), group.of_each(self.size))
+        )
 
     def allows(self, theta: Array) -> bool:
         """Whether θ is a parameter of the model; f is inf where it is not."""

@@ -28,9 +28,11 @@ PART_MODULES = (
     "likely.linear.coding",
     "likely.links",
     "likely.objectives.components",
-    "likely.penalties",
+    "likely.penalties.elastic_net",
+    "likely.penalties.group",
     "likely.quantiles",
     "likely.solvers.minimise",
+    "likely.solvers.stopping",
 )
 WITH_PACKAGE = ("likelihoods", "linear", "links", "penalties")  # parts named with it
 

@@ -12,11 +12,14 @@ from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
 from likely.solvers.stopping import (
+    HeldOutPatience,
     Iterations,
     Patience,
+    Progress,
     Seconds,
     SmallChange,
     SmallStep,
+    Stop,
     StoppingRule,
     Tolerance,
 )
@@ -31,11 +34,13 @@ __all__ = [
     "FirstOrder",
     "FixedStep",
     "GradientDescent",
+    "HeldOutPatience",
     "Iterations",
     "NamedSolver",
     "Negated",
     "Newton",
     "Patience",
+    "Progress",
     "ProximalNewton",
     "SecondOrder",
     "Seconds",
@@ -45,6 +50,7 @@ __all__ = [
     "Solution",
     "Solver",
     "State",
+    "Stop",
     "StoppingRule",
     "Tolerance",
     "maximise",

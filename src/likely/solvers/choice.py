@@ -3,7 +3,7 @@
     least squares, few columns           a closed form: normal-equations, or qr
     smooth, a Hessian is affordable      newton: one pass per step, standard errors at no extra cost
     smooth, otherwise                    lbfgs; sparse logistic rows in memory: dual
-    corners (l1 > 0)                     proximal-newton: totals on a working set
+    corners (l1 > 0), groups             proximal-newton: totals on a working set
     corners, many columns in memory      coordinate-descent
     corners, too many for a working set  fista
     any other penalty                    fista
@@ -35,7 +35,8 @@ from likely.solvers.minimise import Solution, search
 from likely.solvers.newton import Newton
 from likely.solvers.proximal import FISTA
 from likely.solvers.proximal_newton import ProximalNewton
-from likely.solvers.search_problem import Found, SearchProblem, Shape
+from likely.solvers.search_problem import Found, HeldOutLoss, SearchProblem, Shape
+from likely.solvers.stopping import StoppingRule
 
 CLOSED_FORMS = ("normal-equations", "qr", "minimum-norm")  # of least squares
 MOST_FOR_GRAM = 3000  # columns: a Gram matrix of that size costs 72 MB and a few seconds
@@ -52,7 +53,15 @@ START_STEPS = 20
 START_PULL = 0.01  # of the curvature: less than some rows err by, enough where they are separated
 
 
-Search = Callable[[SearchProblem, Array, float, int], Found]
+class Limits(NamedTuple):
+    """When a search ends: its tolerance, its steps, and a rule that was asked for."""
+
+    tol: float
+    max_iter: int
+    stop: StoppingRule | None = None
+
+
+Search = Callable[[SearchProblem, Array, Limits], Found]
 
 
 def solve(
@@ -63,28 +72,31 @@ def solve(
     tol: float = 1e-8,
     max_iter: int = 1000,
     last: Array | None = None,
+    stop: StoppingRule | None = None,
 ) -> Found:
     """Minimise from ``start`` by the named solver, or by a suitable one.
 
     ``last``, the end of another search, is near the optimum, so no subset of rows is used first.
+    Nor are they if a rule is given to ``stop`` the search, which counts steps from the start.
     """
     check_search(tol, max_iter)
     name = choose(problem.shape) if solver == "auto" else known_name("solver", solver, SOLVERS)
     entry = SOLVERS[name]
     if problem.shape.rough and entry.smooth_only:
         raise InvalidInput(
-            f"solver={name!r} needs a smooth objective; l1 > 0 is not differentiable at 0. "
-            "Use solver='proximal-newton', or leave it at 'auto'."
+            f"solver={name!r} needs a smooth objective; l1 > 0 and groups are not "
+            "differentiable at 0. Use solver='proximal-newton', or leave it at 'auto'."
         )
-    begin = start if last is None else last
+    begin, limits = start if last is None else last, Limits(tol, max_iter, stop)
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
-        if last is None and entry.from_some_rows:
+        if last is None and stop is None and entry.from_some_rows:
             begin = start_on_some_rows(problem, start)
-        found = entry.run(problem, begin, tol, max_iter)
+        found = entry.run(problem, begin, limits)
         # some rows, or those of the last fit, may lead to a point without curvature
-        stuck = not found.solution.converged and found.solution.n_iter < max_iter
+        end = found.solution
+        stuck = not end.converged and not end.stopped and end.n_iter < max_iter
         if begin is not start and stuck:
-            found = entry.run(problem, start, tol, max_iter)
+            found = entry.run(problem, start, limits)
     return found._replace(held=held_from_the_start(problem, start, found.held))
 
 
@@ -119,9 +131,8 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
     Hessian at its start is also that at its end.
     """
     shape, wanted = problem.shape, LastDigits.of(problem, tol)
-    if not found.solution.converged or (
-        shape.rough and not (shape.corners and shape.has_working_sets)
-    ):
+    unfinished = not found.solution.converged or found.solution.stopped
+    if unfinished or (shape.rough and not shape.has_working_sets):
         return found
     left = min(max_iter - found.solution.n_iter, MOST_LAST_STEPS)
     near = found.solution.gap <= wanted.aim
@@ -130,10 +141,11 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
         return found._replace(theta=theta, solution=replace(found.solution, theta=theta))
     run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton
     with np.errstate(over="ignore", invalid="ignore"):
-        there = run(problem, found.theta, wanted.aim, max(left - 1, 0))
+        limits = Limits(wanted.aim, max(left - 1, 0))
+        there = run(problem, found.theta, limits)
         before, first = found.solution.trace[-1], there.solution.trace[0]
         if not first <= before + problem.objective.rounding(before):  # the step taken unseen
-            there = run(problem, found.solution.theta, wanted.aim, max(left - 1, 0))
+            there = run(problem, found.solution.theta, limits)
     end = wanted.settled(there.solution)
     reason = end.reason
     if end.converged:
@@ -153,9 +165,8 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
 def choose(shape: Shape) -> str:
     """The name of the solver that suits the penalty and the shape."""
     if shape.rough:
-        if not shape.corners:
-            return "fista"
-        if not shape.hessian_is_affordable and shape.has_columns:
+        single = shape.corners and not shape.groups
+        if single and not shape.hessian_is_affordable and shape.has_columns:
             return "coordinate-descent"
         return "proximal-newton" if shape.has_working_sets else "fista"
     if shape.hessian_is_affordable:
@@ -168,15 +179,22 @@ def solver_name(solver: str) -> str:
     return known_name("solver", solver, ("auto", *SOLVERS, *CLOSED_FORMS))
 
 
-def choose_closed_form(solver: str, *, l1: bool, n_columns: int) -> bool:
+def choose_closed_form(
+    solver: str, *, rough: bool, n_columns: int, stop: StoppingRule | None = None
+) -> bool:
     """Whether least squares has a closed form that was requested or is faster."""
     solver = solver_name(solver)
-    if solver in CLOSED_FORMS and l1:
+    if solver in CLOSED_FORMS and stop is not None:
         raise InvalidInput(
-            f"solver={solver!r} was given with l1 > 0, which has no closed form. "
-            "Use solver='auto', or l1=0."
+            f"solver={solver!r} was given with stop={stop!r}; a closed form has no steps to stop. "
+            "Use solver='auto' or 'newton', or leave stop out."
         )
-    pays = solver == "auto" and not l1 and n_columns <= MOST_FOR_GRAM
+    if solver in CLOSED_FORMS and rough:
+        raise InvalidInput(
+            f"solver={solver!r} was given with l1 > 0 or groups, which have no closed form. "
+            "Use solver='auto', or l2 alone."
+        )
+    pays = solver == "auto" and stop is None and not rough and n_columns <= MOST_FOR_GRAM
     return solver in CLOSED_FORMS or pays
 
 
@@ -241,15 +259,15 @@ def start_on_some_rows(problem: SearchProblem, start: Array) -> Array:
     return state.theta if usable else start
 
 
-def _newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
-    found = _evaluated_newton(problem, start, tol, max_iter)
+def _newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+    found = _evaluated_newton(problem, start, limits)
     if found.direction is None or not found.solution.converged:
         return found
     # the step from the point that converged is known already, and costs almost nothing
     return found._replace(theta=found.theta + found.direction)
 
 
-def _evaluated_newton(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+def _evaluated_newton(problem: SearchProblem, start: Array, limits: Limits) -> Found:
     n = problem.shape.n_parameters
     if n > MOST_AT_ALL:
         raise InvalidInput(
@@ -257,36 +275,57 @@ def _evaluated_newton(problem: SearchProblem, start: Array, tol: float, max_iter
             f"{8e-9 * n**2:.0f} GB. Leave solver at 'auto', or use 'lbfgs'."
         )
     solver = Newton(problem.intercepts)
-    solution, state = search(solver, problem.objective, start, tol=tol, max_iter=max_iter)
+    solution, state = _searched(solver, problem.objective, start, limits, problem.held_out)
     return Found(state.theta, solution, state.hessian, state.held, state.direction)
 
 
-def _lbfgs(problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
-    """A search in rounds, each in units computed at its start; most problems have one round."""
-    theta, trace = problem.near(start), tuple[float, ...]()
+def _lbfgs(problem: SearchProblem, start: Array, limits: Limits) -> Found:
+    """A search in rounds, each in units computed at its start; most problems have one round.
+
+    A rule that stops a search counts steps from the start, so there is one round.
+    """
+    max_iter, asked = limits.max_iter, limits.stop is not None
+    theta, trace = start if asked else problem.near(start), tuple[float, ...]()
     while True:
         solver = LBFGS(preconditioner=problem.units(theta))
         left = max_iter - max(len(trace) - 1, 0)
-        steps = min(problem.steps_between_units or left, left)
-        solution, state = search(solver, problem.objective, theta, tol=tol, max_iter=steps)
+        steps = left if asked else min(problem.steps_between_units or left, left)
+        within = limits._replace(max_iter=steps)
+        solution, state = _searched(solver, problem.objective, theta, within, problem.held_out)
         theta, trace = state.theta, trace[:-1] + solution.trace
-        if solution.converged or state.stuck or len(trace) > max_iter:
+        if solution.converged or solution.stopped or state.stuck or len(trace) > max_iter:
             return Found(theta, _whole(solution, state, trace, max_iter), None)
 
 
 def _whole(solution: Solution, state: State, trace: tuple[float, ...], max_iter: int) -> Solution:
     """The rounds of a search as one solution."""
     reason = solution.reason
-    if not solution.converged and not state.stuck:
+    if not solution.converged and not solution.stopped and not state.stuck:
         reason = f"max_iter={max_iter} was reached with a gap of {solution.gap:.1e}"
     return replace(solution, trace=trace, reason=reason)
 
 
+def _searched(
+    solver: Any, objective: Any, start: Array, limits: Limits, held_out: HeldOutLoss | None
+) -> tuple[Solution, Any]:
+    return search(
+        solver,
+        objective,
+        start,
+        tol=limits.tol,
+        max_iter=limits.max_iter,
+        stop=limits.stop,
+        held_out=held_out,
+    )
+
+
 def _on_data(
-    solver: Any, objective: Any, problem: SearchProblem, start: Array, tol: float, max_iter: int
+    solver: Any, objective: Any, problem: SearchProblem, start: Array, limits: Limits
 ) -> Found:
     """A solver that reads the original rows or columns: θ is converted both ways."""
-    solution, state = search(solver, objective, problem.to_data(start), tol=tol, max_iter=max_iter)
+    loss = problem.held_out
+    held_out = None if loss is None else lambda theta: loss(problem.from_data(theta))
+    solution, state = _searched(solver, objective, problem.to_data(start), limits, held_out)
     problem.count_passes(float(solution.n_iter + 1))
     return Found(problem.from_data(state.theta), solution, None)
 
@@ -302,13 +341,13 @@ class NamedSolver:
     door: Callable[[SearchProblem], Any] | None = None  # to the data, where totals are not enough
     own_run: Search | None = None
 
-    def run(self, problem: SearchProblem, start: Array, tol: float, max_iter: int) -> Found:
+    def run(self, problem: SearchProblem, start: Array, limits: Limits) -> Found:
         if self.own_run is not None:
-            return self.own_run(problem, start, tol, max_iter)
+            return self.own_run(problem, start, limits)
         if self.door is not None:
-            return _on_data(self.solver, self.door(problem), problem, start, tol, max_iter)
-        objective = problem.objective
-        solution, state = search(self.solver, objective, start, tol=tol, max_iter=max_iter)
+            return _on_data(self.solver, self.door(problem), problem, start, limits)
+        objective, held_out = problem.objective, problem.held_out
+        solution, state = _searched(self.solver, objective, start, limits, held_out)
         return Found(state.theta, solution, None)
 
 

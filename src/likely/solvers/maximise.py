@@ -38,12 +38,12 @@ def maximise(
     *,
     tol: float = 1e-10,
     max_iter: int = 100,
-    stopping: StoppingRule | None = None,
+    stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> Solution:
     """Maximise a function as ``minimise`` minimises one; the trace is that of the function.
 
-    ``watch`` and ``stopping`` see the descent of −f.
+    ``watch`` and ``stop`` see the descent of −f.
     """
     solution = minimise(
         solver,
@@ -51,7 +51,7 @@ def maximise(
         start,
         tol=tol,
         max_iter=max_iter,
-        stopping=stopping,
+        stop=stop,
         watch=watch,
     )
     return replace(solution, trace=tuple(-value for value in solution.trace))

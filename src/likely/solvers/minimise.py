@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import Any, final
 
+import numpy as np
+
+from likely.errors import LimitReached, warn_user
 from likely.progress import report
-from likely.solvers.base import Objective, S, Solver
+from likely.solvers.base import Objective, S, Solver, State
 from likely.solvers.kinked import Kinked
 from likely.solvers.stopping import (
     FirstOf,
@@ -30,6 +34,8 @@ class Solution:
     gap: float
     solver: str = ""  # which one it was
     passes: float | None = None  # over the data, where they were counted
+    stopped: bool = False  # by a rule that was asked for, and not by tol or max_iter
+    held_out: tuple[float, ...] = ()  # the loss on held-out rows at each step, where some were
 
     @property
     def n_iter(self) -> int:
@@ -52,17 +58,24 @@ def minimise(
     *,
     tol: float = 1e-10,
     max_iter: int = 100,
-    stopping: StoppingRule | None = None,
+    stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> Solution:
-    """Step from ``start`` until the gap is within ``tol``, or ``stopping`` says to stop.
+    """Step from ``start`` until the gap is within ``tol``, or the rule ``stop`` says so.
 
+    A search that reaches ``max_iter`` warns; tol=0 asks for that many steps, without a warning.
     ``watch`` is called with every state, from the start to the end: ``states.append`` keeps the
     history of value, parameters and, where the solver has one, gradient.
     """
     solution, _ = search(
-        solver, objective, start, tol=tol, max_iter=max_iter, stopping=stopping, watch=watch
+        solver, objective, start, tol=tol, max_iter=max_iter, stop=stop, watch=watch
     )
+    at_limit = not solution.converged and not solution.stopped and solution.n_iter >= max_iter
+    if at_limit and tol > 0:
+        warn_user(
+            f"minimise did not converge: {solution.reason}. Raise max_iter, or loosen tol.",
+            LimitReached,
+        )
     return solution
 
 
@@ -73,29 +86,62 @@ def search(
     *,
     tol: float = 1e-10,
     max_iter: int = 100,
-    stopping: StoppingRule | None = None,
+    stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
+    held_out: Callable[[Any], float] | None = None,
 ) -> tuple[Solution, S]:
-    """The solution, and the last state for callers that need the solver's state."""
-    rules = (Tolerance(tol), *(() if stopping is None else (stopping,)), Stuck())
-    rule = FirstOf((*rules, Iterations(max_iter)))
+    """The solution, and the last state for callers that need the solver's state.
+
+    ``held_out`` is the loss of θ on rows outside the objective; the best state is kept then.
+    """
+    limits = FirstOf((Stuck(), Iterations(max_iter)))
     began, state = perf_counter(), _certified(objective, solver.init(objective, start))
-    trace = [state.value]
-    verdict = rule.verdict(Progress(state.gap, trace, stuck=state.stuck))
-    if watch is not None:
-        watch(state)
-    while verdict is None:
-        before, state = state, _certified(objective, solver.step(objective, state))
-        trace.append(state.value)
+    trace, losses, best = [state.value], list[float](), state
+    progress = Progress(state.gap, trace, stuck=state.stuck, held_out=losses)
+    while True:
+        if held_out is not None:
+            losses.append(held_out(state.theta))
+            best = state if losses[-1] < min(losses[:-1], default=inf) else best
         if watch is not None:
             watch(state)
+        certified = Tolerance(tol).verdict(progress)
+        asked = None if stop is None or certified else stop.verdict(progress)
+        verdict = certified or asked or limits.verdict(progress)
+        if verdict is not None:
+            break
+        before, state = state, _certified(objective, solver.step(objective, state))
+        trace.append(state.value)
         report(f"{solver.name} step", 1, f"objective {state.value:.6g}, gap {state.gap:.1e}")
         moved, seconds = (before.theta, state.theta), perf_counter() - began
-        verdict = rule.verdict(Progress(state.gap, trace, seconds, moved, state.stuck))
+        progress = Progress(state.gap, trace, seconds, moved, state.stuck, losses)
     solution = Solution(
-        state.theta, verdict.converged, verdict.reason, tuple(trace), state.gap, solver.name
+        state.theta,
+        verdict.converged,
+        verdict.reason,
+        tuple(trace),
+        state.gap,
+        solver.name,
+        stopped=asked is not None,
+        held_out=tuple(losses),
     )
-    return solution, state
+    return (solution, state) if best is state or not losses else (_kept(solution, best), best)
+
+
+def _kept(solution: Solution, best: State) -> Solution:
+    """The solution that is the best state on held-out rows, before the end of the search."""
+    step = int(np.argmin(solution.held_out))
+    reason = solution.reason
+    if not solution.stopped:
+        reason += f"; step {step} is kept, the best on held-out rows"
+    return replace(
+        solution,
+        theta=best.theta,
+        converged=False,
+        reason=reason,
+        trace=solution.trace[: step + 1],
+        gap=best.gap,
+        stopped=True,
+    )
 
 
 def _certified(objective: Any, state: S) -> S:

@@ -1,10 +1,11 @@
 """Proximal Newton with working sets: sparse coefficients from totals alone.
 
-    F(θ) = f(θ) + Σ_j λ_j|θ_j|
+    F(θ) = f(θ) + Σ_j λ_j|θ_j| + Σ_g γ_g‖θ_g‖
 
     1  total g = ∇f(θ); the working set W: coefficients that are unpenalised, not 0, or not optimal
-    at 0 2  total H = ∇²f(θ) on W
-    3  d = argmin ½ dᵀHd + gᵀd + Σ_W λ_j|θ_j + d_j|, by compiled coordinate descent
+       at 0
+    2  total H = ∇²f(θ) on W
+    3  d = argmin ½ dᵀHd + gᵀd + the penalty of θ + d on W, by compiled coordinate descent
     4  θ ← θ + t d        t ∈ {1, ½, ¼, …}, the first that lowers F and does not overshoot
 
 The unpenalised coefficients of step 3 are eliminated first, because an intercept with columns far
@@ -31,6 +32,7 @@ from scipy.linalg import LinAlgError
 from likely._typing import Array
 from likely.cholesky import factorise
 from likely.solvers.base import UNDERFLOW, Solver, State, without_curvature
+from likely.solvers.group_model import Grouping, minimise_groups
 from likely.solvers.line_search import NO_LOWER_VALUE, armijo_trials, overshoots
 from likely.solvers.proximal import CompositeObjective
 
@@ -44,12 +46,17 @@ JITTER = 1e-13  # relative to each diagonal entry: keeps dependent columns facto
 
 
 class L1Objective(CompositeObjective):
-    """f(θ) + Σ λ_j|θ_j|, with the Hessian of f on any few columns."""
+    """f(θ) + Σ λ_j|θ_j| + Σ γ_g‖θ_g‖, with the Hessian of f on any few columns."""
 
     @property
     @abstractmethod
     def l1(self) -> Array:
         """λ, one per coefficient; 0 leaves one free."""
+
+    @property
+    def groups(self) -> Grouping | None:
+        """Which coefficients form groups; None where there are none."""
+        return None
 
     @abstractmethod
     def hessian_on(self, theta: Array, columns: Array) -> Array:
@@ -128,17 +135,36 @@ def working_set(theta: Array, gradient: Array, l1: Array, limit: int) -> tuple[A
     return np.flatnonzero(kept), True
 
 
-def minimise_model(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> tuple[Array, bool]:
-    """argmin ½θᵀQθ − cᵀθ + Σλ|θ|, from ``theta``; and whether the descent ended.
+def group_working_set(
+    theta: Array, gradient: Array, l1: Array, limit: int, groups: Grouping
+) -> tuple[Array, bool]:
+    """The same with groups, which enter and leave the set as a whole."""
+    excess, size = groups.excess(theta, gradient, l1), np.maximum(l1, groups.strength)
+    kept = (groups.lengths(theta) > 0) | (size == 0)
+    wanting = np.flatnonzero(~kept & (excess > AT_REST * np.maximum(np.abs(gradient), size)))
+    limit = max(limit - int(kept.sum()), 1)
+    whole = len(wanting) <= limit
+    if not whole:
+        wanting = wanting[np.argpartition(-excess[wanting], limit - 1)[:limit]]
+    kept[wanting] = True
+    of_group = np.isin(groups.codes, groups.codes[wanting]) & (groups.codes >= 0)
+    return np.flatnonzero(kept | of_group), whole
+
+
+def minimise_model(
+    Q: Array, c: Array, l1: Array, theta: Array, tol: float, groups: Grouping | None = None
+) -> tuple[Array, bool]:
+    """argmin ½θᵀQθ − cᵀθ + Σλ|θ| + Σγ‖θ_g‖, from ``theta``; and whether the descent ended.
 
     The free coefficients a are eliminated: θ_a = Q_aa⁻¹ (c_a − Q_ab θ_b).
     """
     if (np.diag(Q) < 0).any():
         raise LinAlgError("a negative curvature")
     Q = Q + np.diag(np.where(np.diag(Q) > 0, JITTER * np.diag(Q), 1.0))
-    a, b = np.flatnonzero(l1 == 0), np.flatnonzero(l1 > 0)
+    held = l1 > 0 if groups is None else (l1 > 0) | (groups.strength > 0)
+    a, b = np.flatnonzero(~held), np.flatnonzero(held)
     if not a.size:
-        return _penalised(Q, c, l1, theta, tol)
+        return _penalised(Q, c, l1, theta, tol, groups)
     free = factorise(Q[np.ix_(a, a)], hold=False)  # a held one would be sent to 0
     explained = free.solve(np.column_stack([Q[np.ix_(a, b)], c[a]]))
     reduced_Q = Q[np.ix_(b, b)] - Q[np.ix_(b, a)] @ explained[:, :-1]
@@ -148,13 +174,18 @@ def minimise_model(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> t
     np.fill_diagonal(reduced_Q, np.maximum(np.diag(reduced_Q), floor))
     solution, ended = np.empty_like(theta), True
     if b.size:
-        solution[b], ended = _penalised(reduced_Q, reduced_c, l1[b], theta[b], tol)
+        inner = None if groups is None else groups.on(b)
+        solution[b], ended = _penalised(reduced_Q, reduced_c, l1[b], theta[b], tol, inner)
     solution[a] = explained[:, -1] - explained[:, :-1] @ solution[b]
     return solution, ended
 
 
-def _penalised(Q: Array, c: Array, l1: Array, theta: Array, tol: float) -> tuple[Array, bool]:
+def _penalised(
+    Q: Array, c: Array, l1: Array, theta: Array, tol: float, groups: Grouping | None
+) -> tuple[Array, bool]:
     """Coordinate descent; where it is slow, jumps to the optimum of the signs it has found."""
+    if groups is not None:
+        return minimise_groups(Q, c, l1, groups, theta, tol)
     from likely.fast.coordinate import descend_coordinates
 
     Q, theta = np.ascontiguousarray(Q), np.array(theta, dtype=float)
@@ -192,7 +223,7 @@ def _evaluate(objective: L1Objective, theta: Array) -> _Evaluated:
 
 
 def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalNewtonState:
-    columns, whole = working_set(here.theta, here.gradient, objective.l1, limit)
+    columns, whole = _working_set(objective, here, limit)
     direction, fall, gap = np.zeros_like(here.theta), 0.0, 0.0
     finite = isfinite(here.value) and bool(np.isfinite(here.gradient).all())
     decrease, stuck = 0.0, "" if finite else "the value or its gradient is not finite"
@@ -203,7 +234,7 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
         flat = columns[(np.diag(hessian) == 0) & (np.abs(here.gradient[columns]) > UNDERFLOW)]
         try:
             tol = MODEL_TOL * objective.scale(here.value)
-            found = _direction(hessian, here, objective.l1[columns], columns, tol)
+            found = _direction(objective, hessian, here, columns, tol)
             direction[columns], decrease = found.d, found.decrease
             fall = found.fall / objective.scale(here.value)
             gap = fall if whole and found.ended and not flat.size else inf
@@ -224,15 +255,24 @@ def _complete(objective: L1Objective, here: _Evaluated, limit: int) -> ProximalN
     )
 
 
+def _working_set(objective: L1Objective, here: _Evaluated, limit: int) -> tuple[Array, bool]:
+    if objective.groups is None:
+        return working_set(here.theta, here.gradient, objective.l1, limit)
+    return group_working_set(here.theta, here.gradient, objective.l1, limit, objective.groups)
+
+
 def _direction(
-    hessian: Array, here: _Evaluated, l1: Array, columns: Array, tol: float
+    objective: L1Objective, hessian: Array, here: _Evaluated, columns: Array, tol: float
 ) -> WorkingSetStep:
-    theta, g = here.theta[columns], here.gradient[columns]
-    target, ended = minimise_model(hessian, hessian @ theta - g, l1, theta, tol)
+    theta, g, l1 = here.theta[columns], here.gradient[columns], objective.l1[columns]
+    groups = None if objective.groups is None else objective.groups.on(columns)
+    target, ended = minimise_model(hessian, hessian @ theta - g, l1, theta, tol, groups)
     if not np.isfinite(target).all():  # coordinate descent runs away where Q is indefinite
         raise LinAlgError("the model has no minimum")
     d = target - theta
     change = float(np.dot(l1, np.abs(target) - np.abs(theta)))
+    if groups is not None:
+        change += groups.value(target) - groups.value(theta)
     decrease = -(float(np.dot(g, d)) + change)
     fall = decrease - 0.5 * float(np.dot(d, hessian @ d))
     return WorkingSetStep(d, max(decrease, 0.0), max(fall, 0.0), ended)

@@ -4,6 +4,7 @@ A model builds one ``SearchProblem``; every solver of ``SOLVERS`` can then be ru
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ WORK_OF_NEWTON = 5e8  # multiplications in one Hessian: beyond, L-BFGS is done b
 ALWAYS_PAIRS = 20  # predictors
 WORK_OF_PAIRS = 2e7  # rows times pairs of predictors: beyond, L-BFGS is done before
 MOST_FOR_WORKING_SETS = 5000  # parameters of several predictors
+
+
+HeldOutLoss = Callable[[Array], float]
 
 
 class Found(NamedTuple):
@@ -38,6 +42,7 @@ class Shape(NamedTuple):
     n_predictors: int = 1  # with parameters of their own, as the classes of softmax regression
     rough: bool = False  # whether the penalty is not smooth
     corners: bool = False  # whether it has corners at 0, as l1 has
+    groups: bool = False  # whether it has groups of coefficients
     has_columns: bool = False  # whether columns of numbers are in memory
     has_dual: bool = False  # whether it is logistic regression with one ridge on sparse rows
 
@@ -53,8 +58,9 @@ class Shape(NamedTuple):
 
     @property
     def has_working_sets(self) -> bool:
-        """Whether a Hessian on the active columns is small enough for proximal Newton."""
-        return self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
+        """Whether proximal Newton can model the penalty, with a Hessian of the active columns."""
+        few = self.n_predictors == 1 or self.n_parameters <= MOST_FOR_WORKING_SETS
+        return (self.corners or self.groups) and few
 
 
 class SearchProblem(ABC):
@@ -97,6 +103,11 @@ class SearchProblem(ABC):
     @abstractmethod
     def intercepts(self) -> int:
         """How many of the last parameters are intercepts, which are fixed last."""
+
+    @property
+    @abstractmethod
+    def held_out(self) -> HeldOutLoss | None:
+        """The loss a row on held-out rows; None where none are."""
 
     @abstractmethod
     def columns(self) -> Any:

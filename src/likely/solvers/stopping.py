@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from likely.errors import InvalidInput
+
 
 class Progress(NamedTuple):
     """The progress of a search."""
@@ -28,6 +30,7 @@ class Progress(NamedTuple):
     seconds: float = 0.0
     last_step: tuple[Any, Any] | None = None  # θ before the last step, and after it
     stuck: str = ""  # why the solver can take no further step
+    held_out: Sequence[float] = ()  # the loss on held-out rows, from the start to now
 
     @property
     def n_iter(self) -> int:
@@ -47,6 +50,10 @@ class StoppingRule(ABC):
     @abstractmethod
     def verdict(self, progress: Progress) -> Stop | None:
         """The reason to stop; None to continue."""
+
+    def held_out_rule(self) -> "HeldOutPatience | None":
+        """The rule that asks for held-out rows; None where none does."""
+        return None
 
     def __or__(self, other: "StoppingRule") -> "StoppingRule":
         return FirstOf((self, other))
@@ -115,12 +122,57 @@ class Patience(StoppingRule):
     least: float = 0.0
 
     def verdict(self, progress: Progress) -> Stop | None:
-        best, since = progress.trace[0], 0
-        for value in progress.trace[1:]:
-            best, since = (value, 0) if value < best - self.least else (best, since + 1)
+        since = steps_since_best(progress.trace, self.least)
         if since < self.steps:
             return None
         return Stop(f"the objective has not fallen for {since} steps", converged=False)
+
+
+@final
+@dataclass(frozen=True)
+class HeldOutPatience(StoppingRule):
+    """The loss on held-out rows has not fallen for ``steps`` steps; the best point is kept.
+
+    A model holds out a ``share`` of its rows, of each class the same, by ``random_state``.
+    """
+
+    steps: int = 5
+    share: float = 0.2
+    least: float = 0.0  # a smaller fall is none
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1 or self.steps < 1:
+            raise InvalidInput(
+                f"HeldOutPatience has share={self.share!r} and steps={self.steps!r}; a share "
+                "between 0 and 1 and a step or more were expected. Use share=0.2, steps=5."
+            )
+
+    def verdict(self, progress: Progress) -> Stop | None:
+        if not progress.held_out:
+            raise InvalidInput(
+                "HeldOutPatience was given to a search that holds no rows out; it is a rule for "
+                "estimators. Use stop=HeldOutPatience() of a model, or Patience() here."
+            )
+        if steps_since_best(progress.held_out, self.least) < self.steps:
+            return None
+        best = int(np.argmin(progress.held_out))
+        reason = (
+            f"the held-out loss has not fallen for {self.steps} steps; step {best} is kept, whose "
+            f"loss a row is {progress.held_out[best]:.4g}"
+        )
+        return Stop(reason, converged=False)
+
+    def held_out_rule(self) -> "HeldOutPatience | None":
+        return self
+
+
+def steps_since_best(values: Sequence[float], least: float) -> int:
+    """How many steps ago a value last fell below the best before it by more than ``least``."""
+    best, since = values[0], 0
+    for value in values[1:]:
+        best, since = (value, 0) if value < best - least else (best, since + 1)
+    return since
 
 
 @final
@@ -165,6 +217,9 @@ class FirstOf(StoppingRule):
         verdicts = (rule.verdict(progress) for rule in self.rules)
         return next((verdict for verdict in verdicts if verdict is not None), None)
 
+    def held_out_rule(self) -> HeldOutPatience | None:
+        return _first_held_out(self.rules)
+
 
 @final
 @dataclass(frozen=True)
@@ -182,3 +237,10 @@ class AllOf(StoppingRule):
             verdicts.append(verdict)
         reason = " and ".join(verdict.reason for verdict in verdicts)
         return Stop(reason, any(verdict.converged for verdict in verdicts))
+
+    def held_out_rule(self) -> HeldOutPatience | None:
+        return _first_held_out(self.rules)
+
+
+def _first_held_out(rules: tuple[StoppingRule, ...]) -> HeldOutPatience | None:
+    return next((found for rule in rules if (found := rule.held_out_rule()) is not None), None)

@@ -211,9 +211,9 @@ class Prepared(BaseEstimator):
         return self._fitted_model().score_samples(self.prepare(X))
 
     @_inner("log_likelihood")
-    def log_likelihood(self, X: Any, y: Any) -> float:
-        """Σ_i log p(y_i | x_i)."""
-        return self._fitted_model().log_likelihood(self.prepare(X), y)
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
+        return self._fitted_model().log_likelihood(self.prepare(X), y, sample_weight)
 
     @_inner("score")
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

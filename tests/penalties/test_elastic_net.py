@@ -1,6 +1,6 @@
-"""Penalties as priors: densities that integrate to 1, worked examples, a refusal."""
+"""Penalties of single coefficients as priors: densities, worked examples, a refusal."""
 
-from math import log, pi
+from math import log
 
 import numpy as np
 import pytest
@@ -39,26 +39,6 @@ def test_the_elastic_net_prior_integrates_to_1(l1, l2):
 def test_an_almost_straight_elastic_net_is_the_laplace():
     theta = np.array([0.2, -3.0])
     assert_allclose(ElasticNet(2.0, 1e-300).log_prior(theta), L1(2.0).log_prior(theta))
-
-
-def test_the_group_prior_integrates_to_1_on_a_plane():
-    prior = Group(np.array([0, 0]), 1.3)
-    ring, _ = quad(lambda r: 2 * pi * r * np.exp(prior.log_prior(np.array([r, 0.0]))), 0, np.inf)
-    assert_allclose(ring, 1.0)
-
-
-def test_groups_of_one_are_the_lasso():
-    theta, strengths = np.array([0.5, -2.0, 1.0]), np.array([1.0, 0.2, 3.0])
-    groups = Group(np.arange(3), strengths)
-    assert_allclose(groups.value(theta), L1(strengths).value(theta))
-    assert_allclose(groups.prox(theta, 0.6), L1(strengths).prox(theta, 0.6))
-    assert_allclose(groups.log_prior(theta), L1(strengths).log_prior(theta))
-
-
-def test_a_weak_group_leaves_as_one():
-    theta = np.array([3.0, 4.0, 0.1, 0.1])
-    shrunk = Group(np.array([0, 0, 1, 1]), 1.0).prox(theta, 1.0)
-    assert_allclose(shrunk, [3.0 * 4 / 5, 4.0 * 4 / 5, 0.0, 0.0])
 
 
 def test_the_elastic_net_holds_ridge_and_lasso():
