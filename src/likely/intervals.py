@@ -64,6 +64,9 @@ class Estimate(NamedTuple):
         )
 
 
+NO_ESTIMATE = Estimate(nan, nan, nan, nan)  # of what could not be scored
+
+
 def clearly_better(gain: Estimate) -> bool:
     """Whether a gain over the baseline is above 0, beyond what chance would do.
 

@@ -16,8 +16,7 @@ look.json           ``Look.facts()``
 comparison.json     a list of ``Comparison.facts()``, or one; with those in the sealed folder.  On
                     the same folds by the same metric they are one, and the newest of a model wins
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
-                    newer.  Each may have ``chosen`` (an x), ``baseline`` (its
-                    score) and ``run`` (the name of the run whose settings it has)
+                    newer.  Each may have ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, value, interval,
                     seconds}], best, baseline, nested: {value, interval} or null}
 study/              the search itself, with ``command.txt``, the command that goes on with it
