@@ -16,8 +16,9 @@ from sklearn.base import clone
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
+from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
 from likely.kinds import TargetKind
-from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
+from likely.metrics import METRICS, Metric, Score, mean_score, metric_for
 from likely.metrics.registry import SHOWN_NEXT
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, Repeat, cross_validate_all
@@ -49,7 +50,7 @@ class Entry:
     @property
     def main(self) -> Estimate:
         """The estimate by the metric that orders the models."""
-        return Estimate(nan, nan, nan, nan) if self.score is None else self.score.main
+        return NO_ESTIMATE if self.score is None else self.score.main
 
     @property
     def value(self) -> float:
@@ -65,15 +66,14 @@ class Entry:
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in the types that JSON has."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
-        gain = Estimate(nan, nan, nan, 0.0) if self.score is None else self.score.gain
+        gain = NO_ESTIMATE if self.score is None else self.score.gain
         return {
             "model": self.name,
             **self.main.to_json(),
             "baseline_link": None if self.score is None else self.score.baseline_link,
-            "gain": gain.value,
-            "gain_interval": [gain.low, gain.high],
+            **gain_to_json(gain),
             "folds": self.per_fold.tolist(),
-            **self.others,
+            "others": self.others,
             "fit_seconds": self.seconds,
             **{key: None if test is None else test._asdict() for key, test in paired.items()},
             "problem": self.problem or None,
