@@ -75,17 +75,24 @@ def command(facts: RunFacts) -> Section | LeftOut:
 
 def evaluations(facts: RunFacts) -> str:
     """The number of evaluations of the sealed rows, as far as it is known."""
-    ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
+    ledger, seal = facts.ledger, facts.run.get("seal")
     if ledger is not None and ledger.entries:
         return _used_of(ledger.evaluations, ledger.budget)
     if ledger is not None:
         return "unknown, because the ledger was changed"
+    recorded = recorded_evaluations(facts)
+    if recorded is None:
+        return "none, because no rows were sealed; scores are of held-out training rows"
     gone = f" when this run was made; {seal_name(seal)} was not found" if seal else ""
+    return recorded + gone
+
+
+def recorded_evaluations(facts: RunFacts) -> str | None:
+    """The number of evaluations that the run recorded; None where no rows were sealed."""
+    seal, final = facts.run.get("seal"), facts.final
     if final is not None:
-        return _used_of(int(final["evaluation"]), int(final["budget"])) + gone
-    if seal:
-        return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) + gone
-    return "none, because no rows were sealed; scores are of held-out training rows"
+        return _used_of(int(final["evaluation"]), int(final["budget"]))
+    return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) if seal else None
 
 
 def seal_name(seal: Any) -> str:
@@ -117,12 +124,8 @@ def _task(facts: RunFacts) -> str:
     kind = task.get("kind") or (facts.validation.kind if facts.validation else None)
     if kind is None:
         return ""
-    reason = task.get("reason")
     words = task_in_words(kind) if kind in TARGET_KINDS else str(kind)
-    if not reason or reason == "it was given":
-        return words
-    about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
-    return f"{words}, because {about}"
+    return f"{words}, because {task['reason']}" if task.get("reason") else words
 
 
 def _model(run: Any) -> str:
