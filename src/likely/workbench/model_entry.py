@@ -137,6 +137,13 @@ class ModelEntry:
         """This model with settings that overrule its own; ``part__name`` reaches inside."""
         return replace(self, settings={**self.settings, **settings}) if settings else self
 
+    def accepts(self, argument: str) -> bool:
+        """Whether its fit takes such an argument, and so do those of the models inside it."""
+        inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
+        own = self.load() if self.example is None else type(self._inner)
+        classes = [own, *(_class_named(each.estimator) for each in inside)]
+        return all(argument in signature(each.fit).parameters for each in classes)
+
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
         """Settings for a task: its kind and the order of its classes where the model takes them."""
         takes = signature(self.load()).parameters

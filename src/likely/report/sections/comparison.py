@@ -70,6 +70,10 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
+    blocks += [
+        Text(f"Models that take no {role}, not tried: {', '.join(names)}.", small=True)
+        for role, names in (found.get("unable") or {}).items()
+    ]
     if found.get("left_out"):
         blocks.append(Text(f"Slow models, not tried: {', '.join(found['left_out'])}.", small=True))
     return blocks

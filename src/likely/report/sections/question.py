@@ -9,6 +9,7 @@ from likely.kinds import TARGET_KINDS, task_in_words
 from likely.report.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
+from likely.workbench.dataset import roles_in_run
 from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 
@@ -25,6 +26,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Data", _data(data)),
         ("Target", _target(facts)),
         ("Task", _task(facts)),
+        *((capitalised(role), name) for role, name in roles_in_run(run).given().items()),
         ("Folds", split_text(run.get("group"), run.get("by_time")).removeprefix(", ")),
         ("Model", _model(run)),
         (EVALUATIONS, evaluations(facts)),
