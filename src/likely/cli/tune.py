@@ -335,7 +335,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
             "kept": str(place.study),
         },
         findings=about_task(task),
-        files=(place.study,),
+        files=(place.study, place.write_study({**study_facts(study), "model_saved": False})),
         next=shlex.join(again) + set_words(chosen.name, words),
     )
 

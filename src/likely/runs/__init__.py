@@ -18,7 +18,8 @@ comparison.json     a list of ``Comparison.facts()``, or one; with those in the 
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
                     newer.  Each may have ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, value, interval,
-                    seconds}], best, baseline, nested: {value, interval} or null}
+                    seconds}], best, baseline, nested: {value, interval} or null}, and
+                    model_saved: false where no file can hold the model, so that there is no RUN
 study/              the search itself, with ``command.txt``, the command that goes on with it
 final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:
