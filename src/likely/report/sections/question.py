@@ -14,7 +14,6 @@ from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 
 EVALUATIONS = "Evaluations of the test set"
-INSIDE = "model__"  # in front of the settings of a model inside a Prepared
 UNSHOWN = ("random_state",)  # the seed has a line of its own
 MOST_CLASSES = 8
 MOST_MUTED = 12
@@ -133,14 +132,11 @@ def _task(facts: RunFacts) -> str:
 def _model(run: Any) -> str:
     """The name of the model, and its settings that are not the defaults."""
     name = str(run.get("model", "not recorded"))
-    usual = MODELS[name].defaults() if name in MODELS else {}
-    given = {
-        key.removeprefix(INSIDE): value
-        for key, value in (run.get("parameters") or {}).items()
-        if key != INSIDE and key not in UNSHOWN
-    }
+    usual = MODELS[name].all_defaults() if name in MODELS else {}
     changed = ", ".join(
-        f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
+        f"{key}={setting(value)}"
+        for key, value in (run.get("parameters") or {}).items()
+        if key not in UNSHOWN and usual.get(key, ...) != value
     )
     return f"{name} with {changed}" if changed else f"{name}, default settings"
 
