@@ -158,7 +158,9 @@ def _searchable(
             f"likely models {name}",
         )
     if entry.space is None and space is None:
-        near = [each.name for each in trainable() if each.name.startswith(f"{name}-")]
+        near = [
+            each.name for each in trainable() if each.space and each.estimator == entry.estimator
+        ]
         instead = f"Use one of {', '.join(near)}, or add" if near else "Add"
         raise Refusal(
             f"{name} has no default search space; at least one --space was expected. {instead} "
