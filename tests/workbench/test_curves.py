@@ -11,8 +11,8 @@ from sklearn.metrics import log_loss
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.intervals import Estimate
-from likely.workbench.curve_text import sparkline
+from likely.intervals import NO_ESTIMATE, Estimate
+from likely.workbench.curve_text import baseline_of, sparkline
 from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
 
@@ -123,6 +123,20 @@ def test_each_point_has_the_baseline_that_its_training_rows_give():
     assert list(baseline) == list(curve.to_frame()["baseline"])
     assert list(baseline) == [first.validation.baseline, last.validation.baseline]
     assert str(curve).splitlines()[2].endswith("baseline")
+
+
+def test_a_baseline_far_from_the_curves_is_named_and_not_drawn():
+    scores = [Estimate(0.1 * k, 0.1 * k - 0.02, 0.1 * k + 0.02, 5.0) for k in range(1, 4)]
+    line, name = baseline_of(scores, scores)
+    assert np.isnan(line).all()
+    assert name == "baseline 5.000, outside the axis"
+    near = [score._replace(baseline=0.5) for score in scores]
+    line, name = baseline_of(near, near)
+    assert list(line) == [0.5] * 3
+    assert name == "baseline"
+    alone = [Estimate(1.0, -np.inf, np.inf, 9.0)]  # no range that could be squeezed
+    assert list(baseline_of(alone, alone)[0]) == [9.0]
+    assert baseline_of([NO_ESTIMATE], [NO_ESTIMATE])[1] == baseline_of([], [])[1] == "baseline"
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():

@@ -1,7 +1,7 @@
 """A curve as text for the terminal, as HTML for the notebook and as a picture."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from likely.formatting import (
     html_block,
     html_paragraph,
     html_table,
+    number,
     setting,
     text_table,
 )
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from likely.workbench.curves import Curve, CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"
+MOST_ROOM = 2.0  # between the curves and the baseline, as a share of the range of the curves
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
 
 
@@ -94,8 +96,8 @@ def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any
         middle, low, high = band_of(scores)
         (line,) = axes.plot(x, middle, marker="o", markersize=4, label=name)
         axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-    constant = [score.baseline for score in held]
-    axes.plot(x, constant, color="0.5", linestyle="--", linewidth=1, label="baseline")
+    constant, name = baseline_of([point.train for point in points], held)
+    axes.plot(x, constant, color="0.5", linestyle="--", linewidth=1, label=name)
     if named:
         axes.set_xticks(x, named)
     elif len(x) > 1 and min(x) > 0 and max(x) >= WIDE * min(x):
@@ -112,6 +114,19 @@ def band_of(scores: "Sequence[Estimate]") -> tuple[Array, Array, Array]:
     """Values and ends to draw, (n,) each; an end that is open is drawn at the value."""
     middle, low, high = np.array(scores).reshape(-1, 4).T[:3]
     return middle, *(np.where(np.isfinite(end), end, middle) for end in (low, high))
+
+
+def baseline_of(train: "Sequence[Estimate]", held: "Sequence[Estimate]") -> tuple[Array, str]:
+    """The baseline to draw, (n,), and its name; NaN where it would squeeze the curves flat."""
+    constant = np.array([score.baseline for score in held])
+    ends = np.array([band_of(train), band_of(held)])
+    known, drawn = ends[np.isfinite(ends)], constant[np.isfinite(constant)]
+    if not (known.size and drawn.size):
+        return constant, "baseline"
+    room = MOST_ROOM * float(np.ptp(known)) or inf
+    if known.min() - room <= drawn.min() and drawn.max() <= known.max() + room:
+        return constant, "baseline"
+    return np.full(len(constant), nan), f"baseline {number(constant[-1])}, outside the axis"
 
 
 def _places(values: list[Any]) -> tuple[list[float], list[str]]:

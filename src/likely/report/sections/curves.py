@@ -25,7 +25,7 @@ from likely.report.figures import (
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
-from likely.workbench.curve_text import band_of
+from likely.workbench.curve_text import band_of, baseline_of
 from likely.workbench.folds import split_text
 
 TITLE = "Curves"
@@ -137,8 +137,9 @@ def _drawn(plot: _CurvePlot) -> Picture:
     def draw(ax: Any) -> None:
         for name, colour, key in LINES:
             _band(ax, plot.x, plot.scores(key), colour, name)
-        constant = [score.baseline for score in plot.scores("validation")]
-        ax.plot(plot.x, constant, color=MUTED, lw=1, linestyle=(0, (4, 3)), label="Baseline")
+        constant, label = baseline_of(plot.scores("train"), plot.scores("validation"))
+        dashes = {"linestyle": (0, (4, 3)), "label": capitalised(label)}
+        ax.plot(plot.x, constant, color=MUTED, lw=1, **dashes)
         for k, (place, what) in enumerate(reversed([m for m in plot.marks if plot.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
             ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=what)
