@@ -139,6 +139,14 @@ def test_a_baseline_far_from_the_curves_is_named_and_not_drawn():
     assert baseline_of([NO_ESTIMATE], [NO_ESTIMATE])[1] == baseline_of([], [])[1] == "baseline"
 
 
+def test_a_wide_axis_is_logarithmic_with_the_values_of_the_points_written_out():
+    axes = (
+        lk.learning_curve(noisy(), "y", "logistic", folds=3, values=[0.1, 0.4, 1.0]).plot().axes[0]
+    )
+    assert axes.get_xscale() == "log"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["17", "65", "160"]
+
+
 def test_the_figure_has_a_line_and_a_band_for_each_part():
     axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
     assert [line.get_label() for line in axes.lines] == ["training", "held out", "baseline"]

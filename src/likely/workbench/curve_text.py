@@ -102,6 +102,8 @@ def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any
         axes.set_xticks(x, named)
     elif len(x) > 1 and min(x) > 0 and max(x) >= WIDE * min(x):
         axes.set_xscale("log")
+        axes.set_xticks(x, [setting(point.x) for point in points])
+        axes.minorticks_off()  # their powers of ten would overlap
     axes.set_xlabel(axis_title(curve))
     axes.set_ylabel(curve.metric.title)
     axes.set_title(curve.model)
