@@ -107,8 +107,8 @@ class RunFolder:
 
     def note_search(self, command: str) -> None:
         """Keep the command of a search, because its RUN has no model until the search is over."""
-        (self.path / STUDY).unlink(missing_ok=True)  # of a search that now goes on
         file = make_folder(self.study) / COMMAND
+        (self.path / STUDY).unlink(missing_ok=True)  # of a search that now goes on
         if not file.exists():
             write_atomically(file, (self.going_on(command) + "\n").encode())
 
