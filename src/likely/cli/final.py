@@ -87,12 +87,11 @@ def _evaluated(
 
 def _estimates(run: "Run") -> dict[str, float]:
     """The cross-validation estimate of each metric; after a search, also that of the search."""
+    from likely.intervals import measures_from_json
+
     scores = run.facts.get("scores") or {}
-    found = {
-        line["metric"]: float(line["value"])
-        for line in scores.get("measures", ())
-        if "metric" in line and line["value"] is not None
-    }
+    measures = measures_from_json(scores.get("measures", ()))
+    found = {name: each.value for name, each in measures.items() if isfinite(each.value)}
     if scores.get("cv_estimate") is not None:
         found[scores["cv_metric"]] = float(scores["cv_estimate"])
     return found

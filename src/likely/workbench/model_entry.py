@@ -53,6 +53,10 @@ class InnerModel(NamedTuple):
     estimator: str
     settings: Mapping[str, Any]
 
+    def load(self) -> type[Any]:
+        """The class of the estimator."""
+        return _class_named(self.estimator)
+
     def __str__(self) -> str:
         return f"{self.estimator}({', '.join(f'{k}={v!r}' for k, v in self.settings.items())})"
 
@@ -126,16 +130,29 @@ class ModelEntry:
 
     def defaults(self) -> dict[str, Any]:
         """Each constructor argument with its default value."""
-        found = {
-            each.name: None if each.default is Parameter.empty else each.default
-            for each in signature(self.load()).parameters.values()
-            if each.kind is not Parameter.VAR_KEYWORD
-        }
+        found = _defaults_of(self.load())
         return {name: self.settings.get(name, default) for name, default in found.items()}
+
+    def all_defaults(self) -> dict[str, Any]:
+        """The default values, with those of estimators inside as ``part__name``."""
+        inside = {
+            f"{part}__{name}": value
+            for part, inner in self.settings.items()
+            if isinstance(inner, InnerModel)
+            for name, value in {**_defaults_of(inner.load()), **inner.settings}.items()
+        }
+        return {**self.defaults(), **inside}
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
         """This model with settings that override its own; ``part__name`` sets those of a part."""
         return replace(self, settings={**self.settings, **settings}) if settings else self
+
+    def accepts(self, argument: str) -> bool:
+        """Whether its fit takes such an argument, and so do those of the models inside it."""
+        inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
+        own = self.load() if self.example is None else type(self._inner)
+        classes = [own, *(each.load() for each in inside)]
+        return all(argument in signature(each.fit).parameters for each in classes)
 
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
         """Settings for a task: its kind and the order of its classes where the model takes them."""
@@ -146,9 +163,7 @@ class ModelEntry:
             found |= {"order": list(task.order)} if "order" in takes and task.order else {}
         found |= self.settings
         return {
-            name: _class_named(value.estimator)(**value.settings)
-            if isinstance(value, InnerModel)
-            else value
+            name: value.load()(**value.settings) if isinstance(value, InnerModel) else value
             for name, value in found.items()
         }
 
@@ -314,6 +329,14 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds - {"binary"}
     given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
     return f", or use kind={given} (--kind) if that is what it holds" if given else ""
+
+
+def _defaults_of(made: type[Any]) -> dict[str, Any]:
+    return {
+        each.name: None if each.default is Parameter.empty else each.default
+        for each in signature(made).parameters.values()
+        if each.kind is not Parameter.VAR_KEYWORD
+    }
 
 
 def _class_named(name: str) -> type[Any]:
