@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study, tune
+    from likely.workbench.split import Parts, split
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ __all__ = [
     "MixtureModel",
     "NaiveBayes",
     "OrdinalRegression",
+    "Parts",
     "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
@@ -118,6 +120,7 @@ __all__ = [
     "solvers",
     "spaces",
     "special",
+    "split",
     "teaching",
     "tune",
     "warmup",
@@ -161,6 +164,7 @@ _HOME = {  # public name: the module that defines it
     "MixtureModel": "likely.generative.mixture",
     "NaiveBayes": "likely.generative.naive_bayes",
     "OrdinalRegression": "likely.linear.ordinal",
+    "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
@@ -181,6 +185,7 @@ _HOME = {  # public name: the module that defines it
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",
+    "split": "likely.workbench.split",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
 }
