@@ -33,11 +33,13 @@ from likely.inputs.rows import RowExtras
 from likely.inputs.tables import is_file
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
 from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.objectives.model import ModelObjective, Reduction
 from likely.special import log_softmax
 
 CENTRED = (
@@ -159,6 +161,21 @@ class SoftmaxRegression(
         fit = fit_softmax(
             self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
         )
+        return self._store(fit, rows)
+
+    def objective(
+        self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = [W b], class by class.
+
+        y as in ``fit``, soft labels included.  A reference class has no row in θ.
+        """
+        model = self.for_prediction()
+        rows = open_classes(model, X, y, sample_weight)
+        refuse_one_class(rows.classes, self)
+        return softmax_objective(model, rows, self._reference(rows.classes), reduction)
+
+    def _store(self, fit: SoftmaxFit, rows: LinearRows) -> Self:
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
         self.solution_, self.inference_ = fit.solution, fit.inference
