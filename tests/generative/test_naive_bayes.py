@@ -80,6 +80,20 @@ def test_fifty_thousand_features_give_finite_posteriors(event, layout):
     log_proba = NaiveBayes(event).fit(layout(X), y).predict_log_proba(layout(X))
     assert np.isfinite(log_proba).all()
     assert_allclose(logsumexp(log_proba, axis=1), 0.0, atol=1e-9)
+    lowest = {"bernoulli": -487.63, "multinomial": -381.46, "complement": -373.79}
+    assert_allclose(log_proba.min(), lowest.get(event, -1344.93), atol=0.01)
+
+
+def test_fifty_thousand_features_have_the_posterior_of_their_sums_of_logs():
+    """NB-6: Σ_d ln p(x_d | k) + ln π_k, written out with NumPy."""
+    X = (np.random.default_rng(1).random((12, 50_000)) < 0.01).astype(float)
+    y = np.arange(12) % 3
+    theta = np.stack([(1 + X[y == k].sum(axis=0)) / 6 for k in range(3)])  # of 4 rows, smoothed
+    joint = np.log(1 / 3) + X @ np.log(theta).T + (1 - X) @ np.log1p(-theta).T
+    expected = joint - logsumexp(joint, axis=1)[:, None]
+    found = NaiveBayes("bernoulli").fit(X, y).predict_log_proba(X)
+    assert_allclose(found, expected, atol=1e-9)
+    assert found.min() < -400  # no product of probabilities is above 0 there
 
 
 def test_features_without_information_give_back_the_prior():

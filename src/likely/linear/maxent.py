@@ -31,6 +31,7 @@ from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
@@ -48,7 +49,7 @@ from likely.linear.penalty import is_penalised
 from likely.linear.problem import Problem
 from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
 from likely.linear.summary import describe_coefficients
-from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.linear.surface import StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
 from likely.objectives.model import ModelObjective, Reduction

@@ -21,13 +21,14 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
 from likely.linear.objective import ordinal_objective
 from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.surface import ClassProbabilities, FittedLinear
+from likely.linear.surface import FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
 from likely.objectives.model import ModelObjective, Reduction

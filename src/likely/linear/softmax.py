@@ -26,6 +26,7 @@ from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
 from likely.formatting import count
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.numbers import finite_numbers
@@ -38,7 +39,7 @@ from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
-from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.linear.surface import StandardErrors
 from likely.objectives.model import ModelObjective, Reduction
 from likely.special import log_softmax
 
