@@ -36,6 +36,7 @@ from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.rows import group_codes
+from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
@@ -47,7 +48,7 @@ from likely.linear.inference import Inference
 from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import is_penalised
 from likely.linear.problem import Problem
-from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
+from likely.linear.softmax import SoftmaxRegression, open_classes
 from likely.linear.summary import describe_coefficients
 from likely.linear.surface import StandardErrors
 from likely.objectives.inference import NullTotals
