@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from likely.linear.regression import LinearRegression
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
+    from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
@@ -83,6 +84,7 @@ __all__ = [
     "Look",
     "MaxEntropy",
     "MixtureModel",
+    "ModelObjective",
     "NaiveBayes",
     "OrdinalRegression",
     "Parts",
@@ -162,6 +164,7 @@ _HOME = {  # public name: the module that defines it
     "Look": "likely.workbench.look.look",
     "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
+    "ModelObjective": "likely.objectives.model",
     "NaiveBayes": "likely.generative.naive_bayes",
     "OrdinalRegression": "likely.linear.ordinal",
     "Parts": "likely.workbench.split",

@@ -69,6 +69,12 @@ class Penalty(ABC):
         """λ of the terms λ_j|θ_j|, one per coefficient; 0 where there is none."""
         return np.zeros(size)
 
+    def least_subgradient(self, theta: Array, smooth: Array) -> Array:
+        """The shortest of the subgradients ``smooth`` + ∂rough(θ): 0 at an optimum, also there."""
+        corners = self.corners(theta.size)
+        beyond = smooth + corners * np.sign(theta)
+        return np.where(theta != 0, beyond, soft_threshold(smooth, corners))
+
     @abstractmethod
     def prox(self, theta: Array, step: float) -> Array:
         """The proximal operator of the whole penalty."""
@@ -257,6 +263,14 @@ class Group(Penalty):
 
     def rough(self) -> Penalty:
         return self
+
+    def least_subgradient(self, theta: Array, smooth: Array) -> Array:
+        norms = self._norms(theta)
+        pull = np.append(self._strengths() / np.where(norms > 0, norms, np.inf), 0.0)[self.groups]
+        at_rest = np.append(norms == 0, False)[self.groups]
+        return np.where(
+            at_rest, self.prox(np.where(at_rest, smooth, 0.0), 1.0), smooth + pull * theta
+        )
 
     def prox(self, theta: Array, step: float) -> Array:
         norms = self._norms(theta)

@@ -91,8 +91,10 @@ def fit_softmax(
 ) -> SoftmaxFit:
     """Solve, warn of what a person should know, and centre what no penalty decides."""
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
-    problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
-    start, null = _start(problem, softmax, rows)
+    problem, softmax = softmax_problem(
+        estimator, rows, n_classes, reference, centre=name != "lbfgs"
+    )
+    start, null = constant_start(problem, softmax, rows)
     problem, last = problem.measured(null), _last_fit(estimator, problem)
     if last is None and estimator.start is not None:
         start = _given_start(softmax, problem.data.framing, *estimator.start)
@@ -121,7 +123,7 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     return choose(Shape(n_parameters, n_rows, weighted, rough=rough, corners=rough))
 
 
-def _problem(
+def softmax_problem(
     estimator: Any, rows: LinearRows, n_classes: int, reference: int | None, *, centre: bool
 ) -> tuple[Problem, SoftmaxRows]:
     """What is minimised: framed rows, one penalty for all classes, and the units of L-BFGS."""
@@ -158,7 +160,9 @@ def _problem(
     return problem, softmax
 
 
-def _start(problem: Problem, softmax: SoftmaxRows, rows: LinearRows) -> tuple[Array, NullTotals]:
+def constant_start(
+    problem: Problem, softmax: SoftmaxRows, rows: LinearRows
+) -> tuple[Array, NullTotals]:
     """The constant model: the shares of the classes.  At θ = 0, ∂f/∂b_k = Σw/K − Σw t_k."""
     objective, K = problem.on_start_rows, softmax.n_classes
     start = np.zeros(objective.size)
