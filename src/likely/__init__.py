@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study, tune
     from likely.workbench.split import Parts, split
+    from likely.workbench.training_curve import TrainingCurve, training_curve
 
 __version__ = "0.1.0"
 
@@ -97,6 +98,7 @@ __all__ = [
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
+    "TrainingCurve",
     "__version__",
     "compare",
     "data",
@@ -124,6 +126,7 @@ __all__ = [
     "special",
     "split",
     "teaching",
+    "training_curve",
     "tune",
     "warmup",
 ]
@@ -177,6 +180,7 @@ _HOME = {  # public name: the module that defines it
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
     "learning_curve": "likely.workbench.curves",
@@ -189,6 +193,7 @@ _HOME = {  # public name: the module that defines it
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",
     "split": "likely.workbench.split",
+    "training_curve": "likely.workbench.training_curve",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
 }
