@@ -172,3 +172,25 @@ def test_mistakes_are_refused():
         lk.learning_curve(frame, "y", "constant", of="iterations")
     with pytest.raises(InvalidInput, match="in one pass"):
         lk.learning_curve(frame, "y", "naive-bayes", of="iterations")
+
+
+@pytest.mark.parametrize("of", ["size", "iterations", "n_components"])
+@pytest.mark.parametrize("model", [lk.GaussianMixture(2), lk.MixtureModel(2), "mixture"])
+def test_a_mixture_predicts_no_target_and_is_refused(model, of):
+    frame = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) % 2})
+    with pytest.raises(InvalidInput, match=r"needs no target; the target 'y'.*Choose one of"):
+        lk.learning_curve(frame, "y", model, of=of)
+
+
+@pytest.mark.parametrize("of", ["size", "iterations", "l2"])
+def test_threads_give_the_same_curve_as_one_after_another(of):
+    one, other = (
+        lk.learning_curve(noisy(), "y", "logistic", of=of, folds=3, executor=executor).facts()
+        for executor in ("serial", "threads")
+    )
+    assert one == other
+
+
+def test_an_executor_that_does_not_exist_is_refused():
+    with pytest.raises(UnknownName, match="executor"):
+        lk.learning_curve(noisy(), "y", "logistic", executor="cloud")

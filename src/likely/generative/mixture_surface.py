@@ -5,11 +5,13 @@ Abstract: ``MixtureModel`` and ``GaussianMixture`` differ in which families they
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
@@ -117,6 +119,30 @@ class FittedMixture(FittedComponents):
             self.components_ = problem.maximised(self.totals_, self.n_rows_)
             self.online_steps_ += 1
         return self
+
+    def em_steps(self, X: Any, sample_weight: Any = None) -> list[Self]:
+        """The mixture at its start and after each step of EM, the last as ``fit`` would leave it.
+
+        Of random starts the one of the highest likelihood is followed.
+        """
+        self._check_arguments()
+        model: Self = clone(self)
+        data = model._open(X, sample_weight)
+        problem = model._problem(data)
+        model.n_rows_ = float(problem.pooled.count.sum())
+        start = model._solved(replace(problem, max_iter=0), kept_rows(sample_weight)).components
+        n_components, path = len(start.log_mixing), list[Components]()
+        problem.solve(
+            start, problem.prior(n_components), watch=lambda state: path.append(state.theta)
+        )
+        return [model._at(components, k) for k, components in enumerate(path)]
+
+    def _at(self, components: Components, step: int) -> Self:
+        """This mixture with other components, after so many steps."""
+        there = copy(self)
+        there.components_, there.n_iter_ = components, step
+        there.n_components_ = len(components.log_mixing)
+        return there
 
     def n_steps(self) -> int | None:
         return int(self.n_iter_)

@@ -21,14 +21,17 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
-from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
+from likely.linear.objective import ordinal_objective
+from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.surface import ClassProbabilities, FittedLinear
+from likely.linear.surface import FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.stopping import StoppingRule
 
@@ -153,7 +156,18 @@ class OrdinalRegression(
         """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
         likelihood = Ordinal(len(rows.classes), link)
-        fit = fit_ordinal(self, rows, likelihood)
+        return self._store(fit_ordinal(self, rows, likelihood), rows, likelihood)
+
+    def objective(
+        self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, thresholds)."""
+        link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
+        model = self.for_prediction()
+        rows = open_ordered(model, X, y, sample_weight)
+        return ordinal_objective(model, rows, Ordinal(len(rows.classes), link), reduction)
+
+    def _store(self, fit: OrdinalFit, rows: LinearRows, likelihood: Ordinal) -> Self:
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.thresholds_ = fit.coef, fit.thresholds
         self.solution_, self.inference_ = fit.solution, fit.inference

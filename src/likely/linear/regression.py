@@ -27,16 +27,19 @@ from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
+from likely.likelihoods.base import Likelihood
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised, is_rough, strengths_of
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 from likely.solvers.stopping import StoppingRule
@@ -178,6 +181,23 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             )
         else:
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
+        return self._store(fit, rows)
+
+    def objective(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        *,
+        reduction: Reduction = "sum",
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept)."""
+        model = self.for_prediction()
+        rows = model.open_path(PathRows(X, y, sample_weight, offset))
+        return linear_objective(model, rows, likelihood_of(Gaussian(), Identity()), reduction)
+
+    def _store(self, fit: Any, rows: LinearRows, likelihood: Likelihood | None = None) -> Self:
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library

@@ -231,11 +231,12 @@ def cross_validate(model: Any, loop: Loop) -> Repeat:
     return found
 
 
-def attempt(model: Any, loop: Loop) -> Repeat:
-    """One model on the folds of one repeat, up to its first error."""
-    found = Repeat()
-    for fit in loop.fits({"": model}, 0, {"": found}):
-        found.take(loop.outcome(fit))
+def attempt(model: Any, loop: Loop, executor: Executor | None = None) -> Repeat:
+    """One model on the folds of one repeat, up to its first error; one by one by default."""
+    found, at_once = Repeat(), Serial() if executor is None else executor
+    with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
+        for outcome in outcomes:
+            found.take(outcome)
     return found
 
 

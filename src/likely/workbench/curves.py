@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from likely.compute.executor import executor_for
+from likely.compute.executor import Executor, executor_for, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
@@ -166,6 +166,7 @@ def learning_curve(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    executor: str | Executor = "auto",
     name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
@@ -184,6 +185,9 @@ def learning_curve(
         By default, shares from 5 % up; all steps; the default range of the setting.
     folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
         As in ``compare``.
+    executor : str or Executor, default="auto"
+        How the fits of a point are run: in parallel threads for a small table, otherwise one after
+        another.
     name : str, optional
         The name of an estimator in the curve; by default that of its class.
 
@@ -220,9 +224,10 @@ def learning_curve(
     main = metric_for(task.kind, metric)
     loop = Loop(rows, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
-    with warnings_by_thread(), executor_for("serial", None).session():
+    at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
+    with warnings_by_thread(), at_once.session():
         estimator = entry.build(task, seed=seed)
-        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed), values)
+        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed, at_once), values)
     return Curve(of, points, main, name, rows, folds, seed)
 
 
@@ -236,6 +241,7 @@ class _CurvePlan(NamedTuple):
     estimator: Any
     of: str
     seed: int
+    executor: Executor
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -297,7 +303,7 @@ def _point(
 ) -> CurvePoint:
     """The scores under some settings; ``x`` may be ``ROWS``."""
     loop, metrics = replace(plan.loop, learned=learned), [plan.metric]
-    found = attempt(with_settings(plan.estimator, settings), loop)
+    found = attempt(with_settings(plan.estimator, settings), loop, plan.executor)
     x = round(float(np.mean(found.n_learned))) if x is ROWS else x
     if found.error is not None:
         if not isinstance(found.error, ValueError | ArithmeticError | TypeError):

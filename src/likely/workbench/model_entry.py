@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 Cost = Literal["low", "medium", "high"]
 
 EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
+KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's names
+    "classifier": CLASS_KINDS,
+    "regressor": NUMBER_KINDS,
+    "clusterer": frozenset(),
+    "density_estimator": frozenset(),
+    "outlier_detector": frozenset(),
+}
 _HOME = {"Constant": "likely.workbench.constant"}  # where it is not a public name of ``likely``
 
 
@@ -174,6 +181,8 @@ class ModelEntry:
         if self.example is not None:
             from sklearn.base import clone
 
+            if not self.supervised:
+                self._refuse_other_kind(task)
             model = clone(self.example)
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
@@ -301,14 +310,16 @@ def class_at(path: str) -> type[Any]:
 
 
 def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
-    """The kinds by scikit-learn's tags; every kind if there are no tags."""
-    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+    """The kinds by scikit-learn's tags; every kind if there are no tags.
+
+    A clusterer or a density predicts no target.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import get_tags
 
     if not isinstance(estimator, BaseEstimator):
         return frozenset(TARGET_KINDS)
-    if is_classifier(estimator):
-        return CLASS_KINDS
-    return NUMBER_KINDS if is_regressor(estimator) else frozenset(TARGET_KINDS)
+    return KINDS_BY_TYPE.get(get_tags(estimator).estimator_type, frozenset(TARGET_KINDS))
 
 
 def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
