@@ -323,7 +323,7 @@ def test_a_solver_that_cannot_is_refused(solver):
 def test_a_path_and_firth_refuse_it():
     X, y = rows("logistic")
     model = likely.LogisticRegression(penalty=Group(GROUPS))
-    with pytest.raises(InvalidInput, match="a path moves l1 and l2"):
+    with pytest.raises(InvalidInput, match="a path varies l1 and l2"):
         likely.PenaltyPath(model).fit(X, y)
     with pytest.raises(InvalidInput, match="Firth's penalty stands alone"):
         model.set_params(firth=True).fit(X, y)

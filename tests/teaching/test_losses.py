@@ -71,13 +71,13 @@ def losses_by_hand(name, y, eta):
     """Each loss from its formula, of one class."""
     margin, f = np.where(y == 1, eta, -eta), expit(eta)
     return {
-        "cross_entropy": -np.log(expit(margin)),
+        "cross-entropy": -np.log(expit(margin)),
         "logistic": -np.log(expit(margin)),
-        "square_error": (f - y) ** 2 / 2,
+        "square-error": (f - y) ** 2 / 2,
         "hinge": np.maximum(0, 1 - margin),
         "squared": (1 - margin) ** 2,
-        "sigmoid_squared": (1 - expit(margin)) ** 2,
-        "zero_one": ((eta >= 0) != (y == 1)).astype(float),
+        "sigmoid-squared": (1 - expit(margin)) ** 2,
+        "zero-one": ((eta >= 0) != (y == 1)).astype(float),
     }[name]
 
 
@@ -93,12 +93,12 @@ def test_weights_soft_targets_and_a_mean_are_in_every_loss(loss, reduction):
     objective = loss_objective(X, t, weight, loss=loss, l2=0.3, reduction=reduction)
     eta = X @ theta[:2] + theta[2]
     each = t * losses_by_hand(loss, 1, eta) + (1 - t) * losses_by_hand(loss, 0, eta)
-    if loss == "square_error":
+    if loss == "square-error":
         each = (expit(eta) - t) ** 2 / 2
     expected = weight @ each + 0.15 * theta[:2] @ theta[:2]
     share = 1.0 if reduction == "sum" else weight.sum()
     assert_allclose(objective.value(theta), expected / share, rtol=1e-12)
-    if loss != "zero_one":
+    if loss != "zero-one":
         assert check_gradient(objective.value, objective.gradient, theta) < 1e-6
 
 

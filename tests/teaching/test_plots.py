@@ -29,10 +29,10 @@ def test_the_curves_are_the_losses_and_their_slopes():
         "logistic, unscaled",
         "hinge",
         "squared",
-        "sigmoid squared",
+        "sigmoid-squared",
     }
     m = lines["hinge"].get_xdata()
-    for label, name in (("hinge", "hinge"), ("zero-one", "zero_one"), ("squared", "squared")):
+    for label, name in (("hinge", "hinge"), ("zero-one", "zero-one"), ("squared", "squared")):
         assert_allclose(lines[label].get_ydata(), MARGIN_LOSSES[name].value(m))
     logistic = MARGIN_LOSSES["logistic"]
     assert_allclose(lines["logistic / 0.693"].get_ydata(), logistic.upper_bound(m))
@@ -50,7 +50,7 @@ def test_the_shaded_margins_are_errors_below_the_bound():
 
 
 def test_a_choice_of_names_and_losses_of_ones_own():
-    left, _ = plot_margin_losses(["zero_one", MARGIN_LOSSES["squared"]]).axes
+    left, _ = plot_margin_losses(["zero-one", MARGIN_LOSSES["squared"]]).axes
     assert [line.get_label() for line in left.get_lines()] == ["zero-one", "squared"]
 
 

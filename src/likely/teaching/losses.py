@@ -97,8 +97,8 @@ def loss_objective(
     >>> for loss in ("cross-entropy", "square-error"):
     ...     found = minimise(LBFGS(), loss_objective(X, y, loss=loss, l2=0.1), np.zeros(2))
     ...     print(loss, found.theta.round(2))
-    cross_entropy [ 0.82 -1.22]
-    square_error [ 0.55 -0.82]
+    cross-entropy [ 0.82 -1.22]
+    square-error [ 0.55 -0.82]
     """
     design, response = finite_numbers(X), np.asarray(y, dtype=np.float64)
     likelihood_of("bernoulli").check(response)

@@ -25,7 +25,7 @@ def plot_margin_losses(
     without that it is dotted, and shaded where it is below 1 although the margin is an error.
     ``losses`` are names of ``MARGIN_LOSSES``, or losses of your own; by default all of the list.
 
-    >>> figure = plot_margin_losses(["zero_one", "hinge"])
+    >>> figure = plot_margin_losses(["zero-one", "hinge"])
     >>> [axis.get_title() for axis in figure.axes]
     ['value', 'slope']
     """
@@ -41,7 +41,7 @@ def plot_margin_losses(
     m = np.linspace(low, high, POINTS)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     for k, loss in enumerate(shown):
-        _draw(loss, m, left, right, "black" if loss.name == "zero_one" else f"C{k}")
+        _draw(loss, m, left, right, "black" if loss.name == "zero-one" else f"C{k}")
     left.set(ylim=(-0.1, HIGHEST), xlabel="margin s·a", ylabel="loss", title="value")
     right.axhline(0, color="0.7", linewidth=0.8, zorder=0)
     right.set(ylim=(STEEPEST, 1.5), xlabel="margin s·a", ylabel="d loss / d margin", title="slope")

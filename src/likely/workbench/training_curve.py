@@ -25,6 +25,7 @@ from likely.solvers.base import Solver
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.minimise import minimise
 from likely.solvers.proximal import FISTA
+from likely.solvers.stopping import Iterations
 
 MOST_SHOWN = 20  # steps in the printed table
 
@@ -212,7 +213,8 @@ def _searched(
         objective.composite if rough else objective,
         objective.start,
         tol=tol,
-        max_iter=max_iter,
+        max_iter=max_iter + 1,
+        stop=Iterations(max_iter),  # asked for, so that no warning is due
         watch=lambda state: path.append(np.array(state.theta)),
     )
     return tuple(objective.fitted_model(theta) for theta in path)
