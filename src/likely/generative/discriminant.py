@@ -90,7 +90,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     means_ : array of shape (n_classes, n_features)
-    covariance_ : array
+    covariances_ : array
         (n_features, n_features) tied; (n_classes, n_features, n_features) full;
         (n_classes, n_features) diagonal; (n_classes,) spherical.
     coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
@@ -200,7 +200,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self.distribution_.mean
 
     @property
-    def covariance_(self) -> Array:
+    def covariances_(self) -> Array:
         if self.covariance in ("tied", "full"):
             matrices: Array = self.distribution_.covariance
             return matrices[0] if self.covariance == "tied" else matrices

@@ -179,7 +179,7 @@ class FittedMixture(FittedComponents):
         return aic(self.log_likelihood(X), self.n_parameters())
 
     @property
-    def mixing_(self) -> Array:
+    def weights_(self) -> Array:
         """π, (n_components,)."""
         return np.exp(self.components_.log_mixing)
 
@@ -261,7 +261,7 @@ class FittedMixture(FittedComponents):
         self.totals_ = found.totals
         self.converged_, self.n_iter_ = found.solution.converged, found.solution.n_iter
         self.lower_bound_ = -found.solution.trace[-1] / self.n_rows_
-        self.history_ = [list(trace) for trace in found.traces]
+        self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
         self.n_components_ = len(found.components.log_mixing)
         warn_unless_converged(self, found.solution)
         if found.collapsed:

@@ -18,7 +18,7 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
 from likely.inputs.estimators import (
@@ -109,6 +109,26 @@ class FittedComponents(ABC):
             order = np.argsort(-row, kind="stable")[:top]
             out[label] = {names[j]: float(row[j]) for j in order}
         return out
+
+    def parameters(self, column: str | int) -> dict[str, Array]:
+        """The fitted parameters of one column by name, with one entry or row for each class.
+
+        A column of categories or bins has their names as ``categories``, too.
+        """
+        check_is_fitted(self)
+        names = list(feature_names(self))
+        if column not in names and column not in range(len(names)):
+            raise UnknownName("column", column, names)
+        at = names.index(column) if column in names else int(column)
+        for part, features in self.distribution_.by_part():
+            if at in features:
+                labels = self._value_labels()[at]
+                named = {"categories": np.array(labels)} if labels else {}
+                return {**named, **part.values_of(features.index(at))}
+        raise InvalidInput(
+            f"Column {names[at]!r} has no parameters of its own in {type(self).__name__}; "
+            "expected one that the model reads. Choose another."
+        )
 
     def describe(self) -> Description:
         """What separates the classes or components: the most informative columns first."""

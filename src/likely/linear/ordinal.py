@@ -67,7 +67,7 @@ class OrdinalRegression(
     tol : float, default=1e-8
         Stop when the gap to the optimum, as a share of the null deviance, is below it; standard
         errors are computed at a Newton decrement of 1e-10 nats or less.
-    max_iter : int, default=100
+    max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     stop : StoppingRule or None, default=None
         A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
@@ -120,7 +120,7 @@ class OrdinalRegression(
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
-        max_iter: int = 100,
+        max_iter: int = 1000,
         stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: Any = "auto",
