@@ -274,7 +274,7 @@ def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
     frame = pd.DataFrame(X, columns=["u", "v", "w"])
     model = DiscriminantAnalysis().fit(frame, names)
     linear = model.export_to(estimator)
-    with pytest.raises(InvalidInput, match="in closed form. Standard errors need a fit"):
+    with pytest.raises(InvalidInput, match=r"in closed form\. Standard errors need a fit"):
         linear.summary()
     assert type(linear) is type(estimator)
     assert linear is not estimator
