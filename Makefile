@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 
-.PHONY: help demo test test-slow lint format bench docs clean
+.PHONY: help demo test test-slow lint format bench docs coverage-figures clean
 
 help:
 	@echo "make demo       the story on built-in data, in under a minute"
@@ -17,6 +17,7 @@ help:
 	@echo "make format     let ruff rewrite the layout"
 	@echo "make bench      every benchmark, or one: make bench NAME=gaussian_naive_bayes"
 	@echo "make docs       the manual, in docs/_build/html"
+	@echo "make coverage-figures   measure every figure of docs/coverage.md, and rewrite it"
 
 demo: $(INSTALLED)
 	$(BIN)/likely demo
@@ -42,6 +43,9 @@ bench: $(BENCH_INSTALLED)
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+coverage-figures: $(INSTALLED)
+	$(BIN)/python docs/measure_coverage.py $(ROWS)
 
 clean:
 	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import brier_score_loss
+from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,9 +20,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from likely import NaiveBayes
+from likely import GLM, NaiveBayes
 from likely.calibrate.isotonic import IsotonicScaling
-from likely.calibrate.platt import PlattObjective, PlattScaling, fit_platt, platt_targets
+from likely.calibrate.platt import PlattObjective, PlattScaling, platt_targets
 from likely.calibrate.scaling import scores_of
 from likely.calibrate.temperature import TemperatureScaling
 from likely.differences import check_gradient, check_hessian
@@ -55,19 +55,42 @@ def soft_loss(parameters, f, targets, weight):
 
 @given(seed=st.integers(0, 999))
 def test_platt_is_logistic_regression_on_soft_targets(seed):
-    """KER-5: no search finds less loss, and (−1, 0) has no less."""
+    """KER-5: (A, B) are those of LR-1 on f with the targets of Platt; (−1, 0) has no less loss."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 60)
     f = rng.normal(size=60) + y + 3.0
     weight = rng.uniform(0.5, 2.0, 60)
-    (a,), (b,), solution = fit_platt(f[:, None], y[:, None] == 1, weight)
-    targets = platt_targets(y[:, None] == 1, weight).ravel()
+    model, X = score_alone(f)
+    platt = PlattScaling(model, "prefit").fit(X, y, weight)
+    above, below = weight[y == 1].sum(), weight[y == 0].sum()
+    targets = np.where(y == 1, (above + 1) / (above + 2), 1 / (below + 2))
+    logistic = GLM("bernoulli", tol=1e-14).fit(X, targets, weight)
+    assert_allclose(platt.a_, -logistic.coef_, rtol=1e-6, atol=1e-7)
+    assert_allclose(platt.b_, -logistic.intercept_, rtol=1e-6, atol=1e-6)
     best = minimize(soft_loss, [-1.0, 0.0], (f, targets, weight), method="BFGS").fun
-    reached = soft_loss((a, b), f, targets, weight)
-    assert solution.converged
-    assert_allclose(solution.trace[-1], reached)
+    reached = soft_loss((platt.a_[0], platt.b_[0]), f, targets, weight)
+    assert platt.solution_.converged
+    assert_allclose(platt.solution_.trace[-1], reached)
     assert reached <= best + 1e-9
     assert reached <= soft_loss((-1.0, 0.0), f, targets, weight)
+    assert_allclose(platt.predict_proba(X)[:, 1], logistic.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@every_scaling
+def test_a_scaling_has_the_log_likelihood_of_its_probabilities(scaling, n_classes):
+    """EST-1: of each row and in total, by weight; a row of weight 0 is absent, even if at −∞."""
+    X, y, new, truth = halves(n_classes)
+    model = scaling(GaussianNB()).fit(X, y)
+    each = model.log_likelihoods(new, truth)
+    p = model.predict_proba(new)
+    assert_allclose(np.exp(each), p[np.arange(len(new)), truth], rtol=1e-12)
+    finite = np.isfinite(each)
+    weight = np.where(finite, np.random.default_rng(0).uniform(0.5, 2, len(new)), 0.0)
+    total = model.log_likelihood(new, truth, weight)
+    expected = -log_loss(truth[finite], p[finite], sample_weight=weight[finite], normalize=False)
+    assert_allclose(total, expected, rtol=1e-9)
+    assert_allclose(model.log_likelihood(new, truth), each.sum())
 
 
 def test_the_derivatives_of_the_platt_objective_are_its_differences():

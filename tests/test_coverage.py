@@ -1,11 +1,17 @@
-"""docs/coverage.md is true: every capability has a row, every call is public, every test exists."""
+"""docs/coverage.md is true: every capability has a row, every call is public, every test exists.
+
+The figures are measured by docs/measure_coverage.py, from the tests of each row.
+"""
 
 import re
+import sys
 from functools import reduce
+from importlib.util import module_from_spec, spec_from_file_location
+from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import likely
@@ -19,27 +25,19 @@ PARTS = {  # the rest of these groups belongs to later families
 }
 EXPECTED = {**{group: range(1, n + 1) for group, n in WHOLE.items()}, **PARTS}
 IDS = [f"{group}-{i}" for group, numbers in EXPECTED.items() for i in numbers]
-QUOTED = re.compile(r"`([^`]+)`")
 
 
-class Row(NamedTuple):
-    id: str
-    what: str
-    call: str
-    test: str
-    figure: str
-    state: str
+def _script():
+    """docs/measure_coverage.py as a module."""
+    spec = spec_from_file_location("measure_coverage", ROOT / "docs" / "measure_coverage.py")
+    sys.modules[spec.name] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def rows():
-    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
-    cells = [
-        [cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in page.split("\n")
-    ]
-    return {line[0]: Row(*line) for line in cells if re.fullmatch(r"[A-Z]+-\d+", line[0])}
-
-
-ROWS = rows()
+measure = _script()
+ROWS = measure.rows_in(measure.PAGE.read_text(encoding="utf-8"))
+QUOTED = measure.QUOTED
 every_row = pytest.mark.parametrize("name", ROWS)
 
 
@@ -57,20 +55,63 @@ def test_the_calls_of_a_row_resolve_through_public_names(name):
 
 @every_row
 def test_the_tests_of_a_row_exist(name):
-    tests = QUOTED.findall(ROWS[name].test)
-    assert tests
-    for test in tests:
+    assert ROWS[name].tests
+    for test in ROWS[name].tests:
         file, _, function = test.partition("::")
         text = (ROOT / file).read_text(encoding="utf-8")
         assert re.search(rf"^def {function}\(", text, flags=re.MULTILINE), test
 
 
 @every_row
-def test_a_row_has_a_figure_and_a_state(name):
-    assert re.search(r"\d", ROWS[name].figure)
-    assert ROWS[name].state in ("done", "partly")
-    missing = re.search(r"\b(comes?|waits?) (with|for)\b|\bnot yet: ", ROWS[name].figure)
-    assert (ROWS[name].state == "partly") == bool(missing), "a partial row says what is missing"
+def test_a_row_has_a_measured_figure_of_each_test(name):
+    assert measure.is_measured(ROWS[name]), "run `make coverage-figures`"
+
+
+@every_row
+def test_a_row_that_is_not_done_says_what_is_missing(name):
+    row = ROWS[name]
+    assert row.state in ("done", "partly", "absent")
+    missing = re.search(r"\b(comes?|waits?) (with|for)\b|\bnot yet: ", row.figure)
+    assert (row.state != "done") == bool(missing), "a partial row says what is missing"
+
+
+def test_measuring_a_page_again_changes_its_figures_alone():
+    row = "| X-1 | what | `call` | `a.py::one`, `b.py::two` | {}; also so; not yet: 2 | partly |"
+    page = "\n".join(["# Page", "", row.format("old, 0.3 in words"), "text"])
+    new = measure.rewritten(page, {"a.py::one": "1e-15 ≤ 1e-12", "b.py::two": "holds"})
+    assert new == page.replace("old, 0.3 in words", "1e-15 ≤ 1e-12, holds")
+    assert measure.rewritten(new, {"a.py::one": "holds", "b.py::two": "holds"}) == page.replace(
+        "old, 0.3 in words", "holds, holds"
+    )
+    assert measure.is_measured(measure.rows_in(new)["X-1"])
+    assert not measure.is_measured(measure.rows_in(page)["X-1"])
+    assert measure.rewritten(page, {"a.py::one": "holds"}) == page, "a row is measured as a whole"
+
+
+@pytest.mark.parametrize(
+    ("explanation", "figure"),
+    [
+        ("0.97254 > 0.95\n +  where 0.97254 = adjusted_rand_score(…)", "0.973 > 0.95"),
+        ("np.float64(2.2e-16) <= 1e-12", "2.2e-16 ≤ 1e-12"),
+        ("7 > 5", "holds"),
+        ("'a' in 'abc'", "holds"),
+        ("3 == 3", "holds"),
+    ],
+)
+def test_what_an_assertion_compared_is_its_figure(explanation, figure):
+    found = measure.from_assertion(explanation)
+    assert measure.figure_of([] if found is None else [found]) == figure
+
+
+def test_the_figure_of_arrays_is_the_difference_nearest_to_what_is_allowed():
+    found = measure.from_arrays([1.0, 1e6, inf], [1.0, 1e6 + 1, inf], 1e-5, 0)
+    assert str(found) == "1e-6 ≤ 1e-5", "relative, where values are large"
+    assert measure.from_arrays(["a"], ["a"], 0, 0) is None
+    near = measure.Measurement(9e-4, "≤", 1e-3)
+    number = measure.Measurement(0.99, ">", 0.98, "number")
+    assert measure.figure_of([found, near, number]) == str(near), "differences come first"
+    assert measure.figure_of([number]) == "0.99 > 0.98"
+    assert measure.figure_of([measure.from_arrays(np.ones(3), 1.0, 1e-7, 0)]) == "holds"
 
 
 @pytest.mark.parametrize(

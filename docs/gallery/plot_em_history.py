@@ -17,9 +17,9 @@ centres = rng.uniform(-6, 6, (6, 2))
 X = np.concatenate([rng.normal(centre, 0.9, (150, 2)) for centre in centres])
 model = lk.GaussianMixture(n_components=6, n_init=8, random_state=0).fit(X)
 
-best = max(trace[-1] for trace in model.history_)
+best = max(trace[-1] for trace in model.log_likelihood_traces_)
 figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
-for trace in model.history_:
+for trace in model.log_likelihood_traces_:
     assert (np.diff(trace) >= -1e-9).all()
     kept = trace[-1] == best
     color = "C0" if kept else "0.65"

@@ -25,11 +25,11 @@ by_penalty = lk.learning_curve(cells, "target", "logistic", of="l2", values=pena
 
 
 def draw(axis, curve, colour, name=""):
-    x = [point.x for point in curve.points]
-    axis.plot(x, [point.train for point in curve.points], "--", color=colour, linewidth=1)
-    axis.plot(x, [point.validation for point in curve.points], "o-", color=colour, label=name)
-    low, high = ([getattr(point, end) for point in curve.points] for end in ("low", "high"))
-    axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    points = curve.to_frame()
+    x = points[curve.of]
+    axis.plot(x, points["train"], "--", color=colour, linewidth=1)
+    axis.plot(x, points["validation"], "o-", color=colour, label=name)
+    axis.fill_between(x, points["low"], points["high"], color=colour, alpha=0.15, linewidth=0)
 
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)

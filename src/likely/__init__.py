@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from likely.linear.regression import LinearRegression
     from likely.linear.separation import Separability, separability
     from likely.linear.softmax import SoftmaxRegression
+    from likely.objectives.model import ModelObjective
     from likely.persist import load, save
     from likely.sealing.final_score import FinalScore
     from likely.sealing.sealed import Sealed
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from likely.workbench.preparation.prepared import Prepared
     from likely.workbench.seal import open_seal, seal
     from likely.workbench.search.study import Study, tune
+    from likely.workbench.split import Parts, split
+    from likely.workbench.training_curve import TrainingCurve, training_curve
 
 __version__ = "0.1.0"
 
@@ -82,8 +85,10 @@ __all__ = [
     "Look",
     "MaxEntropy",
     "MixtureModel",
+    "ModelObjective",
     "NaiveBayes",
     "OrdinalRegression",
+    "Parts",
     "PenaltyPath",
     "PlattScaling",
     "PolynomialFeatures",
@@ -93,6 +98,7 @@ __all__ = [
     "SoftmaxRegression",
     "Study",
     "TemperatureScaling",
+    "TrainingCurve",
     "__version__",
     "compare",
     "data",
@@ -118,7 +124,9 @@ __all__ = [
     "solvers",
     "spaces",
     "special",
+    "split",
     "teaching",
+    "training_curve",
     "tune",
     "warmup",
 ]
@@ -159,8 +167,10 @@ _HOME = {  # public name: the module that defines it
     "Look": "likely.workbench.look.look",
     "MaxEntropy": "likely.linear.maxent",
     "MixtureModel": "likely.generative.mixture",
+    "ModelObjective": "likely.objectives.model",
     "NaiveBayes": "likely.generative.naive_bayes",
     "OrdinalRegression": "likely.linear.ordinal",
+    "Parts": "likely.workbench.split",
     "PenaltyPath": "likely.linear.path",
     "PlattScaling": "likely.calibrate.platt",
     "PolynomialFeatures": "likely.features.polynomial",
@@ -170,6 +180,7 @@ _HOME = {  # public name: the module that defines it
     "SoftmaxRegression": "likely.linear.softmax",
     "Study": "likely.workbench.search.study",
     "TemperatureScaling": "likely.calibrate.temperature",
+    "TrainingCurve": "likely.workbench.training_curve",
     "compare": "likely.workbench.comparison",
     "dataset": "likely.workbench.opening",
     "learning_curve": "likely.workbench.curves",
@@ -181,6 +192,8 @@ _HOME = {  # public name: the module that defines it
     "save": "likely.persist",
     "seal": "likely.workbench.seal",
     "separability": "likely.linear.separation",
+    "split": "likely.workbench.split",
+    "training_curve": "likely.workbench.training_curve",
     "tune": "likely.workbench.search.study",
     "warmup": "likely.compiling",
 }

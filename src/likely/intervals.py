@@ -26,7 +26,7 @@ counts estimated from survey data, Survey Methodology 24 (the effective number o
 Kish, Survey Sampling (1965), §8.2 (the design effect).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf, isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -63,6 +63,30 @@ class Estimate(NamedTuple):
             inf if high is None else high,
             nan if constant is None else constant,
         )
+
+
+NO_ESTIMATE = Estimate(nan, nan, nan, nan)  # of what could not be scored
+
+
+def gain_to_json(gain: Estimate) -> dict[str, Any]:
+    """A gain over the baseline, as every record of a score has it; its own baseline is 0."""
+    return {"gain": gain.value, "gain_interval": [gain.low, gain.high]}
+
+
+def gain_from_json(record: Mapping[str, Any]) -> Estimate:
+    """Read what ``gain_to_json`` wrote."""
+    ends = {"value": record["gain"], "interval": record["gain_interval"]}
+    return Estimate.from_json({**ends, "baseline": 0.0})
+
+
+def measures_to_json(estimates: Mapping[str, Estimate]) -> list[dict[str, Any]]:
+    """Estimates by the name of their metric, in their order."""
+    return [{"metric": name, **found.to_json()} for name, found in estimates.items()]
+
+
+def measures_from_json(lines: Iterable[Mapping[str, Any]]) -> dict[str, Estimate]:
+    """Read what ``measures_to_json`` wrote."""
+    return {line["metric"]: Estimate.from_json(line) for line in lines}
 
 
 def clearly_better(gain: Estimate) -> bool:

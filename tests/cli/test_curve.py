@@ -21,18 +21,18 @@ def test_json_is_what_python_gives(likely):
     said = likely("curve", "diabetes", "linear", *words).json["result"]
     rows = builtin_table("diabetes")
     same = lk.learning_curve(rows, "progression", "linear", of="l2", values=[0.1, 10], folds=3)
-    held = [point["validation"] for point in said["points"]]
-    assert held == pytest.approx([point.validation for point in same.points])
+    held = [point["validation"]["value"] for point in said["points"]]
+    assert held == pytest.approx([point.validation.value for point in same.points])
     assert [point["x"] for point in said["points"]] == [0.1, 10]
     assert said["metric"] == "log-likelihood"
-    assert said["points"][0]["train"] >= said["points"][1]["train"]
+    assert said["points"][0]["train"]["value"] >= said["points"][1]["train"]["value"]
 
 
 def test_steps_can_be_followed(likely):
     said = likely("curve", "iris", "softmax", "--of", "iterations", "--folds", "2", "--json").json
     points = said["result"]["points"]
     assert points[0]["x"] == 1
-    assert points[-1]["train"] < points[0]["train"]
+    assert points[-1]["train"]["value"] < points[0]["train"]["value"]
 
 
 def test_values_may_be_words(likely):
@@ -84,7 +84,9 @@ def test_a_curve_of_a_run_has_its_model_and_settings_and_is_kept_in_it(likely, t
     same = lk.learning_curve(
         str(table), "ill", lk.LogisticRegression(l2=5), values=[1.0], folds=2
     ).points[0]
-    assert said["result"]["points"][0]["validation"] == pytest.approx(same.validation)
+    assert said["result"]["points"][0]["validation"]["value"] == pytest.approx(
+        same.validation.value
+    )
     assert said["result"]["run"] == "001-logistic"
     assert said["files"] == ["runs/001-logistic/curve.json"]
     assert said["next"] == "likely report @last"

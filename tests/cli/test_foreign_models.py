@@ -1,5 +1,7 @@
 """Models of other libraries by their import path: compared, tuned and drawn, but not saved."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,28 @@ def test_a_search_of_a_path_is_kept_without_a_model_and_leads_to_a_comparison(
     again = likely(*words[:-1], "5", "--space", "max_depth=1:4", "--set", "min_samples_leaf=5",
                    "-o", folder, "--json").json  # fmt: skip
     assert len(again["result"]["study"]["trials"]) == 5
+
+
+def test_an_ended_search_without_a_model_is_not_called_unfinished(likely, flowers, tmp_path):
+    likely("seal", flowers, "--target", "y")
+    likely("train", "t.seal", "logistic")
+    words = ("tune", "t.seal", TREE, "--folds", "3", "--trials", "2", "--space", "max_depth=1:4")
+    likely(*words)
+    folder = "runs/002-DecisionTreeClassifier"
+    assert json.loads((tmp_path / folder / "study.json").read_text())["model_saved"] is False
+    last = likely("final", "@last", "--json").json
+    assert last["exit"] == 2
+    told = "is newer than runs/001-logistic and holds only a search, because its model cannot be"
+    assert f"{folder} {told} saved" in last["findings"][0]
+    assert "finish" not in last["findings"][0]
+    assert last["next"] == "likely final runs/001-logistic"
+    named = likely("final", folder, "--json").json
+    assert named["exit"] == 2
+    assert f"{folder} holds only a search: its model belongs to another" in named["findings"][0]
+    more = likely(*words[:5], "--trials", "3", *words[7:], "-o", folder, "--json").json
+    assert len(more["result"]["study"]["trials"]) == 3  # it can still be gone on with
+    tuned = likely("tune", "t.seal", "logistic", "--folds", "3", "--trials", "1", "--json").json
+    assert "unfinished" not in " ".join(tuned["findings"])
 
 
 def test_a_search_of_a_path_needs_a_space(likely, flowers, tmp_path):

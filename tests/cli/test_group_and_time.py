@@ -51,7 +51,8 @@ def test_the_curve_of_a_run_is_parted_as_the_run_was(likely, tmp_path, shops, op
     found = likely("curve", "@last", "--values", "1", *QUICK, "--json").json["result"]
     model = lk.load(tmp_path / "runs/001-discriminant/model.likely")
     same = lk.learning_curve(str(shops), "y", model, values=[1.0], folds=3, **{option: column})
-    assert found["points"][0]["validation"] == pytest.approx(same.points[0].validation)
+    held = found["points"][0]["validation"]
+    assert held["value"] == pytest.approx(same.points[0].validation.value)
     assert {key: found[key] for key in parted} == parted
     assert likely("report", "@last").exit == 0
     page = told((tmp_path / "report.html").read_text())

@@ -71,7 +71,7 @@ def test_scores_of_a_number_are_those_of_a_fit_on_the_other_rows(likely, file):
     error, plain = y - model.predict(asked.select(features)), y - past.mean()
     assert scores["rows"] == len(y)
     assert scores["name"] == "log-likelihood per row"
-    ours = stats.norm.logpdf(error, 0, np.sqrt(model.variance_))
+    ours = stats.norm.logpdf(error, 0, np.sqrt(model.dispersion_))
     theirs = stats.norm.logpdf(plain, 0, past.std(ddof=1))
     assert scores["value"] == pytest.approx(ours.mean())
     assert scores["baseline"] == pytest.approx(theirs.mean())

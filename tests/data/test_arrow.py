@@ -1,6 +1,11 @@
-"""Tables of any library with a target beside them, in plain types; infinities are named."""
+"""Tables of any library with a target beside them, in plain types; infinities are named.
+
+The hashes by which data are known again.
+"""
 
 from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +15,14 @@ import pytest
 from pyarrow.parquet import write_table
 
 import likely as lk
-from likely.data.arrow import plain_types, refuse_infinities, values_of, with_target
+from likely.data.arrow import (
+    digest_of_file,
+    digest_of_table,
+    plain_types,
+    refuse_infinities,
+    values_of,
+    with_target,
+)
 from likely.data.formats.registry import read
 from likely.errors import InvalidInput
 
@@ -153,3 +165,18 @@ def test_the_row_is_counted_over_all_batches():
 
 def test_gaps_and_other_types_are_no_infinities():
     refuse_infinities([pa.record_batch({"x": [float("nan"), None], "n": [1, 2], "c": ["inf", ""]})])
+
+
+def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
+    content = b"a,b\n1,2\n" * 300_000
+    (tmp_path / "rows.csv").write_bytes(content)
+    assert digest_of_file(tmp_path / "rows.csv") == sha256(content).hexdigest()
+
+
+def test_the_hash_of_a_table_knows_its_cells_and_not_its_chunks() -> None:
+    table = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    assert digest_of_table(chunked) == digest_of_table(table)
+    assert digest_of_table(table.slice(0, 2)) != digest_of_table(table)
+    assert digest_of_table(table.rename_columns(["a", "c"])) != digest_of_table(table)
+    assert digest_of_table(table.set_column(0, "a", pa.array([1, 2, 4]))) != digest_of_table(table)

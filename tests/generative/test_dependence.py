@@ -27,6 +27,11 @@ def test_a_copied_feature_shares_all_its_entropy():
     found = model.dependence(X, y)
     assert_allclose(found.mutual_information[0, 1], conditional_entropy(x, y), rtol=1e-12)
     assert_allclose(np.diag(found.mutual_information), conditional_entropy(x, y))
+    assert_allclose(found.mutual_information[0, 1], 0.6165, atol=5e-5)
+    once = -400 * conditional_entropy(x, y)  # the table has the column once, the naive model twice
+    assert_allclose(found.full_log_likelihood, once, rtol=1e-12)
+    assert_allclose(found.naive_log_likelihood, 2 * once, rtol=1e-12)
+    assert_allclose(once, -246.6, atol=0.05)
     alone = NaiveBayes("bernoulli").fit(X[:, :1], y).explain([[1]]).contributions.sum()
     assert_allclose(model.explain([[1, 1]]).contributions.sum(), 2 * alone)
     assert found.strongest()[:2] == ("x0", "x1")

@@ -34,7 +34,7 @@ def data(n=90, seed=0):
 def test_densities_are_gaussians(covariance):
     X, y = data()
     model = DiscriminantAnalysis(covariance).fit(X, y)
-    given = model.covariance_
+    given = model.covariances_
     for k in range(3):
         matrix = {
             "tied": lambda k: given,
@@ -59,7 +59,7 @@ def test_covariances_are_the_maximum_likelihood_estimates(covariance):
         "diagonal": variances,
         "spherical": variances.mean(axis=1),
     }[covariance]
-    assert_allclose(DiscriminantAnalysis(covariance).fit(X, y).covariance_, expected)
+    assert_allclose(DiscriminantAnalysis(covariance).fit(X, y).covariances_, expected)
 
 
 @pytest.mark.parametrize(("covariance", "lost"), [("tied", 3), ("full", 1)])
@@ -67,7 +67,7 @@ def test_the_other_divisor(covariance, lost):
     X, y = data()
     n = 90 if covariance == "tied" else 30
     one, other = (DiscriminantAnalysis(covariance, ddof=d).fit(X, y) for d in (0, 1))
-    assert_allclose(other.covariance_, one.covariance_ * n / (n - lost))
+    assert_allclose(other.covariances_, one.covariances_ * n / (n - lost))
 
 
 def test_a_tied_model_of_two_classes_is_logistic():
@@ -96,7 +96,7 @@ def test_diagonal_is_gaussian_naive_bayes():
 def test_full_shrinkage_is_a_multiple_of_the_identity(covariance):
     X, y = data()
     model = DiscriminantAnalysis(covariance, shrinkage=1.0).fit(X, y)
-    given = model.covariance_
+    given = model.covariances_
     if covariance == "spherical":
         given = given[:, None] * np.ones(3)
     matrices = given if covariance in ("tied", "full") else np.stack([np.diag(v) for v in given])
@@ -125,10 +125,10 @@ def test_missing_cells_are_summed_out(covariance):
     model = DiscriminantAnalysis(covariance).fit(holes, y)
     assert model.solution_.converged
     assert_allclose(model.means_, whole.means_, atol=0.05)
-    assert_allclose(model.covariance_, whole.covariance_, atol=0.04)
+    assert_allclose(model.covariances_, whole.covariances_, atol=0.04)
     assert model.score(holes, y) > 0.9
     marginal = whole.predict_joint_log_proba(np.where([True, False, True, False], X, np.nan))
-    matrices = np.broadcast_to(whole.covariance_, (3, 4, 4))
+    matrices = np.broadcast_to(whole.covariances_, (3, 4, 4))
     for k in range(3):
         part = multivariate_normal(whole.means_[k, [0, 2]], matrices[k][np.ix_([0, 2], [0, 2])])
         assert_allclose(marginal[:, k], part.logpdf(X[:, [0, 2]]) + np.log(1 / 3))
@@ -154,7 +154,7 @@ def test_diagonal_variances_do_not_depend_on_the_units_of_other_columns():
     units = np.array([1e9, 1.0, 1.0])
     here = DiscriminantAnalysis("diagonal").fit(X, y)
     there = DiscriminantAnalysis("diagonal").fit(X * units, y)
-    assert_allclose(there.covariance_, here.covariance_ * units**2, rtol=1e-9)
+    assert_allclose(there.covariances_, here.covariances_ * units**2, rtol=1e-9)
     assert_allclose(there.predict_proba(X * units), here.predict_proba(X), atol=1e-9)
 
 
@@ -163,7 +163,7 @@ def test_a_class_without_variance_in_a_column_is_reported():
     X[y == 1, 2] = 4.0
     with pytest.warns(SingularCovariance, match=r"Class 1 has no variance in column 'x2'.*Drop"):
         model = DiscriminantAnalysis("diagonal").fit(X, y)
-    assert_allclose(model.covariance_[1, 2], 1e-9 * X[:, 2].var(), rtol=1e-6)
+    assert_allclose(model.covariances_[1, 2], 1e-9 * X[:, 2].var(), rtol=1e-6)
     DiscriminantAnalysis("diagonal", shrinkage=0.1).fit(X, y)  # open again: no warning
 
 
@@ -181,7 +181,7 @@ def test_constants_that_are_no_binary_fraction_are_constants(covariance, constan
         with pytest.warns(SingularCovariance) if singular else nullcontext():
             model = DiscriminantAnalysis(covariance).fit(Z, y, sample_weight=weight)
         if singular:
-            assert np.all(np.atleast_3d(model.covariance_.T)[3] == 0)
+            assert np.all(np.atleast_3d(model.covariances_.T)[3] == 0)
         posteriors.append(model.predict_proba(Z))
     assert_allclose(posteriors[0], posteriors[1], atol=1e-9)
 
@@ -191,7 +191,7 @@ def test_a_constant_within_one_class_has_no_variance_there():
     X[y == 1, 0] = 0.3
     with pytest.warns(SingularCovariance):
         model = DiscriminantAnalysis("full").fit(X, y)
-    assert_array_equal(model.covariance_[1][0], 0.0)
+    assert_array_equal(model.covariances_[1][0], 0.0)
 
 
 def test_a_constant_column_is_no_evidence_and_needs_no_word():
@@ -221,7 +221,7 @@ def test_sampling_and_refitting_recovers_the_means(covariance):
     deviation = np.sqrt(np.stack([X[y == k].var(axis=0) for k in range(3)]))
     error = deviation / np.sqrt(np.bincount(y))[:, None]
     assert (np.abs(refit.means_ - truth.means_) < 4 * error).all()
-    assert_allclose(refit.covariance_, truth.covariance_, rtol=0.1, atol=0.05)
+    assert_allclose(refit.covariances_, truth.covariances_, rtol=0.1, atol=0.05)
     assert_array_equal(truth.sample(5, random_state=3)[0], truth.sample(5, random_state=3)[0])
 
 
@@ -274,6 +274,8 @@ def test_a_tied_model_is_exported_to_a_linear_one(estimator, classes, tmp_path):
     frame = pd.DataFrame(X, columns=["u", "v", "w"])
     model = DiscriminantAnalysis().fit(frame, names)
     linear = model.export_to(estimator)
+    with pytest.raises(InvalidInput, match="in closed form. Standard errors need a fit"):
+        linear.summary()
     assert type(linear) is type(estimator)
     assert linear is not estimator
     assert linear.feature_names_in_.tolist() == ["u", "v", "w"]

@@ -93,7 +93,7 @@ def test_a_fixed_point_stays():
     X, _ = blobs(100)
     one = GaussianMixture(3, tol=1e-13, random_state=0).fit(X)
     again = GaussianMixture(3, start=one).fit(X)
-    assert_allclose(again.history_[0], one.history_[0][-1], rtol=1e-10)
+    assert_allclose(again.log_likelihood_traces_[0], one.log_likelihood_traces_[0][-1], rtol=1e-10)
     assert again.n_iter_ == 1
 
 
@@ -124,7 +124,7 @@ def test_collapse_onto_repeated_rows_is_prevented_and_reported(covariance):
     )
     assert spread.max(axis=1).min() > 1e-3  # no component sits on the eight equal rows
     reported = any(w.category is CollapsedComponent for w in caught)
-    assert reported or len(sound.history_) >= 3
+    assert reported or len(sound.log_likelihood_traces_) >= 3
 
 
 def test_all_rows_repeated_is_reported_with_what_to_do():
@@ -150,7 +150,7 @@ def test_starts_may_be_labels_soft_rows_parameters_or_a_model():
     soft = GaussianMixture(3, start=np.eye(3)[y]).fit(X)
     assert_allclose(soft.means_, labels.means_)
     assert_allclose(GaussianMixture(3, start=labels).fit(X).means_, labels.means_, atol=1e-4)
-    assert len(labels.history_) == 1
+    assert len(labels.log_likelihood_traces_) == 1
 
 
 def test_one_component_is_the_sample_mean_and_covariance():
@@ -158,7 +158,7 @@ def test_one_component_is_the_sample_mean_and_covariance():
     model = GaussianMixture(regularisation=0.0).fit(X)
     assert_allclose(model.means_[0], X.mean(axis=0))
     assert_allclose(model.covariances_[0], np.cov(X.T, ddof=0))
-    assert len(model.history_) == 1
+    assert len(model.log_likelihood_traces_) == 1
 
 
 def test_diagonal_equals_the_product_form():

@@ -72,7 +72,7 @@ def test_missing_cells_and_categories_never_seen_carry_no_evidence():
     nothing = pd.DataFrame(
         {"answer": [None], "colour": [None], "visits": [np.nan], "size": [np.nan]}
     )
-    assert_allclose(model.predict_proba(nothing), [model.mixing_])
+    assert_allclose(model.predict_proba(nothing), [model.weights_])
     assert_allclose(model.score_samples(nothing), 0.0, atol=1e-12)
     with pytest.warns(UnseenCategories, match="answer='maybe'"):
         model.predict(nothing.assign(answer="maybe"))
@@ -84,7 +84,7 @@ def test_a_sample_is_a_table_like_the_one_fitted():
     drawn, component = model.sample(5000, random_state=0)
     assert list(drawn.columns) == list(frame.columns)
     error = np.sqrt(0.25 / 5000)
-    assert_allclose(np.bincount(component) / 5000, model.mixing_, atol=4 * error)
+    assert_allclose(np.bincount(component) / 5000, model.weights_, atol=4 * error)
     assert abs((drawn["answer"] == "yes").mean() - (frame["answer"] == "yes").mean()) < 0.06
 
 
@@ -94,7 +94,7 @@ def test_one_component_is_the_product_of_margins():
     shares = frame["colour"].map(frame["colour"].value_counts(normalize=True))
     alone = MixtureModel(smoothing=0.0).fit(frame[["colour"]])
     assert_allclose(np.exp(alone.score_samples(frame[["colour"]])), shares)
-    assert model.mixing_ == [1.0]
+    assert model.weights_ == [1.0]
 
 
 def test_unknown_events_are_refused():
@@ -121,7 +121,7 @@ def test_a_full_gaussian_may_be_an_event_model_with_gaps():
     X = rng.normal(size=(120, 3)) + 5.0 * (np.arange(120) % 2)[:, None]
     X[rng.random(X.shape) < 0.1] = np.nan
     model = MixtureModel(2, event=FullFamily(), random_state=0).fit(X)
-    assert_allclose(np.sort(model.mixing_), 0.5, atol=0.02)
+    assert_allclose(np.sort(model.weights_), 0.5, atol=0.02)
     assert np.diff(model.solution_.trace).max() <= 1e-9
 
 

@@ -152,4 +152,4 @@ def test_no_step_leaves_the_start_and_says_so(model):
     start = (y > 0).astype(int)
     with pytest.warns(ConvergenceWarning, match="max_iter=0 was reached"):
         model.set_params(start=start, max_iter=0).fit(X)
-    assert_allclose(model.mixing_, np.bincount(start) / 90)
+    assert_allclose(model.weights_, np.bincount(start) / 90)

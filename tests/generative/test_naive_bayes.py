@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import gammaln, logsumexp
+from sklearn.base import clone
 
-from likely import Discretizer, NaiveBayes, load, save
+from likely import Discretizer, DiscriminantAnalysis, NaiveBayes, load, save
 from likely.distributions import (
     Bernoulli,
     CategoricalFamily,
@@ -80,6 +81,20 @@ def test_fifty_thousand_features_give_finite_posteriors(event, layout):
     log_proba = NaiveBayes(event).fit(layout(X), y).predict_log_proba(layout(X))
     assert np.isfinite(log_proba).all()
     assert_allclose(logsumexp(log_proba, axis=1), 0.0, atol=1e-9)
+    lowest = {"bernoulli": -487.63, "multinomial": -381.46, "complement": -373.79}
+    assert_allclose(log_proba.min(), lowest.get(event, -1344.93), atol=0.01)
+
+
+def test_fifty_thousand_features_have_the_posterior_of_their_sums_of_logs():
+    """NB-6: Σ_d ln p(x_d | k) + ln π_k, written out with NumPy."""
+    X = (np.random.default_rng(1).random((12, 50_000)) < 0.01).astype(float)
+    y = np.arange(12) % 3
+    theta = np.stack([(1 + X[y == k].sum(axis=0)) / 6 for k in range(3)])  # of 4 rows, smoothed
+    joint = np.log(1 / 3) + X @ np.log(theta).T + (1 - X) @ np.log1p(-theta).T
+    expected = joint - logsumexp(joint, axis=1)[:, None]
+    found = NaiveBayes("bernoulli").fit(X, y).predict_log_proba(X)
+    assert_allclose(found, expected, atol=1e-9)
+    assert found.min() < -400  # no product of probabilities is above 0 there
 
 
 def test_features_without_information_give_back_the_prior():
@@ -464,8 +479,63 @@ def test_one_hot_rows_are_labels_of_the_likelihood():
     assert_allclose(model.log_likelihood(X, one_hot.astype(bool)), model.log_likelihood(X, y))
     with pytest.raises(InvalidInput, match=r"shape \(40, 2\); expected \(40, 3\)"):
         model.log_likelihood(X, one_hot[:, :2])
-    with pytest.raises(InvalidInput, match=r"Row 3 of y .*single 1"):
+    with pytest.raises(InvalidInput, match=r"Row 3 of y .*1 in sum"):
         model.log_likelihood(X, np.where(np.arange(40)[:, None] == 3, 0.5, one_hot))
+    soft = rng().dirichlet(np.ones(3), 40)
+    expected = (soft * model.predict_joint_log_proba(X)).sum(axis=1)
+    assert_allclose(model.score_samples(X, soft), expected)
+
+
+SOFT_MODELS = {
+    "mixed": (NaiveBayes(), mixed),
+    "bernoulli": (NaiveBayes("bernoulli", smoothing=0.5), binary),
+    "categorical": (NaiveBayes("categorical"), codes),
+    "bins": (NaiveBayes(discretize="quantile"), numbers),
+    "tied": (DiscriminantAnalysis(), numbers),
+    "full": (DiscriminantAnalysis("full", ddof=1), numbers),
+}
+
+
+@pytest.mark.parametrize("name", SOFT_MODELS)
+def test_one_hot_rows_are_labels_of_the_fit(name):
+    """NB-2: T in place of the labels gives the same model."""
+    model, draw = SOFT_MODELS[name]
+    X, y = draw(rng(), 60)
+    y = np.unique(y, return_inverse=True)[1]
+    weight = rng().uniform(0.5, 2, 60)
+    plain = clone(model).fit(X, y, weight)
+    one_hot = clone(model).fit(X, np.eye(y.max() + 1)[y], weight)
+    assert_array_equal(one_hot.classes_, plain.classes_)
+    assert_allclose(one_hot.predict_log_proba(X), plain.predict_log_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SOFT_MODELS)
+def test_soft_labels_are_weighted_rows_of_every_class(name):
+    model, draw = SOFT_MODELS[name]
+    X, _ = draw(rng(), 60)
+    soft, weight = rng().dirichlet(np.ones(3), 60), rng().integers(1, 3, 60)
+    soft[0] = [1.0, 0.0, 0.0]
+    found = clone(model).fit(X, soft, weight)
+    assert_array_equal(found.classes_, np.arange(3))
+    assert_allclose(found.class_count_, weight @ soft)
+    stacked = pd.concat([X] * 3) if isinstance(X, pd.DataFrame) else np.vstack([X] * 3)
+    expanded = clone(model).fit(stacked, np.repeat(np.arange(3), 60), np.ravel(weight * soft.T))
+    assert_allclose(found.predict_log_proba(X), expanded.predict_log_proba(X), atol=1e-9)
+
+
+def test_soft_labels_that_cannot_be_are_refused():
+    X, _ = numbers(rng(), 30)
+    soft = rng().dirichlet(np.ones(3), 30)
+    with pytest.raises(InvalidInput, match="Row 0 of y"):
+        NaiveBayes().fit(X, 2 * soft)
+    with pytest.raises(InvalidInput, match="Column 1 of y is 0"):
+        NaiveBayes().fit(
+            X, np.insert(soft[:, :2] / soft[:, :2].sum(1, keepdims=True), 1, 0, axis=1)
+        )
+    with pytest.raises(InvalidInput, match="one class for each row"):
+        NaiveBayes(calibrate="temperature").fit(X, soft)
+    with pytest.raises(InvalidInput):
+        NaiveBayes().fit(X, soft[:-1])
 
 
 def test_a_gaussian_prior_is_imagined_rows():

@@ -3,12 +3,14 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.exceptions import NotFittedError
 
 from likely import DiscriminantAnalysis, GaussianMixture, MixtureModel, NaiveBayes
+from likely.errors import UnknownName
 from tests.generative.test_gaussian_mixture import blobs
 
 X, Y = blobs(90)
@@ -67,3 +69,45 @@ def test_a_model_that_is_not_fitted_says_so(unfitted):
     for ask in (unfitted.n_parameters, unfitted.sample, unfitted.informative_features):
         with pytest.raises(NotFittedError):
             ask()
+
+
+def test_the_parameters_of_a_column_are_those_of_the_formulas():
+    """By name or position, whatever the event model of the column."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=40),
+            "town": rng.choice(["a", "b", "c"], 40),
+            "visits": rng.poisson(3.0, 40),
+            "ill": rng.random(40) < 0.4,
+        }
+    )
+    model = NaiveBayes({"visits": "poisson"}, smoothing=1.0).fit(frame, y)
+    size = frame["size"].groupby(y)
+    assert_allclose(model.parameters("size")["mean"], size.mean())
+    assert_allclose(model.parameters(0)["variance"], size.var(ddof=0))
+    assert_allclose(model.parameters("visits")["rate"], frame["visits"].groupby(y).mean(), rtol=0.2)
+    town = model.parameters("town")
+    assert list(town["categories"]) == ["a", "b", "c"]
+    counts = pd.crosstab(y, frame["town"]).to_numpy() + 1.0
+    assert_allclose(town["probability"], counts / counts.sum(axis=1, keepdims=True))
+    ill = frame["ill"].groupby(y).sum().to_numpy()
+    assert_allclose(model.parameters("ill")["probability"], (ill + 1) / 22)
+    with pytest.raises(UnknownName, match="Did you mean 'town'"):
+        model.parameters("twon")
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_the_parameters_of_a_column_of_gaussians_are_its_margin(covariance):
+    X = np.random.default_rng(1).normal(size=(80, 3))
+    model = DiscriminantAnalysis(covariance).fit(X, X[:, 0] > 0)
+    found = model.parameters(2)
+    assert_allclose(found["mean"], model.means_[:, 2])
+    expected = {
+        "full": lambda given: given[:, 2, 2],
+        "tied": lambda given: np.repeat(given[2, 2], 2),
+        "diagonal": lambda given: given[:, 2],
+        "spherical": lambda given: given,
+    }[covariance](model.covariances_)
+    assert_allclose(found["variance"], expected)

@@ -268,8 +268,8 @@ def test_the_likelihood_of_a_mixture_never_falls(name):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X)
-        assert_never_falls(model.history_)
-        starts += len(model.history_)
+        assert_never_falls(model.log_likelihood_traces_)
+        starts += len(model.log_likelihood_traces_)
     assert starts >= 10
 
 
@@ -285,7 +285,7 @@ def test_maximum_likelihood_never_falls_over_a_hundred_starts(covariance):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X)
-        assert_never_falls(model.history_)
+        assert_never_falls(model.log_likelihood_traces_)
         assert_allclose(-model.solution_.trace[-1], model.log_likelihood(X), rtol=1e-9)
         steps += model.n_iter_
     assert steps > 200
@@ -322,7 +322,7 @@ def test_clusters_do_not_depend_on_the_unit(name):
     X, _ = FITS[name].data()
     here, small = fitted(name, X), fitted(name, 1e-4 * X)
     assert adjusted_rand_score(here.predict(X), small.predict(1e-4 * X)) == 1.0
-    assert_allclose(small.mixing_, here.mixing_, rtol=1e-6)
+    assert_allclose(small.weights_, here.weights_, rtol=1e-6)
     assert_allclose(small.distribution_.n_parameters, here.distribution_.n_parameters)
 
 
@@ -331,8 +331,8 @@ def test_a_mixture_that_collapses_on_repeated_rows_still_never_falls():
     model = gaussians("full", 3, n_init=2)
     with pytest.warns(CollapsedComponent):
         model.fit(X)
-    assert_never_falls(model.history_)
-    assert len(model.history_) > 2
+    assert_never_falls(model.log_likelihood_traces_)
+    assert len(model.log_likelihood_traces_) > 2
 
 
 def test_online_steps_on_the_same_rows_approach_the_fit():

@@ -103,6 +103,17 @@ def test_prox_is_what_a_numerical_minimiser_finds(name, theta):
 
 
 @every_penalty
+@given(theta=thetas, smooth=thetas, zeros=st.sets(st.integers(0, 3)))
+def test_the_least_subgradient_is_where_a_short_proximal_step_goes(name, theta, smooth, zeros):
+    """(θ − prox(θ − t g))/t for t → 0, at corners and off them."""
+    penalty = MEMBERS[name].rough()
+    theta[list(zeros)] = 0.0
+    t = 1e-7
+    step = (theta - penalty.prox(theta - t * smooth, t)) / t
+    assert_allclose(penalty.least_subgradient(theta, smooth), step, atol=2e-3)
+
+
+@every_penalty
 @given(a=thetas, b=thetas, step=steps)
 def test_prox_brings_points_no_further_apart(name, a, b, step):
     penalty = MEMBERS[name]

@@ -136,7 +136,7 @@ def test_one_pass_is_enough_for_the_coefficients():
 
 def test_as_many_parameters_as_rows_leave_no_variance():
     X, y, _ = data(n=5)
-    assert np.isnan(likely.LinearRegression().fit(X, y).variance_)
+    assert np.isnan(likely.LinearRegression().fit(X, y).dispersion_)
 
 
 @every
@@ -176,7 +176,7 @@ def test_what_dependent_columns_leave_of_the_intercept_is_said(solver):
     assert np.isnan(unknown.inference_.standard_errors).all()
     for model in (known, unknown):
         assert model.inference_.df_residual == alone.inference_.df_residual
-        assert_allclose(model.variance_, alone.variance_)
+        assert_allclose(model.dispersion_, alone.dispersion_)
 
 
 def test_copies_that_rounding_alone_tells_apart_are_redundant():

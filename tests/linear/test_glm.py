@@ -31,7 +31,7 @@ def test_a_gaussian_response_is_linear_regression():
     X, y = data("gaussian")
     glm, linear = likely.GLM(tol=TIGHT).fit(X, y), likely.LinearRegression().fit(X, y)
     assert_allclose(line(glm), line(linear), rtol=1e-9)
-    assert_allclose(glm.dispersion_, linear.variance_, rtol=1e-9)
+    assert_allclose(glm.dispersion_, linear.dispersion_, rtol=1e-9)
     assert_allclose(glm.score(X, y), linear.score(X, y), rtol=1e-9)
 
 

@@ -311,7 +311,7 @@ def test_errors_have_the_bend_of_the_groups_in_them():
     assert_allclose(inference.standard_errors[kept], np.sqrt(psi * np.diag(B @ H @ B)), rtol=1e-7)
     assert np.isnan(inference.standard_errors[2:5]).all()
     bare = likely.LinearRegression(penalty=Group(GROUPS, 20.0), standard_errors=None).fit(X, y)
-    assert_allclose(bare.variance_, psi, rtol=1e-7)
+    assert_allclose(bare.dispersion_, psi, rtol=1e-7)
 
 
 @pytest.mark.parametrize("solver", ["newton", "coordinate-descent", "normal-equations"])
@@ -323,7 +323,7 @@ def test_a_solver_that_cannot_is_refused(solver):
 def test_a_path_and_firth_refuse_it():
     X, y = rows("logistic")
     model = likely.LogisticRegression(penalty=Group(GROUPS))
-    with pytest.raises(InvalidInput, match="a path moves l1 and l2"):
+    with pytest.raises(InvalidInput, match="a path varies l1 and l2"):
         likely.PenaltyPath(model).fit(X, y)
     with pytest.raises(InvalidInput, match="Firth's penalty stands alone"):
         model.set_params(firth=True).fit(X, y)

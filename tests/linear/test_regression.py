@@ -34,7 +34,7 @@ def test_the_log_likelihood_is_the_sum_of_normal_densities():
     """REG-1."""
     X, y = data()
     model = likely.LinearRegression().fit(X, y)
-    mean, sigma = model.predict(X), np.sqrt(model.ml_variance_)
+    mean, sigma = model.predict(X), np.sqrt(model.ml_dispersion_)
     assert_allclose(model.log_likelihood(X, y), norm.logpdf(y, mean, sigma).sum())
     weight = np.arange(80) % 3
     expected = np.dot(weight, norm.logpdf(y, mean, sigma))
@@ -47,7 +47,7 @@ def test_the_log_likelihood_of_the_training_rows_is_the_largest_over_the_varianc
     X, y = data()
     model = likely.LinearRegression(**options).fit(X, y)
     squares = np.sum((y - model.predict(X)) ** 2)
-    assert_allclose(model.ml_variance_, squares / 80, rtol=1e-9)
+    assert_allclose(model.ml_dispersion_, squares / 80, rtol=1e-9)
     if model.inference_ is not None:
         assert_allclose(model.log_likelihood(X, y), model.inference_.log_likelihood, rtol=1e-9)
     glm = likely.GLM(tol=1e-14, **options).fit(X, y)
@@ -59,9 +59,9 @@ def test_a_row_has_a_normal_predictive_distribution():
     X, y = data()
     model = likely.LinearRegression().fit(X, y)
     found = model.predict_distribution(X[:3])
-    sigma = np.sqrt(model.variance_)
+    sigma = np.sqrt(model.dispersion_)
     assert_allclose(found.log_prob(y[:3]), norm.logpdf(y[:3], model.predict(X[:3]), sigma))
-    assert_allclose(found.variance, model.variance_)
+    assert_allclose(found.variance, model.dispersion_)
     assert_allclose(
         found.interval(0.9), model.predict(X[:3])[:, None] + sigma * norm.ppf([0.05, 0.95])
     )
@@ -86,15 +86,15 @@ def test_the_variance_is_the_residual_over_the_degrees_of_freedom():
     for intercept, lost in ((True, 4), (False, 3)):
         model = likely.LinearRegression(fit_intercept=intercept).fit(X, y)
         squares = np.square(y - model.predict(X)).sum()
-        assert_allclose(model.variance_, squares / (80 - lost))
-        assert_allclose(model.variance_, model.inference_.dispersion)
+        assert_allclose(model.dispersion_, squares / (80 - lost))
+        assert_allclose(model.dispersion_, model.inference_.dispersion)
 
 
 def test_a_penalised_intercept_is_one_parameter_not_two():
     X, y = data()
     model = likely.LinearRegression(l2=1e-9, penalise_intercept=True).fit(X, y)
     free = likely.LinearRegression().fit(X, y)
-    assert_allclose(model.variance_, free.variance_, rtol=1e-6)
+    assert_allclose(model.dispersion_, free.dispersion_, rtol=1e-6)
     assert_allclose(line(model), line(free), rtol=1e-6)
 
 
@@ -207,7 +207,7 @@ def test_several_responses_are_fitted_as_one_by_one():
             one = likely.LinearRegression(l2=l2).fit(X, Y[:, j], offset=offset)
             assert_allclose(both.coef_[j], one.coef_, rtol=1e-10)
             assert_allclose(both.intercept_[j], one.intercept_, rtol=1e-10)
-            assert_allclose(both.variance_[j], one.variance_, rtol=1e-9 if l2 == 0 else 0.1)
+            assert_allclose(both.dispersion_[j], one.dispersion_, rtol=1e-9 if l2 == 0 else 0.1)
             assert_allclose(both.predict(X, offset=offset)[:, j], one.predict(X, offset=offset))
 
 
@@ -241,6 +241,8 @@ def test_samples_have_the_mean_and_the_variance():
     X, y = data()
     model = likely.LinearRegression(random_state=0).fit(X, y)
     drawn = model.sample(np.repeat(X[:1], 20_000, axis=0))
-    assert_allclose(drawn.mean(), model.predict(X[:1])[0], atol=4 * np.sqrt(model.variance_ / 2e4))
-    assert_allclose(drawn.var(), model.variance_, rtol=0.05)
+    assert_allclose(
+        drawn.mean(), model.predict(X[:1])[0], atol=4 * np.sqrt(model.dispersion_ / 2e4)
+    )
+    assert_allclose(drawn.var(), model.dispersion_, rtol=0.05)
     assert_allclose(model.sample(X, random_state=3), model.sample(X, random_state=3))

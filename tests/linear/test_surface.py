@@ -83,7 +83,7 @@ def test_soft_labels_have_a_log_likelihood_as_they_have_a_fit():
     assert model.inference_.log_likelihood == pytest.approx(weight @ each)
     hard = np.eye(3)[y]
     assert_allclose(model.log_likelihoods(X, hard), model.log_likelihoods(X, y))
-    with pytest.raises(InvalidInput, match="soft labels of 3 classes for 60 rows"):
+    with pytest.raises(InvalidInput, match=r"expected \(60, 3\): soft labels"):
         model.log_likelihoods(X, soft[:, :2])
     with pytest.raises(InvalidInput, match="soft labels are probabilities"):
         model.log_likelihoods(X, soft * 2)

@@ -150,7 +150,7 @@ def test_linear_discriminant(shrinkage, n_classes):
     theirs = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X, y)
     ours = DiscriminantAnalysis(shrinkage=shrinkage or 0.0).fit(X, y)
     assert_allclose(ours.means_, theirs.means_, **TIGHT)
-    assert_allclose(ours.covariance_, theirs.covariance_, **TIGHT)
+    assert_allclose(ours.covariances_, theirs.covariance_, **TIGHT)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8, atol=1e-10)
     assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
     assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
@@ -165,7 +165,7 @@ def test_quadratic_discriminant(shrinkage):
     ).fit(X, y)
     ours = DiscriminantAnalysis("full", shrinkage=shrinkage or 0.0).fit(X, y)
     assert_allclose(ours.means_, theirs.means_, **TIGHT)
-    assert_allclose(ours.covariance_, np.array(theirs.covariance_), **TIGHT)
+    assert_allclose(ours.covariances_, np.array(theirs.covariance_), **TIGHT)
     assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-8, atol=1e-9)
 
 

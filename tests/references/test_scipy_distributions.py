@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from likely import DiscriminantAnalysis
 from likely.cholesky import inverse_root
 from likely.distributions import (
     Bernoulli,
@@ -82,6 +83,30 @@ def test_full_gaussians():
     S = covariances()
     theirs = np.stack([stats.multivariate_normal(A[k], S[k]).logpdf(REAL) for k in range(K)], 1)
     assert_allclose(FullGaussian.from_covariance(A, S).log_prob(REAL), theirs, rtol=1e-11)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_gaussians_of_every_shape_are_fitted_and_have_scipys_density(covariance):
+    """DIST-5, through the public estimator: Σ̂ by NumPy, the density by SciPy, draws with Σ̂."""
+    y = np.arange(50) % 2
+    X = np.random.default_rng(2).normal(size=(50, 3)) @ covariances(1, 3)[0] / 3 + y[:, None]
+    model = DiscriminantAnalysis(covariance=covariance).fit(X, y)
+    each = [np.cov(X[y == k], rowvar=False, ddof=0) for k in range(2)]
+    if covariance == "tied":
+        each = [np.mean(each, axis=0)] * 2
+    elif covariance == "diagonal":
+        each = [np.diag(np.diag(S)) for S in each]
+    elif covariance == "spherical":
+        each = [np.eye(3) * np.trace(S) / 3 for S in each]
+    theirs = [stats.multivariate_normal(X[y == k].mean(axis=0), each[k]) for k in range(2)]
+    new = X[:7] + 0.3
+    expected = np.stack([each.logpdf(new) for each in theirs], axis=1) + np.log(0.5)
+    assert_allclose(model.predict_joint_log_proba(new), expected, rtol=1e-9)
+    assert_allclose(model.distribution_.log_prob(new), expected - np.log(0.5), rtol=1e-9)
+    drawn, label = model.sample(20_000, random_state=3)
+    spread = np.cov(drawn[label == 1], rowvar=False)
+    error = np.sqrt((np.outer(np.diag(each[1]), np.diag(each[1])) + each[1] ** 2) / 10_000)
+    assert (np.abs(spread - each[1]) < 5 * error).all()
 
 
 def test_full_gaussians_with_missing_cells_are_marginals():

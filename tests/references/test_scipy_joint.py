@@ -169,7 +169,7 @@ def test_the_joint_of_a_mixture(name):
     model = MixtureModel(K, event, start=Y, max_iter=3, tol=-1.0)
     with pytest.warns(UserWarning, match="did not converge"):
         model.fit(X)
-    expected = np.log(model.mixing_) + log_prob(model.distribution_.parts[0], X)
+    expected = np.log(model.weights_) + log_prob(model.distribution_.parts[0], X)
     assert_allclose(model.predict_joint_log_proba(X), expected, **CLOSE)
     assert_evidence(model, X)
 

@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 import likely
+from likely.intervals import Estimate
 from likely.json_files import as_json
 from likely.metrics import constant_prediction, metrics_for, score_of
 from likely.runs import RunFolder, versions
 from likely.workbench.comparison import compare
 from likely.workbench.cross_validation import Loop, cross_validate
-from likely.workbench.curves import learning_curve
+from likely.workbench.curves import CurvePoint, learning_curve
 from likely.workbench.look.look import look
 from likely.workbench.opening import dataset
 from likely.workbench.preparation.prepared import Prepared
@@ -103,14 +104,14 @@ def write_run(folder, table, target, model, name, *, kind=None, seal=None, **fil
 
 def iterations():
     """Early stopping, as a model that learns in epochs would show it."""
-    point = ("x", "train", "train_low", "train_high", "validation", "low", "high")
     points = []
     for k in range(1, 13):
         held = 0.45 + 0.5 / k + 0.012 * k
-        values = (k, 0.7 / k, 0.65 / k, 0.75 / k, held, held - 0.03, held + 0.03)
-        points.append(dict(zip(point, values, strict=True)))
+        train = Estimate(0.7 / k, 0.65 / k, 0.75 / k, 0.66)
+        validation = Estimate(held, held - 0.03, held + 0.03, 0.66)
+        points.append(CurvePoint(k, train, validation).to_json())
     about = {"model": "logistic", "of": "iterations", "metric": "log-loss", "better": "lower"}
-    return {**about, "points": points, "chosen": 6, "baseline": 0.66}
+    return {**about, "points": points}
 
 
 def tuned():

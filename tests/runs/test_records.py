@@ -100,7 +100,7 @@ def test_what_lies_outside_has_an_arrow_and_its_number(whole):
 
 def test_an_infinite_score_is_a_dash_that_is_explained(whole):
     odd = json.loads(json.dumps(whole))
-    odd["models"][1]["accuracy"] = None
+    odd["models"][1]["others"]["accuracy"] = None
     section = comparison(RunFacts("run", {}, comparisons=(odd,)))
     table = next(block for block in section.blocks if block.kind == "table")
     assert table.rows[1][3] == "–"

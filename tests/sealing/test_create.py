@@ -130,7 +130,7 @@ TABLE = pa.table({"x": range(20), "y": ["a", "b"] * 10, "one": [1] * 20})
         ({"group": "z"}, UnknownName, "no column 'z'"),
         ({"test": 0.0}, InvalidInput, r"test is 0\.0.*between 0 and 1"),
         ({"test": 1}, InvalidInput, "test is 1.*between 0 and 1"),
-        ({"test": 0.01}, InvalidInput, "leaves 0 rows to seal"),
+        ({"test": 0.01}, InvalidInput, "leaves 0 sealed rows"),
         ({"test": "a fifth"}, InvalidInput, "test is 'a fifth'; expected a share"),
         ({"test": [1, 2], "group": "x"}, InvalidInput, "test names the rows, and 'x' is a column"),
         ({"budget": 0}, InvalidInput, "budget is 0.*at least 1"),

@@ -12,10 +12,11 @@ ALONE = """
     import pyarrow as pa
 
     from likely.sealing.create import Origin, SealTerms, create_seal
-    from likely.sealing.evaluation import Submission, evaluate
+    from likely.sealing.evaluation import evaluate
     from likely.sealing.folder import TRAIN
     from likely.sealing.scorer import Scorer
     from likely.sealing.sealed import Sealed
+    from likely.sealing.submission import ModelSubmission
 
     class AbsoluteError(Scorer):
         name = "absolute error"
@@ -35,7 +36,7 @@ ALONE = """
             return {"value": losses.mean(), "interval": ends, "baseline": constant.mean()}
 
     def final(seal, model, **asked):
-        submission = Submission(
+        submission = ModelSubmission(
             model=model,
             name="a line",
             columns=["x"],

@@ -23,7 +23,7 @@ from likely.errors import InvalidInput, SealedData
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X[:, 0] + np.random.default_rng(1).logistic(size=60) > 0).astype(int)
-TAKES_THE_TRAINING_ROWS = {"look", "dataset", "compare", "tune", "learning_curve"}
+TAKES_THE_TRAINING_ROWS = {"look", "dataset", "split", "compare", "tune", "learning_curve"}
 IGNORES_Y = {
     "BasisFunctions",
     "Discretizer",

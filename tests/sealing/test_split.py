@@ -129,7 +129,7 @@ def test_equal_rows_stay_on_one_side(seed):
     assert (split.sealed[:9] == split.sealed[200:]).all()
     assert split.notes == (
         "18 rows (8.6 %) equal another in all features; equal rows were kept together, "
-        "all in training or all sealed.",
+        "on one side of the split.",
     )
 
 
@@ -143,7 +143,7 @@ def test_a_split_that_leaves_a_side_empty_is_refused(table):
     one = table.append_column("g", pa.array(np.zeros(120)))
     with pytest.raises(InvalidInput, match=r"one group of 'g'.*Choose another column"):
         split_rows(one, "y", test=0.2, group="g")
-    with pytest.raises(InvalidInput, match=r"leaves 0 rows to seal.*Choose another share"):
+    with pytest.raises(InvalidInput, match=r"leaves 0 sealed rows.*Choose another share"):
         split_rows(table, "y", test=0.001)
 
 
@@ -195,7 +195,7 @@ def test_rows_that_are_named_are_sealed_and_twins_across_are_counted(table):
         ([0.5, 0.2], "array of float64 with shape .2,.; expected a share"),
         (["a"], "expected a share, indices"),
         ([[1, 2]], "expected a share, indices"),
-        (np.ones(120, dtype=bool), "leaves 120 rows to seal and 0 to train on"),
+        (np.ones(120, dtype=bool), "leaves 120 sealed rows and 0 to train on"),
     ],
     ids=str,
 )

@@ -11,7 +11,8 @@ from sklearn.metrics import log_loss
 
 import likely as lk
 from likely.errors import InvalidInput, UnknownName
-from likely.workbench.curve_text import sparkline
+from likely.intervals import NO_ESTIMATE, Estimate
+from likely.workbench.curve_text import baseline_of, sparkline
 from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
 
@@ -36,10 +37,11 @@ def test_more_rows_bring_the_two_curves_together():
     curve = lk.learning_curve(noisy(1000), "y", "logistic")
     assert [point.x for point in curve.points] == sorted(point.x for point in curve.points)
     assert curve.points[-1].x == 800
-    gaps = [point.validation - point.train for point in curve.points]
+    gaps = [point.validation.value - point.train.value for point in curve.points]
     assert gaps[0] > 3 * gaps[-1] > 0
     assert curve.best is curve.points[-1]
-    assert all(point.low <= point.validation <= point.high for point in curve.points)
+    held = [point.validation for point in curve.points]
+    assert all(score.low <= score.value <= score.high for score in held)
 
 
 def test_a_point_is_the_mean_of_fits_by_hand():
@@ -52,8 +54,8 @@ def test_a_point_is_the_mean_of_fits_by_hand():
         for rows, scores in ((fold.train, train), (fold.test, held)):
             part = frame.iloc[rows]
             scores.append(log_loss(part["y"], model.predict_proba(part.drop(columns="y"))))
-    assert curve.points[0].train == pytest.approx(np.mean(train), rel=1e-12)
-    assert curve.points[0].validation == pytest.approx(np.mean(held), rel=1e-12)
+    assert curve.points[0].train.value == pytest.approx(np.mean(train), rel=1e-12)
+    assert curve.points[0].validation.value == pytest.approx(np.mean(held), rel=1e-12)
 
 
 def test_a_setting_is_followed_over_its_usual_range():
@@ -61,7 +63,7 @@ def test_a_setting_is_followed_over_its_usual_range():
     strengths = [point.x for point in curve.points]
     assert strengths[0] == pytest.approx(1e-3)
     assert strengths == sorted(strengths)
-    losses = [point.train for point in curve.points]
+    losses = [point.train.value for point in curve.points]
     assert losses == sorted(losses)  # a stronger penalty fits the training rows less well
     assert strengths[0] < curve.best.x < strengths[-1]
 
@@ -78,15 +80,15 @@ def test_more_steps_fit_the_training_rows_better_and_the_last_is_the_whole_fit()
     frame = noisy()
     curve = lk.learning_curve(frame, "y", "logistic", of="iterations", folds=3)
     assert [point.x for point in curve.points][:2] == [1, 2]
-    losses = [point.train for point in curve.points]
+    losses = [point.train.value for point in curve.points]
     assert all(np.diff(losses) <= 1e-4)  # the penalised loss falls; this is its first part
     whole = lk.learning_curve(frame, "y", "logistic", values=[1.0], folds=3)
-    assert losses[-1] == pytest.approx(whole.points[0].train, rel=1e-12)
+    assert losses[-1] == pytest.approx(whole.points[0].train.value, rel=1e-12)
 
 
 def test_a_value_that_cannot_be_fitted_is_a_point_without_a_score():
     curve = lk.learning_curve(noisy(), "y", "logistic", of="l2", values=[-1.0, 1.0], folds=2)
-    assert np.isnan(curve.points[0].validation)
+    assert np.isnan(curve.points[0].validation.value)
     assert "l2" in curve.points[0].problem
     assert curve.best.x == 1.0
     assert "failed" in str(curve)
@@ -101,12 +103,53 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
     assert "best" in str(curve) and "▁" in str(curve)
     assert list(curve.to_frame()["size"]) == [point.x for point in curve.points]
     assert "<td" in curve._repr_html_()
-    assert json.loads(json.dumps(curve.facts()))["of"] == "size"
+    facts = json.loads(json.dumps(curve.facts()))
+    assert facts["of"] == "size"
+    for point, written in zip(curve.points, facts["points"], strict=True):
+        assert Estimate.from_json(written["train"]) == point.train
+        assert Estimate.from_json(written["validation"]) == point.validation
+
+
+def test_each_point_has_the_baseline_that_its_training_rows_give():
+    frame = noisy()
+    curve = lk.learning_curve(frame, "y", "logistic", values=[0.1, 1.0], folds=3)
+    scores = lk.compare(frame, "y", ["constant", "logistic"], folds=3, repeats=1)
+    constant, logistic = (scores[name].score.main for name in ("constant", "logistic"))
+    first, last = curve.points
+    assert last.validation == logistic
+    assert last.validation.baseline == constant.value
+    assert first.validation.baseline != last.validation.baseline  # learned from fewer rows
+    baseline = curve.plot().axes[0].lines[-1].get_ydata()
+    assert list(baseline) == list(curve.to_frame()["baseline"])
+    assert list(baseline) == [first.validation.baseline, last.validation.baseline]
+    assert str(curve).splitlines()[2].endswith("baseline")
+
+
+def test_a_baseline_far_from_the_curves_is_named_and_not_drawn():
+    scores = [Estimate(0.1 * k, 0.1 * k - 0.02, 0.1 * k + 0.02, 5.0) for k in range(1, 4)]
+    line, name = baseline_of(scores, scores)
+    assert np.isnan(line).all()
+    assert name == "baseline 5.000, outside the axis"
+    near = [score._replace(baseline=0.5) for score in scores]
+    line, name = baseline_of(near, near)
+    assert list(line) == [0.5] * 3
+    assert name == "baseline"
+    alone = [Estimate(1.0, -np.inf, np.inf, 9.0)]  # no range that could be squeezed
+    assert list(baseline_of(alone, alone)[0]) == [9.0]
+    assert baseline_of([NO_ESTIMATE], [NO_ESTIMATE])[1] == baseline_of([], [])[1] == "baseline"
+
+
+def test_a_wide_axis_is_logarithmic_with_the_values_of_the_points_written_out():
+    axes = (
+        lk.learning_curve(noisy(), "y", "logistic", folds=3, values=[0.1, 0.4, 1.0]).plot().axes[0]
+    )
+    assert axes.get_xscale() == "log"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["17", "65", "160"]
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():
     axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
-    assert [line.get_label() for line in axes.lines] == ["training", "held out"]
+    assert [line.get_label() for line in axes.lines] == ["training", "held out", "baseline"]
     assert len(axes.collections) == 2
     assert axes.get_ylabel() == "log loss"
     assert axes.get_xscale() == "log"
@@ -129,3 +172,25 @@ def test_mistakes_are_refused():
         lk.learning_curve(frame, "y", "constant", of="iterations")
     with pytest.raises(InvalidInput, match="in one pass"):
         lk.learning_curve(frame, "y", "naive-bayes", of="iterations")
+
+
+@pytest.mark.parametrize("of", ["size", "iterations", "n_components"])
+@pytest.mark.parametrize("model", [lk.GaussianMixture(2), lk.MixtureModel(2), "mixture"])
+def test_a_mixture_predicts_no_target_and_is_refused(model, of):
+    frame = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) % 2})
+    with pytest.raises(InvalidInput, match=r"needs no target; the target 'y'.*Choose one of"):
+        lk.learning_curve(frame, "y", model, of=of)
+
+
+@pytest.mark.parametrize("of", ["size", "iterations", "l2"])
+def test_threads_give_the_same_curve_as_one_after_another(of):
+    one, other = (
+        lk.learning_curve(noisy(), "y", "logistic", of=of, folds=3, executor=executor).facts()
+        for executor in ("serial", "threads")
+    )
+    assert one == other
+
+
+def test_an_executor_that_does_not_exist_is_refused():
+    with pytest.raises(UnknownName, match="executor"):
+        lk.learning_curve(noisy(), "y", "logistic", executor="cloud")

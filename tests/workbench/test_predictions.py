@@ -68,7 +68,7 @@ def test_a_gaussian_of_counts_is_given_the_mass_of_the_count():
     table = numbers(y)
     model = lk.LinearRegression().fit(table.select(["x"]), y)
     prediction = predict_for(model, task_of(table, "y", kind="count"), table)
-    law = stats.norm(prediction.means, np.sqrt(model.variance_))
+    law = stats.norm(prediction.means, np.sqrt(model.dispersion_))
     assert_allclose(np.exp(prediction.log_density), law.cdf(y + 0.5) - law.cdf(y - 0.5))
 
 
@@ -95,7 +95,7 @@ def test_other_libraries_models_are_read_as_far_as_they_speak():
     assert predictive_family(ridge) is None
     pipeline = make_pipeline(StandardScaler(), lk.LinearRegression())
     pipeline.fit(X.to_pandas(), y)
-    assert predictive_family(pipeline).dispersion == pipeline[-1].variance_
+    assert predictive_family(pipeline).dispersion == pipeline[-1].dispersion_
     labels = numbers(["a", "b"] * 10)
     frame = labels.select(["x"]).to_pandas()
     theirs = Theirs().fit(frame, labels.column("y").to_pylist())

@@ -1,5 +1,7 @@
 """Weights, offsets and exposures: the same meaning in every fit, every score and every seal."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,16 +12,19 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import likely as lk
 from likely.errors import InvalidInput
+from likely.kinds import TARGET_KINDS
 from likely.metrics import METRICS
 from likely.metrics.losses import LOSSES
 from likely.sealing import evaluation
 from likely.sealing.folder import SealFolder
 from likely.workbench.constant import Constant
 from likely.workbench.cross_validation import Loop, cross_validate
+from likely.workbench.dataset import ARGUMENTS
 from likely.workbench.final_scorer import TaskScorer, scorer_from
 from likely.workbench.folds import Fold, Folds
+from likely.workbench.models import entries_for
 from likely.workbench.opening import dataset
-from likely.workbench.preparation.prepared import Prepared
+from likely.workbench.preparation.prepared import Prepared, prepared
 from likely.workbench.task import Task
 
 
@@ -143,6 +148,45 @@ def test_the_constant_moves_with_offsets(kind, link):
     assert mean.sum() == pytest.approx(y.sum(), rel=1e-9)
     moved = np.log(mean) - offset if link == "log" else mean - offset
     assert_allclose(moved, moved[0])
+
+
+def test_models_that_take_no_exposure_are_left_out_with_a_note_unless_they_were_named():
+    table = claims().select(["x", "years", "claims"])
+    options = {"exposure": "years", "kind": "count", "folds": 3, "repeats": 1}
+    found = lk.compare(table, "claims", **options)
+    assert not found.failed
+    assert found.unable == {"exposure": ("linear", "ridge", "lasso")}
+    assert {each.name for each in found.entries}.isdisjoint(found.unable["exposure"])
+    sentence = "Models that take no exposure were not tried: linear, ridge, lasso."
+    assert sentence in str(found).replace("\n", " ")
+    assert found.facts()["unable"] == {"exposure": ["linear", "ridge", "lasso"]}
+    named = lk.compare(table, "claims", ["linear", "ridge", "glm-poisson"], **options)
+    assert {each.name for each in named.failed} == {"linear", "ridge"}
+    assert not named.unable
+    assert not lk.compare(table, "claims", kind="count", folds=3, repeats=1).unable
+
+
+def test_an_exposure_that_no_model_takes_is_refused():
+    table = claims().select(["x", "years", "grade"])
+    with pytest.raises(InvalidInput, match=r"The exposure 'years' .* no model for .*classes takes"):
+        lk.compare(table, "grade", exposure="years", folds=3, repeats=1)
+
+
+@pytest.mark.parametrize("kind", TARGET_KINDS)
+def test_a_registered_model_accepts_what_its_fit_takes(kind):
+    """What an entry says is what a fit of its model does."""
+    rng = np.random.default_rng(0)
+    x, more = rng.normal(size=60), rng.uniform(1, 2, 60)
+    y = {"real": x + rng.normal(size=60), "positive": np.exp(x)}.get(kind, np.arange(60) % 2)
+    y = np.arange(60) % 3 if kind in ("classes", "ordinal") else y
+    table = pa.table({"x": x, "x2": x**2 + rng.normal(size=60), "more": more, "y": y})
+    for role in ("weight", "offset", "exposure"):
+        rows = dataset(table, "y", kind=kind, **{role: "more"}).with_task()
+        for entry in entries_for(kind):
+            model = prepared(entry.build(rows.settled))
+            refused = pytest.raises(InvalidInput, match=r"does not accept|was given; .* takes")
+            with nullcontext() if entry.accepts(ARGUMENTS[role]) else refused:
+                rows.fit(model)
 
 
 def test_a_model_that_takes_no_weight_or_offset_is_named_with_it():

@@ -133,7 +133,7 @@ def test_shared_covariance_gaussian_to_logistic():
     X = np.vstack([second, first])
     y = np.repeat([0, 1], [20, 30])
     model = DiscriminantAnalysis().fit(X, y)
-    assert_allclose(model.covariance_, covariance, atol=1e-12)
+    assert_allclose(model.covariances_, covariance, atol=1e-12)
     assert_allclose(model.coef_, [[0.8115183246073299, 1.256544502617801]], atol=1e-10)
     assert_allclose(model.intercept_, [-1.165215520164087], atol=1e-10)
     posterior = model.predict_proba([[0.2, 1.1]])[0, 1]
@@ -169,11 +169,11 @@ def test_gmm_two_component_em_with_known_labels():
     mle = DiscriminantAnalysis("full").fit(X_EM, y)
     assert_allclose(mle.means_.ravel(), [-1.0333333333333334, 3.716666666666667], atol=1e-12)
     variances = [0.5988888888888889, 0.6247222222222222]
-    assert_allclose(mle.covariance_.ravel(), variances, atol=1e-12)
+    assert_allclose(mle.covariances_.ravel(), variances, atol=1e-12)
     assert_allclose(np.exp(mle.class_log_prior_), [0.5, 0.5])
     unbiased = DiscriminantAnalysis("full", ddof=1).fit(X_EM, y)
     variances = [0.7186666666666667, 0.7496666666666666]
-    assert_allclose(unbiased.covariance_.ravel(), variances, atol=1e-12)
+    assert_allclose(unbiased.covariances_.ravel(), variances, atol=1e-12)
 
 
 def after(steps):
@@ -249,8 +249,8 @@ def test_gmm_two_component_em_steps(covariance, steps, mean, deviation, share):
 def test_gmm_two_component_em_trace():
     """gmm_two_component_em, log_marginal_likelihood_iter_0_to_5."""
     model = after(5)
-    assert_allclose(model.history_[0], TRACE, atol=1e-9)
-    assert (np.diff(model.history_[0]) >= 0).all()
+    assert_allclose(model.log_likelihood_traces_[0], TRACE, atol=1e-9)
+    assert (np.diff(model.log_likelihood_traces_[0]) >= 0).all()
     assert_allclose(model.log_likelihood(X_EM), -22.395422613633983, atol=1e-9)
     by_event = MixtureModel(2, start=np.repeat([0, 1], 6), regularisation=0.0, tol=1e-14)
     assert_allclose(by_event.fit(X_EM).log_likelihood(X_EM), -22.395422613633983, atol=1e-9)

@@ -31,12 +31,12 @@ def test_the_gaussian_log_likelihood_is_the_sum_of_scipys_and_is_largest_at_rss_
     X, y = measured()
     model = lk.LinearRegression().fit(X, y)
     mean, n = model.predict(X), len(y)
-    scipys = norm.logpdf(y, mean, np.sqrt(model.ml_variance_)).sum()
+    scipys = norm.logpdf(y, mean, np.sqrt(model.ml_dispersion_)).sum()
     assert_allclose(model.log_likelihood(X, y), scipys, rtol=1e-12)
     best = np.sum((y - mean) ** 2) / n
-    assert_allclose(model.ml_variance_, best, rtol=1e-12)
+    assert_allclose(model.ml_dispersion_, best, rtol=1e-12)
     assert_allclose(model.log_likelihood(X, y), model.inference_.log_likelihood, rtol=1e-12)
-    assert_allclose(model.variance_ * (n - 5) / n, best, rtol=1e-12)
+    assert_allclose(model.dispersion_ * (n - 5) / n, best, rtol=1e-12)
     around = [Gaussian().log_prob(y, mean, best * c).sum() for c in (0.99, 1.0, 1.01)]
     assert np.argmax(around) == 1
     assert_allclose(model.inference_.log_likelihood, around[1], rtol=1e-12)
@@ -192,7 +192,7 @@ def test_gaussian_identity_is_least_squares_and_bernoulli_logit_is_logistic_regr
     X, y = measured()
     glm, line = lk.GLM(tol=TIGHT).fit(X, y), lk.LinearRegression().fit(X, y)
     assert_allclose(glm.coef_, line.coef_, rtol=1e-10)
-    assert_allclose(glm.dispersion_, line.variance_, rtol=1e-10)
+    assert_allclose(glm.dispersion_, line.dispersion_, rtol=1e-10)
     X, y = labelled()
     glm = lk.GLM("bernoulli", tol=TIGHT).fit(X, y)
     logistic = lk.LogisticRegression(l2=0.0, tol=TIGHT).fit(X, y)

@@ -10,16 +10,10 @@ from scipy.special import softmax
 from sklearn.metrics import log_loss
 
 import likely as lk
-from likely.compute.executor import Serial
-from likely.data.block import ArrayBlocks
-from likely.data.layouts.intercept import Dense, Intercept
 from likely.differences import check_gradient
 from likely.information import cross_entropy
-from likely.likelihoods import likelihood_of
 from likely.likelihoods.categorical import Categorical
-from likely.objectives.softmax import SoftmaxObjective
-from likely.penalties import L2
-from likely.solvers import FixedStep, minimise
+from likely.solvers import gradient_step
 from likely.special import expit, one_hot
 from likely.teaching.losses import loss_objective
 from tests.worked.problems import labelled, with_bias
@@ -74,30 +68,35 @@ def test_soft_targets_and_weights_enter_the_cross_entropy():
     model = lk.GLM("bernoulli").fit(X, t, weight)
     f = model.predict(X)
     by_hand = weight @ (t * np.log(f) + (1 - t) * np.log1p(-f))
-    nll = likelihood_of("bernoulli").nll(t, model.linear_predictor(X))
-    assert_allclose(-weight @ nll, by_hand, rtol=1e-12)
+    for reduction, share in (("sum", 1.0), ("mean", weight.sum())):
+        objective = lk.GLM("bernoulli").objective(X, t, weight, reduction=reduction)
+        theta = objective.pack(model.coef_, model.intercept_)
+        assert_allclose(objective.loss(theta), -by_hand / share, rtol=1e-12)
+        taught = loss_objective(X, t, weight, reduction=reduction)
+        assert_allclose(taught.value(theta), -by_hand / share, rtol=1e-12)
 
 
 def test_the_logistic_gradient_is_the_error_times_the_input():
     """LR-4."""
     X, y = labelled()
-    objective, rng = loss_objective(X, y), np.random.default_rng(3)
+    objective, rng = lk.LogisticRegression(l2=0.0).objective(X, y), np.random.default_rng(3)
     for theta in rng.normal(size=(5, 4)):
-        gradient = objective.first_order(theta).gradient
+        gradient = objective.gradient(theta)
         by_hand = -with_bias(X).T @ (y - expit(with_bias(X) @ theta))
         assert_allclose(gradient, by_hand, atol=1e-10)
-        found = check_gradient(objective.value, lambda t: objective.first_order(t).gradient, theta)
-        assert found < 1e-7
-        step = minimise(FixedStep(1e-3), objective, theta, tol=0.0, max_iter=1)
-        assert step.trace[-1] < step.trace[0]
+        assert check_gradient(objective.value, objective.gradient, theta) < 1e-7
+        stepped = gradient_step(objective, theta, 1e-3)
+        assert_allclose(stepped, theta - 1e-3 * by_hand, atol=1e-14)
+        assert objective.value(stepped) < objective.value(theta)
 
 
 def test_the_gradient_of_an_example_grows_with_its_error():
     """LR-4: |t − f| ‖x‖, for the same x."""
     f = np.linspace(0.01, 0.99, 99)
     eta = np.log(f / (1 - f))
-    for t in (0.0, 1.0):
-        norms = np.abs(likelihood_of("bernoulli").derivatives(np.full(99, t), eta)[1])
+    both = lk.LogisticRegression(l2=0.0).objective([[2.0], [2.0]], [0, 1])
+    for t in (0, 1):
+        norms = np.array([np.linalg.norm(both.gradient([0.0, b], rows=t)) for b in eta])
         by_error = np.argsort(np.abs(t - f))
         assert np.all(np.diff(norms[by_error]) > 0)
 
@@ -128,13 +127,13 @@ def test_the_matrix_form_enumerates_the_one_hot_vectors():
     P = each / each.sum(axis=1, keepdims=True)
     assert_allclose(P, lk.special.softmax(rows @ theta.T, axis=1), rtol=1e-12)
 
-    blocks = ArrayBlocks(Intercept(Dense(X)), y)
-    objective = SoftmaxObjective(4, L2(0.0), blocks, Serial())
-    gradient = objective.first_order(theta.ravel()).gradient.reshape(4, 4)
+    objective = lk.SoftmaxRegression(l2=0.0).objective(X, y)
+    gradient = objective.gradient(theta.ravel()).reshape(4, 4)
     assert_allclose(-gradient, (T - P).T @ rows, atol=1e-12)
+    assert_allclose(objective.fitted_model(theta.ravel()).predict_proba(X), P, rtol=1e-12)
 
     model = lk.SoftmaxRegression(l2=0.0).fit(X, y)
-    packed = np.column_stack([model.coef_, model.intercept_])
+    packed = objective.pack(model.coef_, model.intercept_).reshape(4, 4)
     P = softmax(rows @ packed.T, axis=1)
     assert_allclose(model.predict_proba(X), P, rtol=1e-12)
 

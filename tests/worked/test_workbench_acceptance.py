@@ -139,8 +139,8 @@ def test_a_curve_by_steps_is_the_score_of_fits_that_stop_there(model):
             for name, rows in (("train", fold.train), ("validation", fold.test)):
                 said = fitted.predict_proba(frame.iloc[rows].drop(columns="y"))
                 told[name].append(log_loss(frame["y"].iloc[rows], said))
-        assert point.train == pytest.approx(np.mean(told["train"]), rel=1e-12)
-        assert point.validation == pytest.approx(np.mean(told["validation"]), rel=1e-12)
+        assert point.train.value == pytest.approx(np.mean(told["train"]), rel=1e-12)
+        assert point.validation.value == pytest.approx(np.mean(told["validation"]), rel=1e-12)
 
 
 @FITS_BY_STEPS

@@ -9,7 +9,7 @@ seen them.  A class with probability 0 is given the log-probability ``LOG_FLOOR`
 otherwise have an infinite loss, with any calibration.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from likely._typing import Array, Codes
 from likely.description import Description, Fact, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
     FoldRows,
@@ -65,7 +66,7 @@ class Scores:
         return self.values - np.stack([logsumexp(others, axis=1) for others in rest], axis=1)
 
 
-class Scaling(ClassifierMixin, BaseEstimator, ABC):
+class Scaling(ClassProbabilities, ClassifierMixin, BaseEstimator):
     """A map from scores to probabilities on top of a classifier; each map is a final class."""
 
     estimator: Any
@@ -154,15 +155,6 @@ class Scaling(ClassifierMixin, BaseEstimator, ABC):
         """log p(k | x), (n, n_classes)."""
         check_is_fitted(self)
         return self._log_proba(scores_of(self.estimator_, X))
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        most_probable = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

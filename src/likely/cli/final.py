@@ -1,7 +1,10 @@
-"""``likely final``: evaluate a run on the sealed rows."""
+"""``likely final``: evaluate a run, or predictions of another tool, on the sealed rows."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +19,30 @@ if TYPE_CHECKING:
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
 
+FEATURE_FILES = (".csv", ".tsv", ".parquet")
 MOST_SHOWN = 6  # metrics in addition to the main one
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", metavar="RUN|SEAL")
+@click.option(
+    "--predictions",
+    metavar="FILE",
+    help="Predictions of another tool for the sealed rows of SEAL: sealed_row, and p_<class> for "
+    "each class or prediction.",
+)
+@click.option(
+    "--features",
+    metavar="FILE",
+    help="File to write the features of the sealed rows of SEAL to, for --predictions: .csv, .tsv "
+    "or .parquet. Nothing is evaluated.",
+)
+@click.option(
+    "--cv-estimate",
+    type=float,
+    metavar="NUMBER",
+    help="Cross-validation estimate of the loss of --predictions, to be shown with the score.",
+)
 @click.option(
     "--again",
     metavar="REASON",
@@ -31,15 +53,41 @@ MOST_SHOWN = 6  # metrics in addition to the main one
 )
 @global_options
 @click.pass_obj
-def final(settings: Settings, run: str, again: str | None, escrow: str | None) -> Answer:
+def final(
+    settings: Settings,
+    run: str,
+    predictions: str | None,
+    features: str | None,
+    cv_estimate: float | None,
+    again: str | None,
+    escrow: str | None,
+) -> Answer:
     """Evaluate RUN (a folder, or @last) on the sealed rows; this uses one evaluation.
 
     The predictions are recorded in the ledger before the test labels are read. After a crash, run
     the same command again: it does not use another evaluation.
+
+    Predictions of another tool are evaluated in the same way: write the features of the sealed rows
+    with likely final SEAL --features rows.csv, predict them, keep the column sealed_row, and run
+    likely final SEAL --predictions FILE.
     """
+    if features is not None:
+        return _written_features(_opened_seal(run, "--features"), features)
+    if predictions is not None:
+        seal = _opened_seal(run, "--predictions")
+        return _of_predictions(seal, predictions, again, escrow, cv_estimate)
+    if cv_estimate is not None:
+        raise click.UsageError(
+            "--cv-estimate is of --predictions; a RUN has its own. Leave it out."
+        )
+    return _of_run(run, again, escrow)
+
+
+def _of_run(run: str, again: str | None, escrow: str | None) -> Answer:
     from likely.runs.catalogue import LAST, open_run, refuse_an_older_last
     from likely.runs.seals import seal_of
 
+    _refuse_seal(run)
     opened = open_run(run)
     seal = seal_of(opened)
     if seal is None:
@@ -61,6 +109,102 @@ def final(settings: Settings, run: str, again: str | None, escrow: str | None) -
     )
 
 
+def _opened_seal(path: str, option: str) -> "SealFolder":
+    from likely.sealing.folder import is_seal, open_folder
+
+    if not is_seal(Path(path)):
+        raise Refusal(
+            f"{option} was given with {path}, which is not a SEAL; the sealed rows of a SEAL are "
+            "predicted. Give the folder that likely seal wrote.",
+            Exit.USAGE,
+            "likely final --help",
+        )
+    return open_folder(path)
+
+
+def _refuse_seal(path: str) -> None:
+    from likely.sealing.folder import is_seal
+
+    if is_seal(Path(path)):
+        raise Refusal(
+            f"{path} is a SEAL; a RUN that was trained on it, or predictions of its rows, are "
+            "evaluated. Name the RUN, or give --predictions FILE.",
+            Exit.USAGE,
+            f"likely final {shlex.quote(path)} --features rows.csv",
+        )
+
+
+def _written_features(seal: "SealFolder", output: str) -> Answer:
+    """Write the features of the sealed rows, with a key of each row."""
+    from likely.files import file_made_whole
+    from likely.formatting import count
+    from likely.sealing.folder import ROW
+    from likely.sealing.recognition import log_event
+
+    path, table = Path(output), seal.keyed_features()
+    suffix = path.suffix.lower()
+    if suffix not in FEATURE_FILES:
+        raise Refusal(
+            f"{output!r} has the suffix {path.suffix!r}; expected one of "
+            f"{', '.join(FEATURE_FILES)}. Choose another name.",
+            Exit.USAGE,
+            "likely final --help",
+        )
+    log_event(seal, "predict", {"data": output, "rows": table.num_rows})
+    with file_made_whole(path) as file:
+        if suffix == ".parquet":
+            from pyarrow.parquet import write_table
+
+            write_table(table, file)
+        else:
+            from pyarrow.csv import WriteOptions, write_csv
+
+            write_csv(table, file, WriteOptions(delimiter="\t" if suffix == ".tsv" else ","))
+    return Answer(
+        text=f"{count(table.num_rows, 'sealed row')} without {seal.manifest.target} written to "
+        f"{path}; no evaluation was used. Predict them, and keep the column {ROW}.",
+        result={"seal": str(seal.path), "rows": table.num_rows, "output": output},
+        files=(path,),
+        next=f"likely final {shlex.quote(str(seal.path))} --predictions FILE",
+    )
+
+
+def _of_predictions(
+    seal: "SealFolder",
+    predictions: str,
+    again: str | None,
+    escrow: str | None,
+    cv_estimate: float | None,
+) -> Answer:
+    from likely.workbench.final import final_score_of_predictions
+
+    with _refusals_of(seal):
+        score = final_score_of_predictions(
+            seal,
+            predictions,
+            name=f"predictions in {Path(predictions).name}",
+            again=again,
+            escrow=escrow,
+            cv_estimate=cv_estimate,
+        )
+    return Answer(
+        text=f"{_text(score)}\n\nPredictions: {predictions}.",
+        result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
+        findings=_findings(score),
+        next=f"likely ledger show {shlex.quote(str(seal.path))}",
+    )
+
+
+@contextmanager
+def _refusals_of(seal: "SealFolder") -> Iterator[None]:
+    """An honesty refusal with the command that shows the ledger."""
+    try:
+        yield
+    except HonestyRefusal as error:
+        next = f"likely ledger show {shlex.quote(str(seal.path))}"
+        raise Refusal(str(error), Exit.HONESTY, next) from None
+
+
 def _evaluated(
     run: "Run", seal: "SealFolder", again: str | None, escrow: str | None
 ) -> "FinalScore":
@@ -70,7 +214,7 @@ def _evaluated(
 
     given = DataOptions.in_run(run.facts)
     scorer = scorer_for(run.model, seal, kind=given.kind, order=given.order)
-    try:
+    with _refusals_of(seal):
         return final_score_of_fit(
             seal,
             run.model,
@@ -80,19 +224,15 @@ def _evaluated(
             escrow=escrow,
             cv_estimate=scorer.estimated_loss(_estimates(run)),
         )
-    except HonestyRefusal as error:
-        next = f"likely ledger show {shlex.quote(str(seal.path))}"
-        raise Refusal(str(error), Exit.HONESTY, next) from None
 
 
 def _estimates(run: "Run") -> dict[str, float]:
     """The cross-validation estimate of each metric; after a search, also that of the search."""
+    from likely.intervals import measures_from_json
+
     scores = run.facts.get("scores") or {}
-    found = {
-        line["metric"]: float(line["value"])
-        for line in scores.get("measures", ())
-        if "metric" in line and line["value"] is not None
-    }
+    measures = measures_from_json(scores.get("measures", ()))
+    found = {name: each.value for name, each in measures.items() if isfinite(each.value)}
     if scores.get("cv_estimate") is not None:
         found[scores["cv_metric"]] = float(scores["cv_estimate"])
     return found

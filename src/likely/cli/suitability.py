@@ -135,8 +135,9 @@ def check_suitable(source: "Source", fit: PlannedFit) -> None:
     """Refuse a target that the model cannot predict, and missing cells that it cannot take."""
     if fit.roles.target is not None:
         (_check_classes if fit.model.has_classes else _check_number)(source, fit)
-    if not fit.model.missing:
-        _check_gaps(source, fit)
+    gap = None if fit.model.missing else _gap_in(source)
+    if gap is not None:
+        _refuse_gap(gap, fit)
 
 
 def counted(source: "Source", column: str) -> dict[Any, int]:
@@ -192,16 +193,24 @@ def naming_rows(source: "Source", target: str | None) -> Iterator[None]:
 
 
 def _check_labels(rows: "Source", target: str) -> None:
+    gap = _gap_in(rows)
+    if gap is not None:
+        _refuse(
+            f"Row {gap.row - 1}: the label in column {target!r} is missing; training needs a "
+            "label in every row. Fill it in, drop the row, or use naive-bayes, which can learn "
+            "from unlabelled rows: --set unlabelled=nan."
+        )
+
+
+def _gap_in(rows: "Source") -> Gap | None:
+    """The first missing cell that is read, with its row of the whole table; None without one."""
     start = 0
     for batch in rows:
         gap = first_gap(batch, start)
-        start += batch.num_rows
         if gap is not None:
-            _refuse(
-                f"Row {gap.row - 1}: the label in column {target!r} is missing; training needs a "
-                "label in every row. Fill it in, drop the row, or use naive-bayes, which can learn "
-                "from unlabelled rows: --set unlabelled=nan."
-            )
+            return gap
+        start += batch.num_rows
+    return None
 
 
 def _check_classes(source: "Source", fit: PlannedFit) -> None:
@@ -254,15 +263,6 @@ def _check_number(source: "Source", fit: PlannedFit) -> None:
         "another --target.",
         fit.with_model(better[-1]),
     )
-
-
-def _check_gaps(source: "Source", fit: PlannedFit) -> None:
-    start = 0
-    for batch in source:
-        gap = first_gap(batch, start)
-        start += batch.num_rows
-        if gap is not None:
-            _refuse_gap(gap, fit)
 
 
 def _refuse_gap(gap: Gap, fit: PlannedFit) -> NoReturn:

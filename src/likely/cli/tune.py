@@ -21,6 +21,7 @@ from likely.cli.models import (
 from likely.cli.options import SCORED, DataOptions, data_options, open_with_target
 from likely.cli.suitability import about_task
 from likely.cli.terminal import Settings, global_options
+from likely.intervals import NO_ESTIMATE
 from likely.workbench.model_entry import ModelEntry
 from likely.workbench.search.strategies import SEARCHES
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from likely.runs import RunFolder
     from likely.workbench.dataset import Dataset
     from likely.workbench.search.study import Study
-UNSCORED = {"value": None, "interval": [None, None], "baseline": None}
 
 
 class SearchOptions(NamedTuple):
@@ -158,7 +158,9 @@ def _searchable(
             f"likely models {name}",
         )
     if entry.space is None and space is None:
-        near = [each.name for each in trainable() if each.name.startswith(f"{name}-")]
+        near = [
+            each.name for each in trainable() if each.space and each.estimator == entry.estimator
+        ]
         instead = f"Use one of {', '.join(near)}, or add" if near else "Add"
         raise Refusal(
             f"{name} has no default search space; at least one --space was expected. {instead} "
@@ -282,7 +284,7 @@ def study_facts(study: "Study") -> dict[str, Any]:
                 "number": trial.number,
                 "parameters": trial.parameters,
                 "share": trial.share,
-                **(trial.score.estimate.to_json() if trial.score else UNSCORED),
+                **(trial.score.estimate if trial.score else NO_ESTIMATE).to_json(),
                 "seconds": None if trial.score is None else trial.score.seconds,
                 "problem": trial.problem,
             }
@@ -335,7 +337,7 @@ def _unsaved(study: "Study", data: str, chosen: ModelEntry, place: "RunFolder") 
             "kept": str(place.study),
         },
         findings=about_task(task),
-        files=(place.study,),
+        files=(place.study, place.write_study({**study_facts(study), "model_saved": False})),
         next=shlex.join(again) + set_words(chosen.name, words),
     )
 

@@ -180,29 +180,43 @@ def _checked(check: Callable[[Block], None], block: Block) -> Block:
 
 def first_rows(blocks: Blocks, share: float) -> ArrayBlocks:
     """The first rows of each block, copied: a subset that depends little on the row order."""
-    heads = [_head(block, max(1, int(share * block.n_rows))) for block in blocks]
-    first, others = heads[0], heads[1:]
+    return _together([_copied(block, 0, max(1, int(share * block.n_rows))) for block in blocks])
+
+
+def chosen_rows(blocks: Blocks, rows: Array) -> ArrayBlocks:
+    """The rows of these numbers, copied: in rising order, and as often as they are named."""
+    rows, parts = np.sort(rows), list[Block]()
+    for block in blocks:
+        low, high = np.searchsorted(rows, [block.start, block.start + block.n_rows])
+        here = rows[low:high] - block.start
+        runs = np.split(here, np.flatnonzero(np.diff(here) != 1) + 1) if here.size else []
+        parts += [_copied(block, int(run[0]), int(run[-1]) + 1) for run in runs]
+    return _together(parts)
+
+
+def _together(parts: list[Block]) -> ArrayBlocks:
+    first, others = parts[0], parts[1:]
     return ArrayBlocks(
-        X=first.X.joined([head.X for head in others]),
-        y=_joined([head.y for head in heads]),
-        weight=_joined([head.weight for head in heads]),
-        offset=_joined([head.offset for head in heads]),
-        group=_joined([head.group for head in heads]),
-        rows_per_block=max(1, min(MOST_ROWS, -(-sum(head.n_rows for head in heads) // 2))),
+        X=first.X.joined([part.X for part in others]),
+        y=_joined([part.y for part in parts]),
+        weight=_joined([part.weight for part in parts]),
+        offset=_joined([part.offset for part in parts]),
+        group=_joined([part.group for part in parts]),
+        rows_per_block=max(1, min(MOST_ROWS, -(-sum(part.n_rows for part in parts) // 2))),
     )
 
 
-def _head(block: Block, rows: int) -> Block:
+def _copied(block: Block, first: int, stop: int) -> Block:
     def cut(array: Array | None) -> Array | None:
-        return None if array is None else array[:rows].copy()
+        return None if array is None else array[first:stop].copy()
 
     return Block(
-        X=deepcopy(block.X.rows(0, rows)),  # a view would keep the whole block of a file
+        X=deepcopy(block.X.rows(first, stop)),  # a view would keep the whole block of a file
         y=cut(block.y),
         weight=cut(block.weight),
         offset=cut(block.offset),
         group=cut(block.group),
-        start=block.start,
+        start=block.start + first,
     )
 
 

@@ -217,6 +217,10 @@ class Distribution(ABC):
         """The name of the event model."""
         return type(self).__name__.lower()
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        """The parameters of one feature by name, with one entry or row per component."""
+        return {}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         """The parameters of one feature as short text, for each component.
 

@@ -174,6 +174,9 @@ class Bernoulli(Distribution):
         log_success, log_failure = self._logs()
         return LinearForm(log_success - log_failure, log_failure.sum(axis=1), "x")
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"probability": self.probability[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(f"{p:.2f}" for p in self.probability[:, feature])
 

@@ -204,6 +204,9 @@ class Categorical(Distribution):
         ]
         return NamedForm(self.log_probability, np.zeros(self.n_components), tuple(terms))
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"probability": self.table(feature)}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         """The value that each component has more often than the others do."""
         p = self.table(feature)  # (n_components, n_values)

@@ -107,6 +107,9 @@ class Complement(Distribution):
         others = self.weight.sum(axis=0) - self.weight
         return np.asarray(self.weight - others / (self.n_components - 1))
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"weight": self.weight[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(f"{w:+.2f}" for w in self.weight[:, feature])
 

@@ -128,6 +128,9 @@ class Exponential(Distribution):
     def linear_form(self) -> LinearForm:
         return LinearForm(-1 / self.mean, -np.log(self.mean).sum(axis=1), "x")
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"mean": self.mean[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(short_number(m, 3) for m in self.mean[:, feature])
 

@@ -167,6 +167,9 @@ class FullGaussian(Distribution):
         variance = np.array([np.diag(covariance) for covariance in self.covariance])
         return DiagonalGaussian(self.mean, np.broadcast_to(variance, self.mean.shape))
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return self.margins().values_of(feature)
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return self.margins().parameters_of(feature)
 

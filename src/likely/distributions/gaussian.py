@@ -334,6 +334,9 @@ class DiagonalGaussian(Distribution):
     def event(self) -> str:
         return "gaussian"
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"mean": self.mean[:, feature], "variance": self.variance[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         deviation = np.sqrt(self.variance[:, feature])
         return spreads_in_words(self.mean[:, feature], deviation)

@@ -170,6 +170,9 @@ class Laplace(Distribution):
             np.isnan(distance), 0.0, -np.log(2 * self.scale.T) - distance / self.scale.T
         )
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"median": self.median[:, feature], "scale": self.scale[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return spreads_in_words(self.median[:, feature], self.scale[:, feature])
 

@@ -154,6 +154,9 @@ class Multinomial(Distribution):
     def sample_of_length(self, component: Array, rng: np.random.Generator, length: Any) -> Array:
         return self.sample(component, rng, length)
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"probability": np.exp(self.log_probability[:, feature])}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(short_number(p, 2) for p in np.exp(self.log_probability[:, feature]))
 

@@ -159,6 +159,9 @@ class Poisson(Distribution):
     def linear_form(self) -> LinearForm:
         return LinearForm(self._log_rate(), -self.rate.sum(axis=1), "x")
 
+    def values_of(self, feature: int) -> dict[str, Array]:
+        return {"rate": self.rate[:, feature]}
+
     def parameters_of(self, feature: int, labels: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(short_number(rate, 3) for rate in self.rate[:, feature])
 

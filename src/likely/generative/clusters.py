@@ -39,7 +39,7 @@ from likely.objectives.components import (
     placing,
     refuse_no_weight,
 )
-from likely.solvers.em import EM
+from likely.solvers.em import EM, EMState
 from likely.solvers.minimise import Solution, search
 
 SAME_END = 1e-9  # two starts whose likelihoods differ by less, relatively, have found the same
@@ -93,12 +93,20 @@ class MixtureProblem:
         return Components(log_shares(totals.count), member)
 
     def solve(
-        self, start: Components, prior: Any, *, before: Clusters | None = None, steps: int = 0
+        self,
+        start: Components,
+        prior: Any,
+        *,
+        before: Clusters | None = None,
+        steps: int = 0,
+        watch: Callable[[EMState], None] | None = None,
     ) -> Clusters:
         """EM from ``start``, for some steps or to the end; ``before`` is the history so far."""
         objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
         max_iter = min(steps, self.max_iter) if steps else self.max_iter
-        solution, state = search(EM(), objective, start, tol=self.tol, max_iter=max_iter)
+        solution, state = search(
+            EM(), objective, start, tol=self.tol, max_iter=max_iter, watch=watch
+        )
         if before is not None:
             earlier = before.solution.trace[:-1]  # it ends where this begins
             reason = solution.reason.replace(f"max_iter={max_iter} ", f"max_iter={self.max_iter} ")

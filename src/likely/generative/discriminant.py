@@ -44,6 +44,7 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
+from likely.inputs.soft_labels import hard_rows, is_soft
 from likely.names import lookup
 from likely.objectives.components import (
     Components,
@@ -89,7 +90,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     means_ : array of shape (n_classes, n_features)
-    covariance_ : array
+    covariances_ : array
         (n_features, n_features) tied; (n_classes, n_features, n_features) full;
         (n_classes, n_features) diagonal; (n_classes,) spherical.
     coef_, intercept_ : arrays of shape (1 or n_classes, n_features) and (1 or n_classes,)
@@ -131,8 +132,14 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
 
     @naming_columns
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``)."""
+        """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``).
+
+        y of shape (n, n_classes) holds one-hot or soft labels: rows of probabilities, of classes
+        0, 1, ….
+        """
         self._check_arguments()
+        if is_soft(y):
+            X, y, sample_weight = hard_rows(X, y, sample_weight)
         extras = RowExtras(sample_weight)
         data = check_rows(self, X, y, extras, target="class", sparse=False).as_numbers()
         refuse_one_class(data.classes, self)
@@ -193,7 +200,7 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
         return self.distribution_.mean
 
     @property
-    def covariance_(self) -> Array:
+    def covariances_(self) -> Array:
         if self.covariance in ("tied", "full"):
             matrices: Array = self.distribution_.covariance
             return matrices[0] if self.covariance == "tied" else matrices

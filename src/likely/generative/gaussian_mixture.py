@@ -77,7 +77,7 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
         (K, d, d) full, (d, d) tied, (K, d) diagonal, (K,) spherical.
     solution_ : Solution
         How the best start ended; its trace is minus the penalised log-likelihood.
-    history_ : list of lists
+    log_likelihood_traces_ : list of lists
         The penalised log-likelihood, step by step: for the start that was kept, then for the
         short runs of the others.
     bic_path_ : array or None
@@ -128,10 +128,6 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows, and the component of each."""
         return self._draw(n_samples, random_state)
-
-    @property
-    def weights_(self) -> Array:
-        return self.mixing_
 
     @property
     def means_(self) -> Array:

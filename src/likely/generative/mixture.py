@@ -79,12 +79,12 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
 
     Attributes
     ----------
-    mixing_ : array of shape (n_components,)
+    weights_ : array of shape (n_components,)
     distribution_ : Product
         The fitted components.
     solution_ : Solution
         How the best start ended; its trace is minus the penalised log-likelihood.
-    history_ : list of lists
+    log_likelihood_traces_ : list of lists
         The penalised log-likelihood, step by step: for the start that was kept, then for the
         short runs of the others.
     bic_path_ : array or None

@@ -5,11 +5,13 @@ Abstract: ``MixtureModel`` and ``GaussianMixture`` differ in which families they
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from likely._typing import Array
@@ -118,6 +120,30 @@ class FittedMixture(FittedComponents):
             self.online_steps_ += 1
         return self
 
+    def em_steps(self, X: Any, sample_weight: Any = None) -> list[Self]:
+        """The mixture at its start and after each step of EM, the last as ``fit`` would leave it.
+
+        Of random starts the one of the highest likelihood is followed.
+        """
+        self._check_arguments()
+        model: Self = clone(self)
+        data = model._open(X, sample_weight)
+        problem = model._problem(data)
+        model.n_rows_ = float(problem.pooled.count.sum())
+        start = model._solved(replace(problem, max_iter=0), kept_rows(sample_weight)).components
+        n_components, path = len(start.log_mixing), list[Components]()
+        problem.solve(
+            start, problem.prior(n_components), watch=lambda state: path.append(state.theta)
+        )
+        return [model._at(components, k) for k, components in enumerate(path)]
+
+    def _at(self, components: Components, step: int) -> Self:
+        """This mixture with other components, after so many steps."""
+        there = copy(self)
+        there.components_, there.n_iter_ = components, step
+        there.n_components_ = len(components.log_mixing)
+        return there
+
     def n_steps(self) -> int | None:
         return int(self.n_iter_)
 
@@ -153,7 +179,7 @@ class FittedMixture(FittedComponents):
         return aic(self.log_likelihood(X), self.n_parameters())
 
     @property
-    def mixing_(self) -> Array:
+    def weights_(self) -> Array:
         """π, (n_components,)."""
         return np.exp(self.components_.log_mixing)
 
@@ -235,7 +261,7 @@ class FittedMixture(FittedComponents):
         self.totals_ = found.totals
         self.converged_, self.n_iter_ = found.solution.converged, found.solution.n_iter
         self.lower_bound_ = -found.solution.trace[-1] / self.n_rows_
-        self.history_ = [list(trace) for trace in found.traces]
+        self.log_likelihood_traces_ = [list(trace) for trace in found.traces]
         self.n_components_ = len(found.components.log_mixing)
         warn_unless_converged(self, found.solution)
         if found.collapsed:

@@ -66,6 +66,7 @@ from likely.inputs.rows import (
     encode_new_rows,
     recode_rows,
 )
+from likely.inputs.soft_labels import hard_rows, is_soft
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
@@ -172,8 +173,16 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
         """Fit to rows X with labels y.
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
-        with a file, y and sample_weight are names of its columns.
+        with a file, y and sample_weight are names of its columns.  y of shape (n, n_classes) holds
+        one-hot or soft labels: rows of probabilities, of classes 0, 1, ….
         """
+        if is_soft(y):
+            given, (X, y, sample_weight) = len(y), hard_rows(X, y, sample_weight)
+            if self.calibrate is not None and len(y) > given:
+                raise InvalidInput(
+                    f"calibrate={self.calibrate!r} was given with soft labels; held-out rows need "
+                    "one class for each row. Leave calibrate out, or give labels."
+                )
         rows, totals = self.encode_rows(X, y, sample_weight)
         if totals is None:
             totals = total(self.family_, len(self.classes_), rows.blocks, rows.executor)

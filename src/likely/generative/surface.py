@@ -18,7 +18,7 @@ from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, UnknownName
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
 from likely.inputs.estimators import (
@@ -30,6 +30,7 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import codes_among
 from likely.inputs.numbers import check_weight
+from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
 from likely.objectives.components import (
     Components,
@@ -108,6 +109,26 @@ class FittedComponents(ABC):
             order = np.argsort(-row, kind="stable")[:top]
             out[label] = {names[j]: float(row[j]) for j in order}
         return out
+
+    def parameters(self, column: str | int) -> dict[str, Array]:
+        """The fitted parameters of one column by name, with one entry or row for each class.
+
+        A column of categories or bins has their names as ``categories``, too.
+        """
+        check_is_fitted(self)
+        names = list(feature_names(self))
+        if column not in names and column not in range(len(names)):
+            raise UnknownName("column", column, names)
+        at = names.index(column) if column in names else int(column)
+        for part, features in self.distribution_.by_part():
+            if at in features:
+                labels = self._value_labels()[at]
+                named = {"categories": np.array(labels)} if labels else {}
+                return {**named, **part.values_of(features.index(at))}
+        raise InvalidInput(
+            f"Column {names[at]!r} has no parameters of its own in {type(self).__name__}; "
+            "expected one that the model reads. Choose another."
+        )
 
     def describe(self) -> Description:
         """What separates the classes or components: the most informative columns first."""
@@ -205,14 +226,14 @@ class FittedClassifier(FittedComponents):
     def score_samples(self, X: Any, y: Any = None) -> Array:
         """log p(x) of each row, or log p(x, y) when labels are given.
 
-        y holds labels (n,), or one-hot rows (n, n_classes) in the order of ``classes_``.
+        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``:
+        Σ_k t_k log p(x, k).
         """
         joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
-        rows = np.asarray(y)
-        if rows.ndim == 2 and rows.shape[1] > 1:
-            return joint[one_hot_rows(rows, joint.shape)]
+        if is_soft(y):
+            return soft_total(y, joint)
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 
@@ -227,24 +248,6 @@ def _mapped(term: Any, design: Design, executor: Any) -> Array:
     blocks = ArrayBlocks(design)
     chosen = executor_for(executor, blocks.nbytes)
     return np.concatenate(list(chosen.map(term, blocks)))
-
-
-def one_hot_rows(rows: Array, shape: tuple[int, ...]) -> Array:
-    """The position of the 1 in one-hot rows; other rows are refused."""
-    if rows.shape != shape:
-        raise InvalidInput(
-            f"y has shape {rows.shape}; expected {shape}, a column for each class in the order of "
-            "classes_. Give one-hot rows, or the labels themselves."
-        )
-    ones = rows == 1
-    bad = (ones.sum(axis=1) != 1) | ~(ones | (rows == 0)).all(axis=1)
-    if bad.any():
-        row = int(bad.argmax())
-        raise InvalidInput(
-            f"Row {row} of y is {rows[row].tolist()}; expected a single 1 and zeros. "
-            "Give one-hot rows, or the labels themselves."
-        )
-    return ones
 
 
 def check_search(tol: Any, max_iter: Any) -> None:

@@ -53,6 +53,7 @@ class EncodedRows(NamedTuple, Generic[C]):
     executor: Executor
     library: str | None  # the caller's frame library, to answer in
     n_groups: int = 0
+    position: Array | None = None  # of each row that was given, −1 at weight 0; None: as given
 
 
 class CheckedRows(ABC):
@@ -85,6 +86,7 @@ class RowsInMemory(CheckedRows):
     offset: Array | None
     group: Codes | None
     n_groups: int
+    position: Array | None = None
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]  # read-only here
@@ -94,7 +96,9 @@ class RowsInMemory(CheckedRows):
         schema, design = Schema.learn(self.table, as_codes)
         blocks = ArrayBlocks(design, self.y, self.weight, self.offset, self.group)
         library = library_of(self.table.native)
-        return EncodedRows(blocks, schema, self.classes, self.executor, library, self.n_groups)
+        return EncodedRows(
+            blocks, schema, self.classes, self.executor, library, self.n_groups, self.position
+        )
 
 
 @final
@@ -172,8 +176,10 @@ def check_rows(
         y = label_array(required(y, estimator))
     elif target != "none":
         y = check_response(y, n_rows=n_rows, estimator=estimator, several=target == "numbers")
+    position = None
     if weight is not None and not (weight > 0).all() and (y is None or len(y) == n_rows):
         kept = np.flatnonzero(weight)
+        position = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1)
         table, weight = table.take(kept), weight[kept]
         y, offset, group = (None if each is None else each[kept] for each in (y, offset, group))
     classes: Array = np.empty(0)
@@ -181,7 +187,7 @@ def check_rows(
         classes, y = classes_of(y, unlabelled=unlabelled, n_rows=table.n_rows)
     executor = executor_for(estimator.executor, table.nbytes)
     return RowsInMemory(
-        table, kinds_of(table), executor, y, classes, weight, offset, group, n_groups
+        table, kinds_of(table), executor, y, classes, weight, offset, group, n_groups, position
     )
 
 

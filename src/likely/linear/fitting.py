@@ -157,7 +157,9 @@ def fit_linear(
     )
 
 
-def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Problem:
+def problem_of(
+    estimator: Any, rows: LinearRows, likelihood: Likelihood, *, centre: bool = True
+) -> Problem:
     """What the estimator minimises on these rows."""
     refuse_extreme_responses(rows.blocks)
     data = framed(
@@ -165,7 +167,7 @@ def problem_of(estimator: Any, rows: LinearRows, likelihood: Likelihood) -> Prob
         rows.executor,
         names=rows.coding.names,
         intercept=estimator.fit_intercept,
-        centre=not estimator.penalise_intercept,
+        centre=centre and not estimator.penalise_intercept,
     )
     penalty = spread(
         estimator,

@@ -24,6 +24,7 @@ from likely._typing import Array
 from likely.description import Description, describe
 from likely.errors import InvalidInput
 from likely.formatting import count
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import (
     ColumnNeeds,
     column_needs,
@@ -36,7 +37,6 @@ from likely.inputs.numbers import check_weight, required
 from likely.inputs.tables import own_columns, refuse_file
 from likely.likelihoods.ordinal import SurvivalDifferences, survival_differences
 from likely.linear.ordering import ordered_classes
-from likely.linear.surface import ClassProbabilities
 from likely.names import has_method
 
 

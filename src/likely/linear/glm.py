@@ -27,13 +27,15 @@ from likely.likelihoods.base import Likelihood, Response
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of, response_named
 from likely.linear.coding import LinearRows, open_linear
-from likely.linear.fitting import fit_linear
+from likely.linear.fitting import LinearFit, fit_linear
+from likely.linear.objective import linear_objective
 from likely.linear.overdispersion import fit_with_alpha
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.surface import FittedLinear, check_exposure, mean_within
 from likely.links import Link
 from likely.objectives.linear import LinearObjective
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import NoPenalty, Penalty
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
@@ -189,6 +191,30 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             fit = fit_linear(self, rows, likelihood)
         else:
             fit, likelihood, self.alpha_ = fit_with_alpha(self, rows, likelihood)
+        return self._store(fit, rows, likelihood)
+
+    def objective(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        *,
+        reduction: Reduction = "sum",
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept)."""
+        likelihood = likelihood_of(self.response, self.link)
+        if not likelihood.response.shape_is_known:
+            raise InvalidInput(
+                f"{likelihood.response.name} has an α that fit estimates beside the coefficients; "
+                "an objective needs it. Give it: response='negative_binomial(0.5)'."
+            )
+        model = self.for_prediction()
+        rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
+        return linear_objective(model, rows, likelihood, reduction)
+
+    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         self.likelihood_, self.coding_ = likelihood, rows.coding
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference

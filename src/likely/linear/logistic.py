@@ -43,6 +43,7 @@ from likely.linear.fitting import (
     start_of,
 )
 from likely.linear.framing import framed
+from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes, likelihood_slopes
 from likely.linear.penalty import strengths_of
 from likely.linear.problem import linear_problem
@@ -50,6 +51,7 @@ from likely.linear.surface import FittedLinear, warn_outside
 from likely.links import Link
 from likely.objectives.firth import FirthObjective, Without
 from likely.objectives.linear import weighted_sum
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import NoPenalty, Penalty, Strengths
 from likely.solvers.choice import LastDigits, check_search
 from likely.solvers.minimise import minimise, search
@@ -183,6 +185,31 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
         """Internal: fit to rows that are checked and cut into blocks: see ``open_linear``."""
         likelihood = likelihood_of(Bernoulli(), self.link)
         fit = (fit_firth if self.firth else fit_linear)(self, rows, likelihood)
+        return self._store(fit, rows, likelihood)
+
+    def objective(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        *,
+        reduction: Reduction = "sum",
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept).
+
+        Soft targets: ``GLM("bernoulli", l2=1.0)``, whose y may be any numbers from 0 to 1.
+        """
+        if self.firth:
+            raise InvalidInput(
+                "firth=True was given, whose penalty is no sum over rows; an objective is one. "
+                "Use firth=False with l2 > 0."
+            )
+        model = self.for_prediction()
+        rows = model._open(X, y, RowExtras(sample_weight, offset))
+        return linear_objective(model, rows, likelihood_of(Bernoulli(), self.link), reduction)
+
+    def _store(self, fit: LinearFit, rows: LinearRows, likelihood: Likelihood) -> Self:
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.intercept_ = fit.coef[None, :], np.array([fit.intercept])
         self.solution_, self.inference_ = fit.solution, fit.inference

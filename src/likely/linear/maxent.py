@@ -13,9 +13,10 @@ Berger, Della Pietra & Della Pietra, A maximum entropy approach to natural langu
 1996.
 """
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -30,10 +31,12 @@ from likely.description import Description
 from likely.errors import InvalidInput, RedundantColumns, warn_user
 from likely.features.maxent import FeatureFunction, check_features, feature_array
 from likely.formatting import count
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, take_columns
 from likely.inputs.labels import check_labels, codes_among, refuse_one_class
 from likely.inputs.numbers import check_weight, required
 from likely.inputs.rows import RowExtras, group_codes
+from likely.inputs.soft_labels import n_axes
 from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
@@ -43,28 +46,20 @@ from likely.linear.fitting import divergence, last_theta, speak_up
 from likely.linear.framing import Framed, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
+from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.problem import Problem
-from likely.linear.softmax import SoftmaxRegression, n_axes, open_classes
+from likely.linear.softmax import SoftmaxRegression, open_classes
 from likely.linear.summary import describe_coefficients
-from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.linear.surface import StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import NoPenalty, Penalty, PenaltySum
 from likely.solvers.choice import check_search, finish, solve
-from likely.solvers.minimise import Solution
 from likely.solvers.search_problem import Found
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
-
-
-class Weights(NamedTuple):
-    """One weight per feature, the search, and standard errors."""
-
-    coef: Array
-    solution: Solution
-    inference: Inference | None
-    separated: bool
 
 
 class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstimator):
@@ -166,6 +161,24 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         self.softmax_: SoftmaxRegression | None = None
         if self.features is None and n_axes(X) != 3:
             return self._fit_indicators(X, y, RowExtras(sample_weight, groups=groups), before)
+        rows, n_weights = self._open(X, y, sample_weight, groups)
+        return self._store(self._solve(rows, n_weights))
+
+    def objective(
+        self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of the weights."""
+        model = self.for_prediction()
+        if self.features is None and n_axes(X) != 3:
+            of = model._softmax().objective(X, y, sample_weight, reduction=reduction)
+            return of.stored_by(lambda fitted: copy(model)._store_softmax(fitted))
+        rows, n_weights = model._open(X, y, sample_weight)
+        return feature_objective(model, model._problem(rows, n_weights), reduction)
+
+    def _open(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
+    ) -> tuple[ArrayBlocks, int]:
+        """Rows of features, all of the first class and then of the second; how many each has."""
         X = self._table(X, reset=True)
         weight = check_weight(sample_weight, n_rows=len(X))
         self.classes_, codes = check_labels(required(y, self), n_rows=len(X))
@@ -175,8 +188,10 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         if self.standard_errors is not None:
             check_covariance(self.standard_errors, n_clusters)
         F = self._features(X)
-        rows = ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight, group=clusters)
-        fit = self._solve(rows, F.shape[2])
+        return ArrayBlocks(Dense(F.reshape(len(F), -1)), codes, weight, group=clusters), F.shape[2]
+
+    def _store(self, fit: Weights) -> Self:
+        self.softmax_ = None
         self.coef_, self.solution_, self.inference_, self.separated_ = fit
         return self
 
@@ -252,11 +267,9 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             return self.softmax_._terms_called(name)
         return super()._terms_called(name)
 
-    def _fit_indicators(
-        self, X: Any, y: Any, extras: RowExtras, before: SoftmaxRegression | None
-    ) -> Self:
-        """The fit with indicators: softmax regression, which never builds F."""
-        model = SoftmaxRegression(
+    def _softmax(self) -> SoftmaxRegression:
+        """The model of indicators: softmax regression, which never builds F."""
+        return SoftmaxRegression(
             l1=self.l1,
             l2=self.l2,
             penalty=self.penalty,
@@ -269,18 +282,26 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             warm_start=self.warm_start,
             executor=self.executor,
         )
+
+    def _fit_indicators(
+        self, X: Any, y: Any, extras: RowExtras, before: SoftmaxRegression | None
+    ) -> Self:
+        model = self._softmax()
         if before is not None:
             model.solution_ = before.solution_
         rows = open_classes(model, X, required(y, self), extras.weight, extras.groups)
         refuse_one_class(rows.classes, self)
-        model.fit_opened(rows)
+        return self._store_softmax(model.fit_opened(rows))
+
+    def _store_softmax(self, model: SoftmaxRegression) -> Self:
         self.softmax_, self.classes_, self.solution_ = model, model.classes_, model.solution_
         self.inference_, self.separated_ = model.inference_, model.separated_
         self.library_, self.coef_ = model.library_, model.solution_.theta
         take_columns(self, model)
         return self
 
-    def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
+    def _problem(self, rows: ArrayBlocks, n_weights: int) -> Problem:
+        """What is minimised, in units of the deviance of equal probabilities."""
         n_classes, passes = len(self.classes_), list[float]()
         (fitted, held), penalty = hold_out(self, rows), self._penalty(n_weights)
         counted, framing = CountedBlocks(fitted, passes), Framing(n_weights, False, None)
@@ -293,7 +314,10 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         executor, start = executor_for(self.executor, rows.nbytes), np.zeros(n_weights)
         problem = Problem(on, penalty, data, executor, held_rows=held)
         even = np.full(n_classes, float(total) / n_classes)
-        problem = problem.measured(NullTotals.of_counts(even, rows.n_rows))
+        return problem.measured(NullTotals.of_counts(even, rows.n_rows))
+
+    def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
+        problem = self._problem(rows, n_weights)
         found = solve(
             problem,
             start,
@@ -315,7 +339,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             found = finish(problem, start, found, tol=self.tol, max_iter=self.max_iter)
         speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
         inference = self._errors(problem, found, infinite)
-        solution = replace(found.solution, theta=found.theta, passes=sum(passes))
+        solution = replace(found.solution, theta=found.theta, passes=sum(problem.data.passes))
         return Weights(found.theta, solution, inference, infinite is not None)
 
     def _penalty(self, n_weights: int) -> Penalty:

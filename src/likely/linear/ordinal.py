@@ -21,14 +21,17 @@ from sklearn.utils import Tags
 
 from likely._typing import Array
 from likely.data.block import Block
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows
-from likely.linear.ordinal_fitting import UNIT_LINKS, fit_ordinal, open_ordered
+from likely.linear.objective import ordinal_objective
+from likely.linear.ordinal_fitting import UNIT_LINKS, OrdinalFit, fit_ordinal, open_ordered
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
-from likely.linear.surface import ClassProbabilities, FittedLinear
+from likely.linear.surface import FittedLinear
 from likely.links import UnitLink
 from likely.names import lookup
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.stopping import StoppingRule
 
@@ -64,7 +67,7 @@ class OrdinalRegression(
     tol : float, default=1e-8
         Stop when the gap to the optimum, as a share of the null deviance, is below it; standard
         errors are computed at a Newton decrement of 1e-10 nats or less.
-    max_iter : int, default=100
+    max_iter : int, default=1000
         Maximum number of steps of the solver; a fit that reaches it warns.
     stop : StoppingRule or None, default=None
         A rule of ``likely.solvers`` that may end the search before ``tol`` is reached:
@@ -117,7 +120,7 @@ class OrdinalRegression(
         standard_errors: str | None = "model",
         solver: str = "auto",
         tol: float = 1e-8,
-        max_iter: int = 100,
+        max_iter: int = 1000,
         stop: StoppingRule | None = None,
         warm_start: bool = False,
         executor: Any = "auto",
@@ -153,7 +156,18 @@ class OrdinalRegression(
         """Internal: fit to rows that are checked and cut into blocks: see ``open_ordered``."""
         link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
         likelihood = Ordinal(len(rows.classes), link)
-        fit = fit_ordinal(self, rows, likelihood)
+        return self._store(fit_ordinal(self, rows, likelihood), rows, likelihood)
+
+    def objective(
+        self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, thresholds)."""
+        link = lookup("link of an ordinal response", self.link, UNIT_LINKS)
+        model = self.for_prediction()
+        rows = open_ordered(model, X, y, sample_weight)
+        return ordinal_objective(model, rows, Ordinal(len(rows.classes), link), reduction)
+
+    def _store(self, fit: OrdinalFit, rows: LinearRows, likelihood: Ordinal) -> Self:
         self.likelihood_, self.coding_, self.classes_ = likelihood, rows.coding, rows.classes
         self.coef_, self.thresholds_ = fit.coef, fit.thresholds
         self.solution_, self.inference_ = fit.solution, fit.inference

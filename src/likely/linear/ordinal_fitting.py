@@ -96,18 +96,10 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     """Solve, warn about problems, and estimate the standard errors."""
     blocks, held = hold_out(estimator, rows.blocks)
     rows = rows._replace(blocks=blocks)
-    count = np.asarray(
-        rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
-    )
-    data = _centred(likelihood, rows)
-    penalty = _penalty(estimator, rows, data)
-
-    def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
-        return OrdinalObjective(likelihood, penalty.scaled(share), blocks, executor)
-
+    problem, count = ordinal_problem(estimator, rows, likelihood)
+    data = problem.data
     null = NullTotals.of_counts(data.share * count, data.share * (rows.blocks.n_rows or np.nan))
-    problem = Problem(on, penalty, data, rows.executor, start_executor=Serial()).measured(null)
-    problem = replace(problem, held_rows=held)
+    problem = replace(problem.measured(null), held_rows=held)
     start = problem.objective.start(count)
     found = solve(
         problem,
@@ -132,6 +124,22 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     solution = replace(found.solution, theta=theta, passes=passes)
     p = rows.coding.n_coefficients
     return OrdinalFit(theta[:p], theta[p:], solution, inference, infinite is not None)
+
+
+def ordinal_problem(
+    estimator: Any, rows: LinearRows, likelihood: Ordinal, *, centre: bool = True
+) -> tuple[Problem, Array]:
+    """What the estimator minimises on these rows, and the weight of each class in them."""
+    count = np.asarray(
+        rows.executor.sum(partial(block_class_weight, likelihood.n_classes), rows.blocks).value
+    )
+    data = _framed(likelihood, rows, centre=centre)
+    penalty = _penalty(estimator, rows, data)
+
+    def on(blocks: Blocks, share: float, executor: Executor) -> OrdinalObjective:
+        return OrdinalObjective(likelihood, penalty.scaled(share), blocks, executor)
+
+    return Problem(on, penalty, data, rows.executor, start_executor=Serial()), count
 
 
 def _last_fit(estimator: Any, problem: Problem) -> Array | None:
@@ -171,20 +179,20 @@ def _refuse_empty(order: list[Any], classes: Array) -> None:
             )
 
 
-def _centred(likelihood: Ordinal, rows: LinearRows) -> Framed:
+def _framed(likelihood: Ordinal, rows: LinearRows, *, centre: bool) -> Framed:
     """Columns minus their means; thresholds take the place of an intercept."""
     data = framed(rows.blocks, rows.executor, names=rows.coding.names, intercept=False)
     if data.share < 1 and not _has_every_class(likelihood, data.start):
         data = data._replace(start=data.blocks, share=1.0)
     total = rows.executor.sum(partial(block_sums), data.start)
-    n_centred = next(iter(rows.blocks)).X.n_centred
-    centre = np.asarray(total.x[:n_centred] / total.weight) if n_centred else None
-    if centre is not None and not np.isfinite(centre).all():
+    n_centred = next(iter(rows.blocks)).X.n_centred if centre else 0
+    means = np.asarray(total.x[:n_centred] / total.weight) if n_centred else None
+    if means is not None and not np.isfinite(means).all():
         refuse_gaps(rows.blocks, rows.coding.names)  # by their row in the data, not among some
-    if centre is not None:
-        refuse_too_large(centre, rows.coding.names)
+    if means is not None:
+        refuse_too_large(means, rows.coding.names)
     n_coefficients = rows.coding.n_coefficients
-    framing = Framing(n_coefficients + likelihood.n_classes - 1, False, centre)
+    framing = Framing(n_coefficients + likelihood.n_classes - 1, False, means)
     return data._replace(
         blocks=redesigned(data.blocks, framing, n_coefficients),
         start=redesigned(data.start, framing, n_coefficients),

@@ -27,16 +27,19 @@ from likely.inputs.estimators import generator
 from likely.inputs.numbers import check_offset, check_response, check_weight
 from likely.inputs.rows import RowExtras
 from likely.inputs.tables import own_columns
+from likely.likelihoods.base import Likelihood
 from likely.likelihoods.gaussian import Gaussian
 from likely.likelihoods.predictive import PredictiveDistribution, PredictiveFamily
 from likely.likelihoods.responses import likelihood_of
 from likely.linear.closed_form import fit_closed_form
 from likely.linear.coding import LinearRows, open_linear
 from likely.linear.fitting import fit_linear
+from likely.linear.objective import linear_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import is_penalised, is_rough, strengths_of
 from likely.linear.surface import FittedLinear
 from likely.links import Identity
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.choice import CLOSED_FORMS, choose_closed_form
 from likely.solvers.stopping import StoppingRule
@@ -89,9 +92,9 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
     coef_ : array of shape (n_coefficients,) or (n_targets, n_coefficients)
         Numbers first, then the categories of each categorical column; ``terms_`` names them.
     intercept_ : float or array of shape (n_targets,)
-    variance_ : float or array of shape (n_targets,)
+    dispersion_ : float or array of shape (n_targets,)
         σ², by Σ w (y − μ)² / (Σ w − p): unbiased, for standard errors, intervals and samples.
-    ml_variance_ : float or array of shape (n_targets,)
+    ml_dispersion_ : float or array of shape (n_targets,)
         σ², by Σ w (y − μ)² / Σ w: maximum likelihood.
     rank_, condition_ : int, float
         For the centred columns scaled to length 1; nan after an iterative solver.
@@ -178,11 +181,28 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             )
         else:
             fit = fit_linear(self, rows, likelihood_of(Gaussian(), Identity()), distribution="t")
+        return self._store(fit, rows)
+
+    def objective(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        *,
+        reduction: Reduction = "sum",
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = (coef, intercept)."""
+        model = self.for_prediction()
+        rows = model.open_path(PathRows(X, y, sample_weight, offset))
+        return linear_objective(model, rows, likelihood_of(Gaussian(), Identity()), reduction)
+
+    def _store(self, fit: Any, rows: LinearRows, likelihood: Likelihood | None = None) -> Self:
         self.coding_, self.coef_, self.intercept_ = rows.coding, fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library
         self.rank_, self.condition_ = fit.rank, fit.condition
-        self.variance_, self.ml_variance_ = fit.variance, fit.ml_variance
+        self.dispersion_, self.ml_dispersion_ = fit.variance, fit.ml_variance
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:
@@ -218,18 +238,18 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             return interval
         centre = interval.mean(axis=1, keepdims=True)
         reach = self._inference().quantile(level)
-        spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.variance_))
+        spread = np.hypot((interval[:, 1:] - centre) / reach, np.sqrt(self.dispersion_))
         return np.hstack([centre - reach * spread, centre + reach * spread])
 
     def predict_distribution(self, X: Any, *, offset: Any = None) -> PredictiveDistribution:
-        """The distribution of y given each row: N(μ, σ²) with ``variance_``."""
+        """The distribution of y given each row: N(μ, σ²) with ``dispersion_``."""
         mean = self.predict(X, offset=offset)
-        return PredictiveDistribution(Gaussian(), mean, self.variance_)
+        return PredictiveDistribution(Gaussian(), mean, self.dispersion_)
 
     def predictive_family(self) -> PredictiveFamily | None:
         """A Gaussian with the variance of the residuals."""
         check_is_fitted(self)
-        return PredictiveFamily.of(Gaussian(), float(self.variance_))
+        return PredictiveFamily.of(Gaussian(), float(self.dispersion_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """R², the share of the sum of squares that is explained, without any offset.
@@ -249,16 +269,16 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
             return float(np.mean(1 - squares[0] / squares[1]))
 
     def log_likelihoods(self, X: Any, y: Any, *, offset: Any = None) -> Array:
-        """log N(y_i; μ_i, σ²) of each row at ``ml_variance_``; one for each of several targets."""
+        """log N(y_i; μ_i, σ²) of each row at ``ml_dispersion_``; one for each target."""
         mean = self.predict(X, offset=offset)
         X, y = own_columns(X, y)
         y = check_response(y, n_rows=len(mean), estimator=self, several=mean.ndim == 2)
-        return Gaussian().log_prob(y, mean, self.ml_variance_)
+        return Gaussian().log_prob(y, mean, self.ml_dispersion_)
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
-        """Σ w_i log N(y_i; μ_i, σ²) at ``ml_variance_``: for training rows as in the summary."""
+        """Σ w_i log N(y_i; μ_i, σ²) at ``ml_dispersion_``: for training rows as in the summary."""
         each = self.log_likelihoods(X, y, offset=offset)
         _, sample_weight = own_columns(X, sample_weight)
         weight = check_weight(sample_weight, n_rows=len(each))
@@ -268,7 +288,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         """One y for each row, drawn from the fitted model."""
         mean = self.predict(X, offset=offset)
         rng = generator(self.random_state if random_state is None else random_state)
-        return Gaussian().sample(mean, rng, self.variance_)
+        return Gaussian().sample(mean, rng, self.dispersion_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

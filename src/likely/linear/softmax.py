@@ -25,20 +25,22 @@ from likely._typing import Array
 from likely.compute.executor import Executor
 from likely.data.block import ArrayBlocks, Block
 from likely.description import ColumnsRead, Description
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import UnknownName
 from likely.formatting import count
+from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
-from likely.inputs.numbers import finite_numbers
 from likely.inputs.rows import RowExtras
-from likely.inputs.tables import is_file
+from likely.inputs.soft_labels import check_soft, is_soft, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
+from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
 from likely.linear.summary import columns_coded, describe_coefficients
-from likely.linear.surface import ClassProbabilities, StandardErrors
+from likely.linear.surface import StandardErrors
+from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
 from likely.solvers.stopping import StoppingRule
 from likely.special import log_softmax
@@ -47,7 +49,6 @@ CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
     "the geometric mean of all. reference= compares with one class."
 )
-SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 
 
 class SoftmaxRegression(
@@ -174,6 +175,21 @@ class SoftmaxRegression(
         fit = fit_softmax(
             self, rows, n_classes=len(rows.classes), reference=self._reference(rows.classes)
         )
+        return self._store(fit, rows)
+
+    def objective(
+        self, X: Any, y: Any, sample_weight: Any = None, *, reduction: Reduction = "sum"
+    ) -> ModelObjective:
+        """What ``fit`` minimises on these rows, as a function of θ = [W b], class by class.
+
+        y as in ``fit``, soft labels included.  A reference class has no row in θ.
+        """
+        model = self.for_prediction()
+        rows = open_classes(model, X, y, sample_weight)
+        refuse_one_class(rows.classes, self)
+        return softmax_objective(model, rows, self._reference(rows.classes), reduction)
+
+    def _store(self, fit: SoftmaxFit, rows: LinearRows) -> Self:
         self.classes_, self.coding_ = rows.classes, rows.coding
         self.coef_, self.intercept_ = _of_two(fit) if len(rows.classes) == 2 else fit[:2]
         self.solution_, self.inference_ = fit.solution, fit.inference
@@ -257,15 +273,7 @@ class SoftmaxRegression(
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
         if not is_soft(y):
             return super().log_likelihoods(X, y)
-        log_proba = self.predict_log_proba(X)
-        if np.shape(y) != log_proba.shape:
-            raise InvalidInput(
-                f"y has shape {np.shape(y)}; soft labels of {log_proba.shape[1]} classes for "
-                f"{len(log_proba)} rows were expected. Give one probability for each."
-            )
-        soft = finite_numbers(y)
-        _check_soft(soft, 0)
-        return np.where(soft > 0, soft * log_proba, 0.0).sum(axis=1)
+        return soft_total(y, self.predict_log_proba(X))
 
     def _described(self) -> str:
         labels = self.classes_.tolist()
@@ -322,33 +330,8 @@ def open_classes(
     if not soft:
         return rows
     for block in rows.blocks:
-        _check_soft(block.target, block.start)
+        check_soft(block.target, block.start)
     return rows._replace(classes=np.arange(np.shape(y)[1]))
-
-
-def is_soft(y: Any) -> bool:
-    """Whether y holds a row of probabilities for each example."""
-    return n_axes(y) == 2 and np.shape(y)[1] > 1
-
-
-def n_axes(values: Any) -> int:
-    """How many axes an array or nested lists have; a name or a file has none."""
-    shape = getattr(values, "shape", None)
-    if shape is not None:
-        return len(shape)
-    if is_file(values):
-        return 0
-    return int(np.asarray(values, dtype=object).ndim)
-
-
-def _check_soft(y: Array, start: int) -> None:
-    wrong = (y < 0).any(axis=1) | (np.abs(y.sum(axis=1) - 1) > SUM_ROUNDING)
-    if wrong.any():
-        i = int(wrong.argmax())
-        raise InvalidInput(
-            f"Row {start + i} of y is {y[i].tolist()}; soft labels are probabilities, at least 0 "
-            "and 1 in sum. Divide each row by its sum, or give one label per row."
-        )
 
 
 def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:

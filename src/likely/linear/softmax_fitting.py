@@ -65,7 +65,9 @@ def fit_softmax(
     fitted, held = hold_out(estimator, rows.blocks)
     rows = rows._replace(blocks=fitted)
     name = _solver_name(estimator, rows, n_classes - (reference is not None))
-    problem, softmax = _problem(estimator, rows, n_classes, reference, centre=name != "lbfgs")
+    problem, softmax = softmax_problem(
+        estimator, rows, n_classes, reference, centre=name != "lbfgs"
+    )
     start, null = start_of_classes(problem, softmax, rows)
     problem = replace(problem.measured(null), held_rows=held)
     last = last_fit(estimator, problem)
@@ -97,7 +99,7 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
     return choose(Shape(n_parameters, n_rows, weighted, rough, corners, groups))
 
 
-def _problem(
+def softmax_problem(
     estimator: Any, rows: LinearRows, n_classes: int, reference: int | None, *, centre: bool
 ) -> tuple[Problem, SoftmaxRows]:
     """The search problem: framed rows, one penalty for all classes, and the units of L-BFGS."""

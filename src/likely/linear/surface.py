@@ -17,8 +17,7 @@ from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, OutsideLink, warn_user
 from likely.formatting import count
 from likely.inputs.estimators import ColumnNeeds, feature_names
-from likely.inputs.labels import codes_among
-from likely.inputs.numbers import check_offset, check_weight
+from likely.inputs.numbers import check_offset
 from likely.inputs.tables import own_columns
 from likely.likelihoods.base import Likelihood
 from likely.linear.coding import Coding, new_rows, refuse_gaps
@@ -31,7 +30,6 @@ from likely.linear.summary import (
     response_described,
     summarise,
 )
-from likely.objectives.linear import weighted_sum
 from likely.solvers.minimise import Solution
 
 
@@ -222,35 +220,3 @@ def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> Array:
             OutsideLink,
         )
     return outside
-
-
-class ClassProbabilities(ABC):
-    """Classes with a normalised score."""
-
-    classes_: Array
-
-    @abstractmethod
-    def predict_log_proba(self, X: Any) -> Array:
-        """log p(k | x), (n, n_classes)."""
-
-    def predict_proba(self, X: Any) -> Array:
-        """p(k | x), (n, n_classes)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        most_probable = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
-
-    def log_likelihoods(self, X: Any, y: Any) -> Array:
-        """log p(y_i | x_i) of each row."""
-        X, y = own_columns(X, y)
-        log_proba = self.predict_log_proba(X)
-        codes = codes_among(y, self.classes_, n_rows=len(log_proba))
-        return log_proba[np.arange(len(codes)), codes]
-
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Σ_i w_i log p(y_i | x_i)."""
-        X, y, sample_weight = own_columns(X, y, sample_weight)
-        each = self.log_likelihoods(X, y)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)

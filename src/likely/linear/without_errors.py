@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
+from likely.linear.covariance import MOST_FOR_INFERENCE
 
 
 def refuse_without_errors(model: Any) -> NoReturn:
@@ -28,6 +29,11 @@ def refuse_without_errors(model: Any) -> NoReturn:
         raise InvalidInput(
             f"This {name} was fitted to {len(coef)} responses; standard errors are of one. "
             "Fit one column of y at a time."
+        )
+    if np.size(model.solution_.theta) <= MOST_FOR_INFERENCE:
+        raise InvalidInput(
+            f"The coefficients of this {name} were not estimated from rows: "
+            f"{model.solution_.reason}. Standard errors need a fit: call fit(X, y)."
         )
     raise InvalidInput(
         f"This {name} has {coef.size:,} coefficients; standard errors are for 1,000 parameters at "

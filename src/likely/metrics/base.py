@@ -123,7 +123,7 @@ class Metric(ABC):
 
 
 class MeanOfRows(Metric):
-    """A metric that is the mean of one number per row."""
+    """A metric that is the mean of one number per row, or a function of that mean."""
 
     lowest = 0.0  # no value lies below …
     highest = inf  # … nor above

@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 from scipy.special import xlogy
 
-from likely._typing import Array, Codes
+from likely._typing import Array
 from likely.intervals import Ends, about_mean
 from likely.kinds import NUMBER_KINDS, TargetKind
 from likely.metrics.base import MeanOfRows, Metric
@@ -50,22 +50,13 @@ class LogLikelihood(MeanOfRows):
 
 @final
 @dataclass(frozen=True)
-class RMSE(Metric):
+class RMSE(MeanOfRows):
     """The root of the mean squared error."""
 
     name, title, better, tasks = "rmse", "root mean squared error", "lower", NUMBER_KINDS
 
     def row_values(self, truth: Truth, prediction: Prediction) -> Array:
         return np.square(truth.y - prediction.means)
-
-    def summary(self, truth: Truth, prediction: Prediction) -> Moments:
-        return Moments.of(self.row_values(truth, prediction), truth.weights)
-
-    def clustered_interval(
-        self, truth: Truth, prediction: Prediction, groups: Codes, level: float = 0.95
-    ) -> Ends:
-        values = self.row_values(truth, prediction)
-        return self.interval(Moments.of_groups(values, truth.weights, groups), level)
 
     def value(self, statistics: Moments) -> float:
         return sqrt(statistics.first)

@@ -100,14 +100,10 @@ def metrics_for(kind: TargetKind, *, in_memory: bool = True) -> list[Metric]:
     """
     if kind not in TARGET_KINDS:
         raise UnknownName("kind of target", kind, TARGET_KINDS)
-    replaced = {
-        metric.name.removesuffix("-approximate")
-        for metric in METRICS.values()
-        if metric.approximate
-    }
+    suited = [metric for metric in METRICS.values() if kind in metric.tasks]
+    summarised = {type(metric) for metric in suited if metric.approximate}
     return [
         metric
-        for metric in METRICS.values()
-        if kind in metric.tasks
-        and (not metric.approximate if in_memory else metric.name not in replaced)
+        for metric in suited
+        if metric.approximate == (not in_memory and type(metric) in summarised)
     ]

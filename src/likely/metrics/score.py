@@ -27,6 +27,10 @@ from likely.intervals import (
     clearly_better,
     clipped,
     effective_rows,
+    gain_from_json,
+    gain_to_json,
+    measures_from_json,
+    measures_to_json,
     n_groups_of,
 )
 from likely.json_files import plain
@@ -85,11 +89,10 @@ class Score:
             **self.main.to_json(),
             "baseline_model": self.baseline,
             "baseline_link": self.baseline_link,
-            "gain": self.gain.value,
-            "gain_interval": [self.gain.low, self.gain.high],
+            **gain_to_json(self.gain),
             "measures": [
-                {"name": title_of(name), "metric": name, **found.to_json()}
-                for name, found in self.estimates.items()
+                {"name": title_of(line["metric"]), **line}
+                for line in measures_to_json(self.estimates)
             ],
         }
         return cast(dict[str, Any], plain(record))
@@ -97,10 +100,9 @@ class Score:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Score":
         """Read what ``to_json`` wrote."""
-        gain = {"value": record["gain"], "interval": record["gain_interval"], "baseline": 0.0}
         return cls(
-            {line["metric"]: Estimate.from_json(line) for line in record["measures"]},
-            Estimate.from_json(gain),
+            measures_from_json(record["measures"]),
+            gain_from_json(record),
             n_rows=record["rows"],
             how=record["how"],
             folds=record["folds"],

@@ -71,6 +71,13 @@ class Penalty(ABC):
         group, smooth = self.grouped(theta.size), np.diag(self.curvature(theta)[columns])
         return smooth if group is None else smooth + group.bend(theta, columns)
 
+    def least_subgradient(self, theta: Array, smooth: Array) -> Array:
+        """The shortest of the subgradients ``smooth`` + ∂rough(θ): 0 at an optimum, also there."""
+        corners, group = self.corners(theta.size), self.grouped(theta.size)
+        beyond = smooth + corners * np.sign(theta)
+        least = np.where(theta != 0, beyond, soft_threshold(smooth, corners))
+        return least if group is None else group.shortest(theta, least)
+
     def free(self, size: int) -> Array:
         """Which coefficients it leaves alone, a mask."""
         l2, group = np.broadcast_to(np.asarray(self.strengths.l2), (size,)), self.grouped(size)

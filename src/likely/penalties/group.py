@@ -97,6 +97,15 @@ class Group(Penalty):
         same = (codes[:, None] == codes) & (codes >= 0)
         return np.asarray(np.diag(size) - same * size[:, None] * np.outer(unit, unit))
 
+    def shortest(self, theta: Array, others: Array) -> Array:
+        """The shortest of ``others`` + ∂ Σ γ‖θ_g‖; where θ_g = 0, that is any vector up to γ."""
+        codes, each = self._codes(theta.size), self.of_each(theta.size)
+        norm, length = (np.append(self.norms(v), 0.0)[codes] for v in (theta, others))
+        slope = np.divide(each * theta, norm, out=np.zeros(len(norm)), where=norm > 0)
+        taken = np.divide(each, length, out=np.zeros(len(norm)), where=length > 0)
+        at_0 = others * np.maximum(1.0 - taken, 0.0)
+        return np.where(norm > 0, others + slope, at_0)
+
     def value(self, theta: Array) -> float:
         return float(np.sum(self._strengths(self._codes(theta.size)) * self.norms(theta)))
 

@@ -17,10 +17,10 @@ comparison.json     a list of ``Comparison.facts()``, or one; with those in the 
                     the same folds by the same metric they are one, and the newest result of a model
                     is kept
 curve.json          ``Curve.facts()``, or a list of them; with those in the sealed folder, which are
-                    newer.  Each may have ``chosen`` (an x), ``baseline`` (its
-                    score) and ``run`` (the name of the run whose settings it has)
+                    newer.  Each may have ``run`` (the name of the run whose settings it has)
 study.json          {model, metric, better, search, trials: [{number, parameters, value, interval,
-                    seconds}], best, baseline, nested: {value, interval} or null}
+                    seconds}], best, baseline, nested: {value, interval} or null}, and
+                    model_saved: false if the model cannot be saved, so there is no RUN
 study/              the search itself, with ``command.txt``, the command that resumes it
 final.json          ``FinalScore.to_json``; the newest evaluation
 validation.parquet  one row per row of the training data that was held out once:

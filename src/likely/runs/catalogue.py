@@ -154,13 +154,18 @@ def newest_run_on(digest: str, target: str, model: str | None = None) -> Path | 
 
 
 def refuse_an_older_last(path: Path) -> None:
-    """The newest complete run, ``@last``; refused if a newer one is unfinished."""
-    newer = [each for _, each in _numbered() if each.name > path.name]
+    """The newest complete run, ``@last``; refused if a newer one has no model."""
+    places = [each for _, each in _numbered()]
+    newer = [RunFolder(each) for each in places[places.index(path) + 1 :]]
     if newer:
+        unsaved = newer[-1].is_unsaved
+        why = (
+            "holds only a search, because its model cannot be saved" if unsaved else "not finished"
+        )
         raise UnusableRun(
-            f"{newer[-1]} is newer than {path} and not finished, so {LAST} may not be the run that "
+            f"{newer[-1].path} is newer than {path} and {why}, so {LAST} may not be the run that "
             "you mean; an evaluation of the sealed rows should not be used up by mistake. Name the "
-            "run, or finish the newer one.",
+            f"run{'' if unsaved else ', or finish the newer one'}.",
             next=f"likely final {path}",
         )
 
@@ -200,6 +205,13 @@ def _refuse_missing(run: RunFolder) -> None:
             f"The search in {run.path} is not finished, so it has no model yet; a RUN with "
             f"{MODEL_FILE} was expected. Resume it: every trial so far was saved.",
             next=going_on,
+        )
+    if run.is_unsaved:
+        raise UnusableRun(
+            f"{run.path} holds only a search: its model belongs to another library and cannot be "
+            f"saved. A RUN with {MODEL_FILE} was expected. Name another, or fit the model in "
+            "Python: sealed.final(model) scores it on sealed rows.",
+            next="likely models",
         )
     close = get_close_matches(str(run.path), [str(place) for _, place in _numbered()], n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""

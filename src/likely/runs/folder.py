@@ -100,9 +100,15 @@ class RunFolder:
         write_atomically(self.path / VALIDATION, parquet_bytes(table))
         write_json(self.path / VALIDATION_FACTS, validation.to_json())
 
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether its search has ended, and its model is one that no file can hold."""
+        return not self.is_whole and (self.study_facts() or {}).get("model_saved") is False
+
     def note_search(self, command: str) -> None:
         """Save the command of a search: its RUN has no model until the search is finished."""
         file = make_folder(self.study) / COMMAND
+        (self.path / STUDY).unlink(missing_ok=True)  # of a search that now goes on
         if not file.exists():
             write_atomically(file, (self.going_on(command) + "\n").encode())
 
@@ -113,7 +119,7 @@ class RunFolder:
 
     def command_of_search(self) -> str | None:
         """The command that resumes an unfinished search; None if there is none."""
-        if not self.has_study or self.is_whole:
+        if not self.has_study or self.is_whole or self.is_unsaved:
             return None
         try:
             return (self.study / COMMAND).read_text(encoding="utf-8").strip()

@@ -11,44 +11,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from likely._typing import Array, Codes
 from likely.data.arrow import values_of
-from likely.data.frames import frame_of
 from likely.errors import HonestyRefusal, InvalidInput, LikelyError
 from likely.files import lock
 from likely.intervals import Estimate, n_groups_of
 from likely.json_files import plain
 from likely.sealing.final_score import FinalScore
 from likely.sealing.fingerprints import row_fingerprints
-from likely.sealing.folder import TRAIN, SealFolder, opened, predictions_digest
+from likely.sealing.folder import SealFolder, opened, predictions_digest
 from likely.sealing.judges import JUDGES, Evidence
 from likely.sealing.ledger import Entry
-from likely.sealing.manifest import Manifest, canonical
+from likely.sealing.manifest import canonical
 from likely.sealing.scorer import REQUIRED, Predictions, Scorer, keys_missing
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from likely.sealing.submission import Submission
 
 ERROR_RATE = 0.05  # of all intervals together, spread over them: 0.05/k at evaluation k
 REASON_LENGTH = 3  # letters; less is not a reason
 ScorerOfCommit = Callable[[Mapping[str, Any]], Scorer | None]  # None: someone's own scorer
-
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Submission:
-    """A fitted model to be scored, and its scorer."""
-
-    model: Any  # only the scorer knows what it is
-    name: str  # of the model, in one line, for the ledger
-    columns: Sequence[str]  # that the model reads
-    trained_on: str  # SHA-256 of the file of its training rows
-    scorer: Scorer
-    cv_estimate: float | None = None  # the loss expected from cross-validation
 
 
 @final
@@ -76,7 +60,7 @@ def evaluate(
     again: str | None = None,
     escrow: str | Path | None = None,
 ) -> FinalScore:
-    """Score a fitted model on the sealed rows.
+    """Score a submission on the sealed rows.
 
     ``scorer_of_commit`` makes the scorer of an interrupted evaluation from its ``described()``.
     Raises ``HonestyRefusal`` when the model was trained on other rows, or when the budget is
@@ -89,35 +73,10 @@ def evaluate(
             "evaluation is needed. It is kept in the ledger and shown in the report."
         )
     label_file = seal.label_file(escrow)
-    _refuse_other_rows(seal, submission.trained_on)
-    predictions, training = _predicted(seal, submission)
+    predictions, training = submission.predicted(seal)
     request = _Request(seal, submission, predictions, training, label_file, scorer_of_commit)
     with lock(seal.path):
         return _answered(request, again)
-
-
-def _predicted(seal: SealFolder, submission: Submission) -> tuple[Predictions, float | None]:
-    """Predictions, before any label is read, and the expected loss from the training part."""
-    manifest, training = seal.manifest, submission.cv_estimate
-    predictions = _predictions(submission, seal.features, manifest)
-    if JUDGES[manifest.judge] is not None and training is None:
-        on_train = _predictions(submission, seal.train, manifest)
-        y = values_of(seal.train.column(manifest.target))
-        training = float(submission.scorer.losses(on_train, y).mean())
-    return predictions, training
-
-
-def _predictions(submission: Submission, rows: "pa.Table", manifest: Manifest) -> Predictions:
-    X = frame_of(rows.select(list(submission.columns)), manifest.library)
-    given = {role: rows.column(name) for role, name in manifest.roles.items() if role != "weight"}
-    predictions = submission.scorer.predictions(submission.model, X, **given)
-    for name, array in predictions.items():
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            raise InvalidInput(
-                f"{submission.name} predicts NaN ({name}); expected numbers. No evaluation was "
-                "used. Check the model on a part of the training rows first."
-            )
-    return predictions
 
 
 def _answered(request: _Request, again: str | None) -> FinalScore:
@@ -187,18 +146,6 @@ def _allow_another(
     )
 
 
-def _refuse_other_rows(seal: SealFolder, trained_on: str) -> None:
-    if trained_on == seal.manifest.files[TRAIN]:
-        return
-    with lock(seal.path):
-        seal.ledger.add("refused", {"command": "final", "reason": "other training rows"})
-    raise HonestyRefusal(
-        f"The model was not trained on the training part of {seal.path.name}: its data have "
-        f"SHA-256 {trained_on[:12]}…, expected {seal.manifest.files[TRAIN][:12]}…. It may have "
-        f"seen sealed rows. Train it on {seal.path.name}, and call final again."
-    )
-
-
 def _commit_facts(request: _Request, number: int) -> dict[str, Any]:
     return {
         "evaluation": number,
@@ -208,6 +155,7 @@ def _commit_facts(request: _Request, number: int) -> dict[str, Any]:
         "cv_estimate": request.submission.cv_estimate,
         "scorer": dict(request.scorer.described()),
         "training": request.training,
+        **request.submission.facts(),
     }
 
 
@@ -266,7 +214,7 @@ def _facts_of_score(
         "groups": None if groups is None else n_groups_of(groups),
         "level": level,
         "cv_estimate": commit["cv_estimate"],
-        "note": "",
+        "note": commit.get("note", ""),
         "of_this_model": True,
     }
     if judge is None:
@@ -284,7 +232,8 @@ def _facts_of_score(
     )
     ruling = judge.rule(evidence)
     told = Estimate(ruling.value, ruling.low, ruling.high, evidence.constant)
-    beside = {"note": ruling.note, "of_this_model": ruling.of_this_model}
+    note = " ".join(filter(None, [ruling.note, known["note"]]))
+    beside = {"note": note, "of_this_model": ruling.of_this_model}
     return known | plain(told.to_json()) | beside
 
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, cast, final
 
 from likely.formatting import capitalised, count, estimate_beside, html_paragraph
-from likely.intervals import Estimate, clearly_better
+from likely.intervals import (
+    Estimate,
+    clearly_better,
+    gain_from_json,
+    gain_to_json,
+    measures_from_json,
+    measures_to_json,
+)
 from likely.json_files import plain
 
 
@@ -78,18 +85,19 @@ class FinalScore:
 
     def to_json(self) -> dict[str, Any]:
         """The score as in ``final.json`` and ``--json``; an infinite end is null."""
-        gain = self.gain
+        gain = (
+            {"gain": None, "gain_interval": None} if self.gain is None else gain_to_json(self.gain)
+        )
         record: dict[str, Any] = {
             "metric": self.metric,
             **self.estimate.to_json(),
-            "gain": None if gain is None else gain.value,
-            "gain_interval": None if gain is None else [gain.low, gain.high],
+            **gain,
             "level": self.level,
             "rows": self.n_rows,
             "evaluation": self.evaluation,
             "budget": self.budget,
             "judge": self.judge,
-            "measures": [{"metric": name, **of.to_json()} for name, of in self.measures.items()],
+            "measures": measures_to_json(self.measures),
             "impossible_rows": self.n_impossible,
             "group": self.group,
             "groups": self.n_groups,
@@ -104,10 +112,7 @@ class FinalScore:
     @classmethod
     def from_json(cls, record: Mapping[str, Any], model: Any = None) -> "FinalScore":
         """Read what ``to_json`` wrote; a line of the ledger has a part of it."""
-        gain = None
-        if record.get("gain_interval") is not None:
-            ends = {"value": record["gain"], "interval": record["gain_interval"]}
-            gain = Estimate.from_json({**ends, "baseline": 0.0})
+        revealed = record.get("gain_interval") is not None
         return cls(
             metric=record["metric"],
             estimate=Estimate.from_json(record),
@@ -116,10 +121,8 @@ class FinalScore:
             evaluation=record["evaluation"],
             budget=record["budget"],
             judge=record["judge"],
-            gain=gain,
-            measures={
-                line["metric"]: Estimate.from_json(line) for line in record.get("measures", ())
-            },
+            gain=gain_from_json(record) if revealed else None,
+            measures=measures_from_json(record.get("measures", ())),
             n_impossible=record.get("impossible_rows", 0),
             group=record["group"],
             n_groups=record["groups"],

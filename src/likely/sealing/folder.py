@@ -23,6 +23,7 @@ import numpy as np
 from likely._typing import Array
 from likely.errors import BrokenLedger, HonestyRefusal, InvalidInput
 from likely.files import remove, write_atomically
+from likely.sealing.fingerprints import row_fingerprints
 from likely.sealing.ledger import ADVICE, MANIFEST, Ledger, LedgerVerdict
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Predictions
@@ -35,6 +36,7 @@ SUFFIX = ".seal"
 TRAIN, FEATURES, LABELS = "train.parquet", "test-features.parquet", "test-labels.bin"
 FINGERPRINTS = "fingerprints.bin"  # sorted little-endian 64-bit words
 COMMITTED = "committed.npz"  # predictions between commit and score
+ROW = "sealed_row"  # the column of keys next to the features of the sealed rows
 LEVELS = 2  # a seal is looked for in a folder, in its parent, and in the parent of that
 MAGIC = b"likely sealed labels 1\n"
 SALT_BYTES = 32
@@ -68,6 +70,22 @@ class SealFolder:
     def features(self) -> "pa.Table":
         """The sealed rows, without the target."""
         return read_parquet(self.path / FEATURES)
+
+    def row_keys(self) -> list[str]:
+        """A key for each sealed row: its place, and 32 bits of the fingerprint of its features."""
+        words = row_fingerprints(self.features, self.features.column_names, self.manifest.salt)
+        return [f"r{i}-{word & 0xFFFFFFFF:08x}" for i, word in enumerate(words.tolist())]
+
+    def keyed_features(self) -> "pa.Table":
+        """The sealed rows without the target, each with its key in the first column."""
+        import pyarrow as pa
+
+        if ROW in self.features.column_names:
+            raise InvalidInput(
+                f"{self.path.name} has a feature {ROW!r}, which is the name of the column of keys. "
+                "Rename the feature, and seal the data again."
+            )
+        return self.features.add_column(0, ROW, pa.array(self.row_keys()))
 
     def fingerprints(self) -> Array:
         return np.fromfile(self.path / FINGERPRINTS, dtype="<u8")

@@ -14,7 +14,7 @@ from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import SealFolder
 from likely.sealing.ledger import Entry, LedgerVerdict
 from likely.sealing.manifest import Manifest
-from likely.sealing.recognition import evaluations_used
+from likely.sealing.recognition import evaluations_used, log_event
 from likely.sealing.scorer import Scorer
 
 
@@ -91,10 +91,22 @@ class Sealed:
         """Whether ledger and files are unchanged."""
         return self._folder.ledger.verdict()
 
+    def test_features(self) -> Any:
+        """The features of the sealed rows, to be predicted by a tool of your own.
+
+        A data frame as ``train`` is one, without the target, and with a key of each row in the
+        column ``sealed_row``, which ``final(predictions=...)`` needs.  The ledger records this.
+        """
+        features = self._folder.keyed_features()
+        log_event(self._folder, "predict", {"data": "test features", "rows": len(features)})
+        return frame_of(features, self.manifest.library)
+
     def final(
         self,
-        estimator: Any,
+        estimator: Any = None,
         *,
+        predictions: Any = None,
+        name: str = "predictions",
         again: str | None = None,
         escrow: str | Path | None = None,
         cv_estimate: float | None = None,
@@ -103,7 +115,8 @@ class Sealed:
         """Fit a fresh copy of the estimator to the training rows and score it on the sealed ones.
 
         This uses one evaluation.  A fitted model is not used as it is, because it may have seen
-        sealed rows.
+        sealed rows.  Predictions that another tool made for ``test_features()`` are scored as they
+        are; the result says that their training rows are not known.
 
         Parameters
         ----------
@@ -111,6 +124,16 @@ class Sealed:
             A classifier or regressor with scikit-learn's interface, without preparation of the
             columns (``likely.Prepared`` adds it); or the name of a model, such as ``"logistic"``,
             or a study of ``tune``, both with preparation.
+        predictions : data frame, path of a file, or array
+            In place of an estimator: one prediction for each sealed row.  A frame or a file has
+            the column ``sealed_row`` of ``test_features()``, in any order, and either the
+            probability of each class (``p_<class>``), or ``prediction``: classes, or means of a
+            numeric target.  An array is in the order of ``test_features()``: (n, K)
+            probabilities with the classes in sorted (or their given) order, or (n,) classes or
+            means.  Probabilities are scored by log loss, classes by error rate, means by mean
+            squared error.
+        name : str
+            What made the predictions, for the ledger.
         again : str, optional
             The reason for an evaluation beyond the budget; it is kept in the ledger.
         escrow : path, optional
@@ -125,6 +148,8 @@ class Sealed:
         return self._final(
             self._folder,
             estimator,
+            predictions=predictions,
+            name=name,
             again=again,
             escrow=escrow,
             cv_estimate=cv_estimate,

@@ -1,4 +1,6 @@
-"""Which rows are sealed: stratified, by group, the latest in time, or given rows.
+"""Which rows are set apart: stratified, by group, the latest in time, or given rows.
+
+The rows of a seal, and those of a validation or test set in memory (``likely.split``).
 
 Rows that must stay together form a *unit*: rows equal in all features, or rows of one group.
 Units are taken in the order of a hash of the seed, within each stratum of the target, until the
@@ -34,7 +36,7 @@ ISO_DATE = r"^\d{4}-\d{2}(-\d{2}([T ].*)?)?$"  # text of which the order is the 
 
 
 class Split(NamedTuple):
-    """The rows that are sealed, the rule in words, and notes about it."""
+    """The rows that are set apart, the rule in words, and notes about it."""
 
     sealed: Array  # Booleans, one per row
     rule: str
@@ -49,10 +51,14 @@ def split_rows(
     group: str | None = None,
     by_time: str | None = None,
     seed: int = 0,
+    part: str = "sealed",
 ) -> Split:
-    """The rows to seal; the columns exist and the target has no missing value."""
+    """The rows to set apart; the columns exist and the target has no missing value.
+
+    ``part`` is what they are called in messages.
+    """
     if np.ndim(test):
-        found = _given(table, target, np.asarray(test))
+        found = _given(table, target, np.asarray(test), part)
     elif by_time is not None:
         found = _latest(table, by_time, test)
     elif group is not None:
@@ -63,38 +69,39 @@ def split_rows(
     if not 0 < n_sealed < table.num_rows:
         share = "A choice" if np.ndim(test) else f"A share of {test:g}"
         raise InvalidInput(
-            f"{share} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} rows "
-            f"to seal and {table.num_rows - n_sealed} to train on; both need at least one. "
+            f"{share} of {table.num_rows} rows ({found.rule}) leaves {n_sealed} {part} "
+            f"rows and {table.num_rows - n_sealed} to train on; both need at least one. "
             "Choose another share, or another column to split by."
         )
     return found
 
 
-def _given(table: "pa.Table", target: str, rows: Array) -> Split:
+def _given(table: "pa.Table", target: str, rows: Array, part: str) -> Split:
     """The rows that were named, by index or by one Boolean each; duplicates are counted."""
-    sealed = _mask(rows, table.num_rows)
+    sealed = row_mask(rows, table.num_rows, "test" if part == "sealed" else part)
     units = _codes(row_fingerprints(table, [n for n in table.column_names if n != target], ""))
     n_twins = int(np.isin(units[sealed], units[~sealed]).sum())
-    note = f"{n_twins:,} of the sealed rows equal a training row in all features."
+    note = f"{n_twins:,} of the {part} rows equal a training row in all features."
     return Split(sealed, "the rows that were named", (note,) if n_twins else ())
 
 
-def _mask(rows: Array, n: int) -> Array:
+def row_mask(rows: Array, n: int, name: str) -> Array:
+    """Rows that were named by index, or by one Boolean each, as Booleans."""
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise InvalidInput(
-                f"test has {rows.size} Booleans; there are {n} rows. Give one for each row."
+                f"{name} has {rows.size} Booleans; there are {n} rows. Give one for each row."
             )
         return rows
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise InvalidInput(
-            f"test is an array of {rows.dtype} with shape {rows.shape}; expected a share, indices "
-            "of rows in one dimension, or a Boolean for each. Give whole numbers from 0 up."
+            f"{name} is an array of {rows.dtype} with shape {rows.shape}; expected a share, "
+            "indices of rows in one dimension, or a Boolean for each. Give whole numbers from 0 up."
         )
     outside = rows[(rows < 0) | (rows >= n)]
     if outside.size:
         raise InvalidInput(
-            f"test names row {outside[0]}; there are rows 0 to {n - 1}. Remove it from the list."
+            f"{name} names row {outside[0]}; there are rows 0 to {n - 1}. Remove it from the list."
         )
     return np.isin(np.arange(n), rows)
 
@@ -241,7 +248,7 @@ def _twins(table: "pa.Table", target: str) -> tuple[Codes, tuple[str, ...]]:
     if share > MOST_TWINS:
         apart = f"{what}, more than a tenth: equal rows may be on both sides."
         return np.arange(table.num_rows), (apart,)
-    return units, (f"{what}; equal rows were kept together, all in training or all sealed.",)
+    return units, (f"{what}; equal rows were kept together, on one side of the split.",)
 
 
 def _joined(first: Codes, second: Codes) -> Codes:

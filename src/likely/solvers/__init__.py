@@ -3,7 +3,7 @@
 from likely.solvers.base import FirstOrder, SecondOrder, SmoothObjective, Solver, State
 from likely.solvers.choice import CLOSED_FORMS, SOLVERS, NamedSolver
 from likely.solvers.em import EM, ExpectationObjective
-from likely.solvers.gradient_descent import FixedStep, GradientDescent
+from likely.solvers.gradient_descent import FixedStep, GradientDescent, gradient_step
 from likely.solvers.lbfgs import LBFGS
 from likely.solvers.least_squares import solve_minimum_norm, solve_normal_equations, solve_qr
 from likely.solvers.maximise import Negated, maximise
@@ -53,6 +53,7 @@ __all__ = [
     "Stop",
     "StoppingRule",
     "Tolerance",
+    "gradient_step",
     "maximise",
     "minimise",
     "solve_minimum_norm",

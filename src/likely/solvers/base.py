@@ -49,6 +49,10 @@ class SmoothObjective(Measured, ABC):
     @abstractmethod
     def second_order(self, theta: Array) -> SecondOrder: ...
 
+    def hessian(self, theta: Array) -> Array:
+        """∇²f(θ), or its expectation."""
+        return self.second_order(theta).hessian
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,10 @@ class FirstOrderObjective(Measured, ABC):
 
     @abstractmethod
     def first_order(self, theta: Array) -> FirstOrder: ...
+
+    def gradient(self, theta: Array) -> Array:
+        """∇f(θ)."""
+        return self.first_order(theta).gradient
 
 
 def without_curvature(parameter: int) -> str:

@@ -111,6 +111,7 @@ class LastDigits(NamedTuple):
     """The gaps at which standard errors are computed."""
 
     aim: float
+    all_digits: float  # below, a further step is rounding
     enough: float
     tol: float  # will do where the other digits are lost in rounding
 
@@ -118,10 +119,15 @@ class LastDigits(NamedTuple):
     def of(cls, problem: SearchProblem, tol: float) -> "LastDigits":
         enough = min(tol, DECREMENT * problem.nat)
         n, p = problem.n_rows, problem.shape.n_parameters
-        last = ALL_DIGITS * n / p
+        all_digits = last = ALL_DIGITS * n / p
         if n * p**2 > CHEAP_PASS:
             last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
-        return cls(min(enough, last * problem.nat), enough, tol)
+        aim = min(enough, last * problem.nat)
+        return cls(aim, min(aim, all_digits * problem.nat), enough, tol)
+
+    def one_more(self, gap: float) -> bool:
+        """Whether a step that is not evaluated is worth taking, and the Hessian stays the same."""
+        return self.all_digits < gap <= self.aim
 
     def settled(self, solution: Solution) -> Solution:
         """The solution, converged if its gap is small enough, also if rounding stopped it."""
@@ -146,7 +152,8 @@ def finish(
     left = min(max_iter - found.solution.n_iter, MOST_LAST_STEPS)
     near = found.solution.gap <= wanted.aim
     if found.hessian is not None and (left < 1 or near):
-        theta = found.theta if near else found.solution.theta  # where the Hessian is
+        unseen = wanted.one_more(found.solution.gap)
+        theta = found.theta if unseen else found.solution.theta  # where the Hessian is
         return found._replace(theta=theta, solution=replace(found.solution, theta=theta))
     run = SOLVERS["proximal-newton"].run if shape.rough else _evaluated_newton
     with np.errstate(over="ignore", invalid="ignore"):
@@ -164,7 +171,7 @@ def finish(
         reason = f"max_iter={max_iter} was reached with a gap of {end.gap:.1e}"
     trace = found.solution.trace + end.trace
     theta = there.theta
-    if not shape.rough and there.direction is not None and end.gap <= wanted.aim:
+    if not shape.rough and there.direction is not None and wanted.one_more(end.gap):
         theta = theta + there.direction
     solution = replace(end, theta=theta, reason=reason, trace=trace, solver=found.solution.solver)
     return found._replace(

@@ -85,6 +85,18 @@ class FixedStep(Solver[FirstOrderObjective, DescentState]):
         return _moved(objective, state, point, t=self.t)
 
 
+def gradient_step(objective: FirstOrderObjective, theta: Array, rate: float) -> Array:
+    """θ − rate ∇f(θ): one step by hand, which ``FixedStep(rate)`` repeats.
+
+    >>> import numpy as np
+    >>> from likely import LinearRegression
+    >>> objective = LinearRegression().objective([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> gradient_step(objective, np.zeros(2), 0.1)  # 0.1 Σ y x, and 0.1 Σ y
+    array([1.3, 0.9])
+    """
+    return np.asarray(theta - rate * objective.gradient(theta))
+
+
 def least_curvature(
     seen: tuple[float, ...], step: Array, change: Array, *, memory: int = MEMORY
 ) -> tuple[float, ...]:

@@ -37,7 +37,7 @@ def maximise(
     start: Array,
     *,
     tol: float = 1e-10,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> Solution:

@@ -57,7 +57,7 @@ def minimise(
     start: Any,
     *,
     tol: float = 1e-10,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
 ) -> Solution:
@@ -85,7 +85,7 @@ def search(
     start: Any,
     *,
     tol: float = 1e-10,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     stop: StoppingRule | None = None,
     watch: Callable[[S], None] | None = None,
     held_out: Callable[[Any], float] | None = None,

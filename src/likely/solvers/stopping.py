@@ -89,7 +89,7 @@ class Stuck(StoppingRule):
 @final
 @dataclass(frozen=True)
 class Iterations(StoppingRule):
-    max_iter: int = 100
+    max_iter: int = 1000
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.n_iter < self.max_iter:

@@ -7,6 +7,7 @@ from likely.teaching.cascade import Cascade, CascadeObjective
 from likely.teaching.hinge import KinkedObjective, Smoothing
 from likely.teaching.losses import LOSSES, SquareErrorLogistic, canonical_update, loss_objective
 from likely.teaching.margin import MARGIN_LOSSES, MarginLoss
+from likely.teaching.plots import plot_margin_losses
 
 __all__ = [
     "LOSSES",
@@ -19,4 +20,5 @@ __all__ = [
     "SquareErrorLogistic",
     "canonical_update",
     "loss_objective",
+    "plot_margin_losses",
 ]

@@ -1,11 +1,11 @@
 """Training with the hinge: a function with kinks, its duality gap, and a solver that closes it.
 
-    P(w, b) = Σ_i max(0, 1 − m_i) + ½ κ ‖w‖²        m_i = s_i (x_iᵀw + b),  s_i = ±1
-    D(α)    = Σ_i α_i − ‖Σ_i α_i s_i x_i‖²/2κ       0 ≤ α_i ≤ 1,  Σ_i α_i s_i = 0
+    P(w, b) = Σ_i v_i max(0, 1 − m_i) + ½ κ ‖w‖²    m_i = s_i (x_iᵀw + b),  s_i = ±1
+    D(α)    = Σ_i α_i − ‖Σ_i α_i s_i x_i‖²/2κ       0 ≤ α_i ≤ v_i,  Σ_i α_i s_i = 0
     D(α) ≤ min P ≤ P(w, b)
 
-At the optimum α_i is 1 where m_i < 1 and 0 where m_i > 1, and κw = Σ α_i s_i x_i determines the
-others, by least squares.  Any such α gives a bound, for every θ.
+v_i is the weight of an example.  At the optimum α_i is v_i where m_i < 1 and 0 where m_i > 1, and
+κw = Σ α_i s_i x_i determines the others, by least squares.  Any such α gives a bound, for every θ.
 
 ``Smoothing`` minimises with h ln(1 + e^((1 − m)/h)) for the hinge and lets h go to 0.
 
@@ -99,24 +99,27 @@ class KinkedObjective(FirstOrderObjective, SmoothObjective, Kinked):
         rows = self.of.blocks
         assert isinstance(rows, ArrayBlocks), "loss_objective makes them of arrays"
         X = rows.X.matmat(np.eye(rows.n_features))[:, :-1]
-        return max(self.value(theta) - _dual(theta, X, 2 * rows.target - 1, strength), 0.0)
+        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        dual = _dual(theta, X, 2 * rows.target - 1, weight, strength)
+        return max(self.value(theta) - dual, 0.0)
 
 
-def _dual(theta: Array, X: Array, sign: Array, strength: float) -> float:
-    """D(α) at the α that corresponds to θ."""
+def _dual(theta: Array, X: Array, sign: Array, weight: Array, strength: float) -> float:
+    """D(α) at the α that corresponds to θ; every weight is above 0."""
     from scipy.optimize import lsq_linear  # here: slow to import
 
     margin = sign * (X @ theta[:-1] + theta[-1])
-    alpha = (margin < 1).astype(float)
+    alpha = weight * (margin < 1)
     at = np.abs(margin - 1) <= AT_KINK
     signed = sign[:, None] * np.column_stack([X, np.ones(len(X))])
     if at.any():
         wanted = np.append(strength * theta[:-1], 0.0) - signed[~at].T @ alpha[~at]
-        alpha[at] = np.clip(lsq_linear(signed[at].T, wanted, (0, 1), tol=1e-14).x, 0, 1)
+        most = weight[at]
+        alpha[at] = np.clip(lsq_linear(signed[at].T, wanted, (0, most), tol=1e-14).x, 0, most)
     sums = alpha[sign > 0].sum(), alpha[sign < 0].sum()
     less = min(sums)
     for side, total in zip((sign > 0, sign < 0), sums, strict=True):
-        alpha[side] *= less / total if total > 0 else 0.0  # Σ α s = 0, and none above 1
+        alpha[side] *= less / total if total > 0 else 0.0  # Σ α s = 0, and none above its weight
     return float(alpha.sum() - np.sum((alpha * sign @ X) ** 2) / 2 / strength)
 
 

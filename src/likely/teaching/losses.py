@@ -1,6 +1,10 @@
 """A linear classifier with a chosen loss, as a function of θ for any solver.
 
-    f(θ) = Σ_i loss(y_i, x_iᵀw + b) + ½ κ ‖w‖²        θ = (w, b),  y ∈ {0, 1}
+    f(θ) = Σ_i v_i loss(y_i, x_iᵀw + b) + ½ κ ‖w‖²        θ = (w, b),  y ∈ {0, 1}
+
+or f(θ) / Σ_i v_i, where the loss is averaged over the weights v.  A target t between 0 and 1 is
+two examples, of class 1 with the part t of the weight and of class 0 with the rest; square error
+is ½(f − t)², which has the same slope.
 
 Only "cross-entropy" (the same as "logistic") is a likelihood.  The others are for comparison
 with it, from the same start, by the same solver.  The hinge has a kink, where descent may stall:
@@ -22,14 +26,15 @@ from likely._typing import Array
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
-from likely.inputs.numbers import finite_numbers
+from likely.inputs.numbers import check_weight, finite_numbers
 from likely.likelihoods.responses import likelihood_of
 from likely.names import lookup
 from likely.objectives.linear import LinearObjective, Loss
+from likely.objectives.model import REDUCTIONS, Reduction
 from likely.penalties import L2
 from likely.special import expit
 from likely.teaching.hinge import KinkedObjective
-from likely.teaching.margin import MARGIN_LOSSES, Hinge, ZeroOne
+from likely.teaching.margin import MARGIN_LOSSES, Hinge, MarginLoss, ZeroOne
 
 
 @final
@@ -76,9 +81,15 @@ LOSSES: dict[str, Loss] = {
 
 
 def loss_objective(
-    X: Any, y: Any, *, loss: str | Loss = "cross-entropy", l2: float = 0.0
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    loss: str | Loss = "cross-entropy",
+    l2: float = 0.0,
+    reduction: Reduction = "sum",
 ) -> LinearObjective | KinkedObjective:
-    """The penalised sum of a loss over examples; the intercept, last in θ, is free.
+    """The penalised loss over examples, summed or averaged; the intercept, last in θ, is free.
 
     >>> import numpy as np
     >>> from likely.solvers import LBFGS, minimise
@@ -86,16 +97,27 @@ def loss_objective(
     >>> for loss in ("cross-entropy", "square-error"):
     ...     found = minimise(LBFGS(), loss_objective(X, y, loss=loss, l2=0.1), np.zeros(2))
     ...     print(loss, found.theta.round(2))
-    cross_entropy [ 0.82 -1.22]
-    square_error [ 0.55 -0.82]
+    cross-entropy [ 0.82 -1.22]
+    square-error [ 0.55 -0.82]
     """
     design, response = finite_numbers(X), np.asarray(y, dtype=np.float64)
     likelihood_of("bernoulli").check(response)
+    weight = check_weight(sample_weight, n_rows=len(design))
     chosen = lookup("loss", loss, LOSSES)
+    if isinstance(chosen, MarginLoss) and ((response > 0) & (response < 1)).any():
+        weight = np.ones(len(design)) if weight is None else weight
+        weight = np.concatenate([weight * response, weight * (1 - response)])
+        design, response = np.tile(design, (2, 1)), np.repeat([1.0, 0.0], len(response))
+    if weight is not None:
+        present = weight > 0
+        design, response, weight = design[present], response[present], weight[present]
+    if lookup("reduction", reduction, REDUCTIONS) == "mean":
+        total = float(len(design) if weight is None else weight.sum())
+        weight, l2 = (np.ones(len(design)) if weight is None else weight) / total, l2 / total
     objective = LinearObjective(
         chosen,
         L2(np.append(np.full(design.shape[1], float(l2)), 0.0)),
-        ArrayBlocks(Intercept(Dense(design)), response),
+        ArrayBlocks(Intercept(Dense(design)), response, weight),
         Serial(),
     )
     return KinkedObjective(objective) if isinstance(chosen, Hinge | ZeroOne) else objective

@@ -5,7 +5,7 @@ these rows, and averaged over repeats.  Paired tests are between the scores of s
 corrected for the overlap of their training sets (``likely.workbench.paired``).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, final
@@ -16,15 +16,17 @@ from sklearn.base import clone
 from likely._typing import Array
 from likely.compute.executor import Executor, executor_of_fits
 from likely.data.frames import frame_of
-from likely.kinds import TargetKind
-from likely.metrics import METRICS, Estimate, Metric, Score, mean_score, metric_for
+from likely.errors import InvalidInput
+from likely.intervals import NO_ESTIMATE, Estimate, gain_to_json
+from likely.kinds import IN_WORDS, TargetKind
+from likely.metrics import METRICS, Metric, Score, mean_score, metric_for
 from likely.metrics.registry import SHOWN_NEXT
 from likely.workbench.comparison_text import html_of, text_of
 from likely.workbench.cross_validation import Loop, Repeat, cross_validate_all
-from likely.workbench.dataset import Dataset
+from likely.workbench.dataset import ARGUMENTS, Dataset
 from likely.workbench.folds import Folds
 from likely.workbench.model_entry import ModelEntry
-from likely.workbench.models import BASELINE, MODELS, entries_for, entry_for
+from likely.workbench.models import BASELINE, MODELS, entries_for, estimators_of
 from likely.workbench.opening import dataset
 from likely.workbench.paired import Paired, standings
 from likely.workbench.preparation.prepared import prepared
@@ -49,7 +51,7 @@ class Entry:
     @property
     def main(self) -> Estimate:
         """The estimate by the metric that orders the models."""
-        return Estimate(nan, nan, nan, nan) if self.score is None else self.score.main
+        return NO_ESTIMATE if self.score is None else self.score.main
 
     @property
     def value(self) -> float:
@@ -65,15 +67,14 @@ class Entry:
     def facts(self) -> dict[str, Any]:
         """The model and its scores, in types of JSON."""
         paired = {"against_best": self.against_best, "against_baseline": self.against_baseline}
-        gain = Estimate(nan, nan, nan, 0.0) if self.score is None else self.score.gain
+        gain = NO_ESTIMATE if self.score is None else self.score.gain
         return {
             "model": self.name,
             **self.main.to_json(),
             "baseline_link": None if self.score is None else self.score.baseline_link,
-            "gain": gain.value,
-            "gain_interval": [gain.low, gain.high],
+            **gain_to_json(gain),
             "folds": self.per_fold.tolist(),
-            **self.others,
+            "others": self.others,
             "fit_seconds": self.seconds,
             **{key: None if test is None else test._asdict() for key, test in paired.items()},
             "problem": self.problem or None,
@@ -99,6 +100,8 @@ class Comparison:
     folds : Folds
     left_out : tuple of str
         Slow models that suit the task and were not requested.
+    unable : dict
+        Models that suit the task and do not take its weight, offset or exposure, by role.
     unseen : tuple
         Classes whose rows were all in one held-out fold, so its models had not seen them.
     """
@@ -110,6 +113,7 @@ class Comparison:
     folds: Folds
     left_out: tuple[str, ...] = ()
     unseen: tuple[Any, ...] = ()
+    unable: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def best(self) -> Entry:
@@ -155,8 +159,9 @@ class Comparison:
         """One row per model, in pandas, polars or Arrow, like the data."""
         entries = self.entries
         columns: dict[str, Any] = {"model": np.array([e.name for e in entries], dtype=object)}
-        for name in ("value", "low", "high"):
-            columns[name] = np.array([getattr(e.main, name) for e in entries])
+        columns |= zip(
+            ("value", "low", "high"), np.array([e.main[:3] for e in entries]).T, strict=True
+        )
         for metric in self.others:
             columns[metric.name] = np.array([e.others.get(metric.name, nan) for e in entries])
         columns["fit_seconds"] = np.array([e.seconds for e in entries])
@@ -189,6 +194,7 @@ class Comparison:
             "best": self.best.name,
             "models": [each.facts() for each in self.entries],
             "left_out": list(self.left_out),
+            "unable": {role: list(names) for role, names in self.unable.items()},
             "unseen_classes": list(self.unseen),
         }
 
@@ -245,7 +251,8 @@ def compare(
         A column of weights: a row of weight 2 counts twice, in each fit and in the scores.
     offset, exposure : str, optional
         Columns that change a prediction: the first is added to the linear predictor, the second
-        multiplies the mean.  A model that does not take them fails.  A seal records all three.
+        multiplies the mean.  A seal records all three.  Models that do not take them are left out;
+        one that was named fails.
     kind : str, optional
         The kind of target: binary, classes, ordinal, count, positive or real.  By default that of
         the seal; otherwise it is inferred from the values, or from the models.
@@ -290,21 +297,25 @@ def compare(
         category=category,
     ).for_models(models, "compare")
     task = rows.settled
-    estimators, left_out = _estimators(models, task, seed=seed, everything=everything)
+    slow: tuple[str, ...] = ()
+    unable: Mapping[str, tuple[str, ...]] = {}
+    if models is None:
+        models, slow, unable = _suited(rows, everything=everything)
+    named = estimators_of(models, task, seed=seed)
+    estimators = {BASELINE: MODELS[BASELINE].build(task)}  # looks at no column to fail for
+    estimators |= {name: prepared(one) for name, one in named.items() if name != BASELINE}
     main = metric_for(task.kind, metric)
     others = tuple(METRICS[name] for name in SHOWN_NEXT[task.kind] if name != main.name)
     plan = rows.folds(folds, repeats, seed)
-    loop = Loop(rows, plan, main)
+    at_once = executor_of_fits(executor, rows.table.nbytes)
     tallies = {name: _Tally(name, estimator) for name, estimator in estimators.items()}
-    for found in cross_validate_all(
-        estimators, loop, executor_of_fits(executor, rows.table.nbytes)
-    ):
+    for found in cross_validate_all(estimators, Loop(rows, plan, main), at_once):
         for name, each in found.items():
             tallies[name].take(each, (main, *others))
     ranked = _ranked([each.entry() for each in tallies.values()], main, plan.test_per_train)
     whole = plan.held_out_whole(task.codes(rows.table)) if task.has_classes else ()
     unseen = tuple(task.classes[code] for code in whole)
-    return Comparison(ranked, rows, main, others, plan, left_out, unseen)
+    return Comparison(ranked, rows, main, others, plan, slow, unseen, unable)
 
 
 @final
@@ -344,39 +355,27 @@ class _Tally:
         )
 
 
-def _estimators(
-    models: Any, task: Task, *, seed: int, everything: bool
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The baseline and the requested models, by name, and the slow ones that were left out."""
-    left_out: tuple[str, ...] = ()
-    if models is None:
-        chosen = entries_for(task.kind, everything=everything)
-        left_out = tuple(
-            each.name for each in entries_for(task.kind, everything=True) if each not in chosen
+def _suited(
+    rows: Dataset, *, everything: bool
+) -> tuple[list[ModelEntry], tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """The models that suit the task, the slow ones, and those that do not take a role, by role."""
+    kind, roles = rows.settled.kind, rows.roles.given()
+    suited = entries_for(kind, everything=True)
+    unable = {
+        role: names
+        for role in roles
+        if (names := tuple(e.name for e in suited if not e.accepts(ARGUMENTS[role])))
+    }
+    able = [each for each in suited if not any(each.name in names for names in unable.values())]
+    if unable and {each.name for each in able} <= {BASELINE}:
+        role, names = next(iter(unable.items()))
+        raise InvalidInput(
+            f"The {role} {roles[role]!r} was given, and no model for {IN_WORDS[kind]} takes one "
+            f"({', '.join(names)} do not). Leave it out, or give the kind of the target (--kind) "
+            "if it holds counts or amounts."
         )
-        named = {each.name: each.build(task, seed=seed) for each in chosen}
-    else:
-        named = _by_name(models, task, seed=seed)
-    # the baseline uses no column, so it cannot fail because of one
-    found = {BASELINE: MODELS[BASELINE].build(task), **named}
-    return {
-        name: one if name == BASELINE else prepared(one) for name, one in found.items()
-    }, left_out
-
-
-def _by_name(models: Any, task: Task, *, seed: int) -> dict[str, Any]:
-    """Estimators by name; a second one of a class gets a number; a repeated name counts once."""
-    if isinstance(models, Mapping):
-        return {str(name): entry_for(one).build(task, seed=seed) for name, one in models.items()}
-    alone = isinstance(models, str | ModelEntry) or not isinstance(models, Iterable)
-    found: dict[str, Any] = {}
-    for model in [models] if alone else models:
-        entry = entry_for(model)
-        name, estimator = entry.name, entry.build(task, seed=seed)
-        count = sum(known == name or known.startswith(f"{name} ") for known in found)
-        again = count and entry.example is not None
-        found[f"{name} {count + 1}" if again else name] = estimator
-    return found
+    chosen = [each for each in entries_for(kind, everything=everything) if each in able]
+    return chosen, tuple(each.name for each in able if each not in chosen), unable
 
 
 def _ranked(entries: list[Entry], metric: Metric, test_per_train: float) -> tuple[Entry, ...]:

@@ -102,6 +102,10 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
             f"Classes whose rows were all in one held-out fold: {quoted(found.unseen)}. The models "
             "of that fold had not seen them; such a row counts as probability 2⁻⁵² for every model."
         )
+    parts += [
+        f"Models that take no {role} were not tried: {', '.join(names)}."
+        for role, names in found.unable.items()
+    ]
     if found.left_out:
         parts.append(
             f"Slow models were not tried: {', '.join(found.left_out)}. To include them, use "

@@ -19,7 +19,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter, thread_time
@@ -32,11 +31,9 @@ from likely._typing import Array, Codes
 from likely.compute.executor import Executor, Serial, executor_for
 from likely.errors import InvalidInput
 from likely.generative.held_out_fits import fits_without, is_of_totals
-from likely.inputs.tables import check_table
 from likely.metrics.base import Metric
 from likely.metrics.baseline import BestConstant
 from likely.metrics.prediction import Truth
-from likely.names import has_method
 from likely.progress import report
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import Fold, Folds
@@ -45,7 +42,7 @@ from likely.workbench.identifiers import is_called_identifier, names_rows
 from likely.workbench.predictions import link_of, predict_for, predictive_family, truth_of
 from likely.workbench.preparation.cells import Cells, gaps_of
 from likely.workbench.preparation.choices import MOST_LEVELS, ROWS_PER_LEVEL, learn, needs_of
-from likely.workbench.preparation.prepared import Prepared, prepared, unprepared
+from likely.workbench.preparation.prepared import Prepared, for_prediction, prepared, unprepared
 
 Clock = Callable[[], float]  # seconds
 Learned = Callable[[Codes], Codes]  # of the training rows of a fold, those that are learned from
@@ -176,7 +173,7 @@ class Loop:
                 model, seconds = fit.fitted, fit.seconds
                 if model is None:
                     began = self.clock()
-                    model = fit.train.fit(_lean(fit.estimator))
+                    model = fit.train.fit(for_prediction(fit.estimator))
                     seconds = self.clock() - began
                 fit, training = _moved(model, fit), None
                 held = self._predicted(model, fit, fit.held, fit.truth, fit.fold.test)
@@ -234,11 +231,12 @@ def cross_validate(model: Any, loop: Loop) -> Repeat:
     return found
 
 
-def attempt(model: Any, loop: Loop) -> Repeat:
-    """One model on the folds of one repeat, up to its first error."""
-    found = Repeat()
-    for fit in loop.fits({"": model}, 0, {"": found}):
-        found.take(loop.outcome(fit))
+def attempt(model: Any, loop: Loop, executor: Executor | None = None) -> Repeat:
+    """One model on the folds of one repeat, up to its first error; one by one by default."""
+    found, at_once = Repeat(), Serial() if executor is None else executor
+    with at_once.mapping(loop.outcome, loop.fits({"": model}, 0, {"": found})) as outcomes:
+        for outcome in outcomes:
+            found.take(outcome)
     return found
 
 
@@ -272,11 +270,6 @@ def cross_validate_all(
                     report("fits", 1, outcome.name)
             failed |= {name for name, each in found.items() if each.error is not None}
             yield found
-
-
-def _lean(model: Any) -> Any:
-    """The model, not fitted, without standard errors."""
-    return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
 
 
 def with_settings(model: Any, parameters: Mapping[str, Any]) -> Prepared:
@@ -332,33 +325,18 @@ def merged_fits(estimator: Any, rows: Dataset, fold: Codes) -> list[Prepared] | 
         return None  # medians and scales are not totals
     if rows.roles.given():
         return None
+    whole = clone(estimator)
     try:
-        whole = _prepared(estimator, rows, fold)
-        if whole is None:
+        columns = whole.read_columns(rows.features)
+        if not all(_same_without(cells, fold) for cells in columns):
             return None
-        X, y = whole.prepare(rows.features), rows.table.column(rows.required_target())
+        needs = needs_of(whole.model, impute=whole.impute, scale=whole.scale)
+        preparation = learn(columns, None, needs)
+        X, y = preparation.table(columns), rows.table.column(rows.required_target())
         fits = fits_without(clone(estimator.model), X, y, fold=fold)
     except ValueError:  # the usual fit says what is wrong, and in which fold
         return None
-    return None if fits is None else [_with_model(whole, each) for each in fits]
-
-
-def _prepared(estimator: Prepared, rows: Dataset, fold: Codes) -> Prepared | None:
-    """The preparation of all rows, if it equals that of each fold's training rows."""
-    whole = clone(estimator)
-    columns = whole._columns(check_table(whole, rows.features, reset=True))
-    if not all(_same_without(cells, fold) for cells in columns):
-        return None
-    needs = needs_of(whole.model, impute=whole.impute, scale=whole.scale)
-    whole.preparation_ = learn(columns, None, needs)
-    whole.model_ = whole.model  # takes its place until the fits are there
-    return whole
-
-
-def _with_model(whole: Prepared, model: Any) -> Prepared:
-    each = copy(whole)
-    each.model_ = model
-    return each
+    return None if fits is None else [whole.fitted_with(preparation, each) for each in fits]
 
 
 def _same_without(cells: Cells, fold: Codes) -> bool:

@@ -1,24 +1,29 @@
 """A curve as text for the terminal, as HTML for the notebook and as a picture."""
 
-from math import isfinite
+from collections.abc import Sequence
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely._typing import Array
 from likely.formatting import (
     estimate_cells,
     html_block,
     html_paragraph,
     html_table,
+    number,
     setting,
     text_table,
 )
 from likely.workbench.folds import split_text
 
 if TYPE_CHECKING:
+    from likely.intervals import Estimate
     from likely.workbench.curves import Curve, CurvePoint
 
 BARS = "▁▂▃▄▅▆▇█"
+MOST_ROOM = 2.0  # between the curves and the baseline, as a share of the range of the curves
 WIDE = 8.0  # a range of values this many times its least is drawn on a logarithmic axis
 
 
@@ -53,20 +58,20 @@ def axis_title(curve: "Curve") -> str:
 def table_of(curve: "Curve") -> list[list[str]]:
     """A head and a row per point."""
     ends = "95 % interval"
-    head = [axis_title(curve), "training", ends, "held out", ends]
+    head = [axis_title(curve), "training", ends, "held out", ends, "baseline"]
     return [head, *([setting(point.x), *_scores(point)] for point in curve.points)]
 
 
 def sentences(curve: "Curve") -> list[str]:
     """The shape, the best point, and the problems."""
-    scored = [point for point in curve.points if isfinite(point.validation)]
+    scored = [point for point in curve.points if isfinite(point.validation.value)]
     problems = [f"{point.x}: {point.problem}" for point in curve.points if point.problem]
     if not scored:
         return problems
     best = curve.best
-    value = estimate_cells(best.validation, best.low, best.high)[0]
+    value = estimate_cells(*best.validation)[0]
     where = f"{axis_title(curve)} = {setting(best.x)}"
-    shape = sparkline([point.validation for point in curve.points])
+    shape = sparkline([point.validation.value for point in curve.points])
     return [f"Held out {shape}; best {value} at {where}.", *problems]
 
 
@@ -79,21 +84,26 @@ def sparkline(values: list[float]) -> str:
 
 
 def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any:
-    """A matplotlib figure: training and held-out scores with their bands."""
+    """A matplotlib figure: training and held-out scores with their bands, and the baseline."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
-    points = [point for point in curve.points if isfinite(point.validation)]
+    points = [point for point in curve.points if isfinite(point.validation.value)]
     x, named = _places([point.x for point in points])
-    for name, part in (("training", _band(points, "train")), ("held out", _band(points, ""))):
-        middle, low, high = part
+    held = [point.validation for point in points]
+    for name, scores in (("training", [point.train for point in points]), ("held out", held)):
+        middle, low, high = band_of(scores)
         (line,) = axes.plot(x, middle, marker="o", markersize=4, label=name)
         axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+    constant, name = baseline_of([point.train for point in points], held)
+    axes.plot(x, constant, color="0.5", linestyle="--", linewidth=1, label=name)
     if named:
         axes.set_xticks(x, named)
     elif len(x) > 1 and min(x) > 0 and max(x) >= WIDE * min(x):
         axes.set_xscale("log")
+        axes.set_xticks(x, [setting(point.x) for point in points])
+        axes.minorticks_off()  # their powers of ten would overlap
     axes.set_xlabel(axis_title(curve))
     axes.set_ylabel(curve.metric.title)
     axes.set_title(curve.model)
@@ -102,11 +112,23 @@ def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any
     return figure
 
 
-def _band(points: list[Any], part: str) -> tuple[list[float], list[float], list[float]]:
-    names = ("train", "train_low", "train_high") if part else ("validation", "low", "high")
-    middle, low, high = ([getattr(point, name) for point in points] for name in names)
-    ends = [np.where(np.isfinite(end), end, middle).tolist() for end in (low, high)]
-    return middle, ends[0], ends[1]
+def band_of(scores: "Sequence[Estimate]") -> tuple[Array, Array, Array]:
+    """Values and ends to draw, (n,) each; an end that is open is drawn at the value."""
+    middle, low, high = np.array(scores).reshape(-1, 4).T[:3]
+    return middle, *(np.where(np.isfinite(end), end, middle) for end in (low, high))
+
+
+def baseline_of(train: "Sequence[Estimate]", held: "Sequence[Estimate]") -> tuple[Array, str]:
+    """The baseline to draw, (n,), and its name; NaN where it would squeeze the curves flat."""
+    constant = np.array([score.baseline for score in held])
+    ends = np.array([band_of(train), band_of(held)])
+    known, drawn = ends[np.isfinite(ends)], constant[np.isfinite(constant)]
+    if not (known.size and drawn.size):
+        return constant, "baseline"
+    room = MOST_ROOM * float(np.ptp(known)) or inf
+    if known.min() - room <= drawn.min() and drawn.max() <= known.max() + room:
+        return constant, "baseline"
+    return np.full(len(constant), nan), f"baseline {number(constant[-1])}, outside the axis"
 
 
 def _places(values: list[Any]) -> tuple[list[float], list[str]]:
@@ -118,11 +140,8 @@ def _places(values: list[Any]) -> tuple[list[float], list[str]]:
 
 def _scores(point: "CurvePoint") -> list[str]:
     if point.problem:
-        return ["failed", "", "failed", ""]
-    return [
-        *estimate_cells(point.train, point.train_low, point.train_high),
-        *estimate_cells(point.validation, point.low, point.high),
-    ]
+        return ["failed", "", "failed", "", ""]
+    return [*estimate_cells(*point.train[:3]), *estimate_cells(*point.validation)]
 
 
 def _words(curve: "Curve") -> tuple[int, ...]:

@@ -6,8 +6,8 @@
 
 A gap between the two curves shows what more rows, or a stronger penalty, could gain; two curves
 that meet at a bad score suggest another model.  The score of held-out rows is computed from all
-folds together, as in ``compare``; that of training rows is the mean over fits.  Bands are 95 %
-intervals.
+folds together, as in ``compare``, and so is its baseline; that of training rows is the mean over
+fits.  Bands are 95 % intervals.
 
 References
 ----------
@@ -17,15 +17,15 @@ Cortes et al. (1994), Learning curves: asymptotic values and rate of convergence
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from likely.compute.executor import executor_for
+from likely.compute.executor import Executor, executor_for, executor_of_fits
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput, UnknownName
 from likely.inputs.estimators import steps_of
+from likely.intervals import NO_ESTIMATE, Estimate
 from likely.kinds import TargetKind
 from likely.metrics import Metric, mean_score, metric_for
 from likely.progress import report
@@ -53,16 +53,16 @@ FEWEST_ROWS = 10  # training rows at the left end of a curve by size
 
 
 class CurvePoint(NamedTuple):
-    """Scores at one point of a curve, and the ends of their bands."""
+    """The scores at one point of a curve."""
 
     x: Any  # rows, steps, or the value of the setting
-    train: float
-    train_low: float
-    train_high: float
-    validation: float
-    low: float
-    high: float
+    train: Estimate  # of the rows that were learned from
+    validation: Estimate  # of the rows that were held out
     problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        scores = {"train": self.train.to_json(), "validation": self.validation.to_json()}
+        return {"x": self.x, **scores, "problem": self.problem}
 
 
 @final
@@ -93,14 +93,14 @@ class Curve:
     @property
     def best(self) -> CurvePoint:
         """The point with the best validation score."""
-        scored = [point for point in self.points if np.isfinite(point.validation)]
+        scored = [point for point in self.points if np.isfinite(point.validation.value)]
         if not scored:
             raise InvalidInput(
                 f"No point of the curve of {self.model} has a score; expected at least one. Fix "
                 f"the problem of the first: {self.points[0].problem}"
             )
         sign = 1 if self.metric.better == "lower" else -1
-        return min(scored, key=lambda point: sign * point.validation)
+        return min(scored, key=lambda point: sign * point.validation.value)
 
     def __str__(self) -> str:
         return text_of(self)
@@ -117,8 +117,10 @@ class Curve:
         columns: dict[str, Any] = {
             self.of: np.array(values) if number else np.array([str(x) for x in values], object)
         }
-        for name in ("train", "train_low", "train_high", "validation", "low", "high"):
-            columns[name] = np.array([getattr(point, name) for point in self.points])
+        train = np.array([point.train for point in self.points])  # (points, fields of an estimate)
+        held = np.array([point.validation for point in self.points])
+        columns |= zip(("train", "train_low", "train_high"), train.T[:3], strict=True)
+        columns |= zip(("validation", "low", "high", "baseline"), held.T, strict=True)
         columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
@@ -141,7 +143,7 @@ class Curve:
             "group": self.rows.group,
             "by_time": self.rows.by_time,
             "roles": self.rows.roles.given(),
-            "points": [point._asdict() for point in self.points],
+            "points": [point.to_json() for point in self.points],
         }
 
 
@@ -164,6 +166,7 @@ def learning_curve(
     order: Sequence[Any] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    executor: str | Executor = "auto",
     name: str | None = None,
 ) -> Curve:
     """The scores of a model on training rows and on held-out rows, along one axis.
@@ -182,6 +185,9 @@ def learning_curve(
         By default, shares from 5 % up; all steps; the default range of the setting.
     folds, seed, metric, group, by_time, weight, offset, exposure, kind, order, drop, category
         As in ``compare``.
+    executor : str or Executor, default="auto"
+        How the fits of a point are run: in parallel threads for a small table, otherwise one after
+        another.
     name : str, optional
         The name of an estimator in the curve; by default that of its class.
 
@@ -218,9 +224,10 @@ def learning_curve(
     main = metric_for(task.kind, metric)
     loop = Loop(rows, rows.folds(folds, seed=seed), main, training=True)
     along = AXES.get(of, _by_setting)
-    with warnings_by_thread(), executor_for("serial", None).session():
+    at_once = executor_for(executor_of_fits(executor, rows.table.nbytes), 0)
+    with warnings_by_thread(), at_once.session():
         estimator = entry.build(task, seed=seed)
-        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed), values)
+        points = along(_CurvePlan(loop, main, name, entry, estimator, of, seed, at_once), values)
     return Curve(of, points, main, name, rows, folds, seed)
 
 
@@ -234,6 +241,7 @@ class _CurvePlan(NamedTuple):
     estimator: Any
     of: str
     seed: int
+    executor: Executor
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -295,16 +303,15 @@ def _point(
 ) -> CurvePoint:
     """The scores under some settings; ``x`` may be ``ROWS``."""
     loop, metrics = replace(plan.loop, learned=learned), [plan.metric]
-    found = attempt(with_settings(plan.estimator, settings), loop)
+    found = attempt(with_settings(plan.estimator, settings), loop, plan.executor)
     x = round(float(np.mean(found.n_learned))) if x is ROWS else x
     if found.error is not None:
         if not isinstance(found.error, ValueError | ArithmeticError | TypeError):
             raise found.error
-        return CurvePoint(x, nan, nan, nan, nan, nan, nan, str(found.error))
+        return CurvePoint(x, NO_ESTIMATE, NO_ESTIMATE, str(found.error))
     report("fits", len(found.parts), plan.name)
     train = mean_score([part.score(metrics) for part in found.training]).main
-    held = found.held.score(metrics).main
-    return CurvePoint(x, *train[:3], *held[:3])
+    return CurvePoint(x, train, found.held.score(metrics).main)
 
 
 def _steps(plan: _CurvePlan) -> tuple[int, ...]:
@@ -313,7 +320,7 @@ def _steps(plan: _CurvePlan) -> tuple[int, ...]:
     for fold in loop.folds:
         train = loop.rows.take(fold.train)
         with caught_warnings():
-            model = train.fit(with_settings(plan.estimator, {})).model_
+            model = train.fit(with_settings(plan.estimator, {}).for_prediction()).model_
         last = max(last, steps_of(model))
     if last < 1:
         raise InvalidInput(

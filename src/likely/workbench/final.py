@@ -17,15 +17,17 @@ from likely.data.arrow import TableSource, values_of
 from likely.data.frames import frame_of
 from likely.errors import InvalidInput
 from likely.inputs.tables import names_in_fit
-from likely.sealing.evaluation import Submission, evaluate
+from likely.sealing.evaluation import evaluate
 from likely.sealing.final_score import FinalScore
 from likely.sealing.folder import TRAIN, SealFolder
 from likely.sealing.manifest import Manifest
 from likely.sealing.scorer import Scorer
+from likely.sealing.submission import ModelSubmission, PredictionSubmission, Submission
 from likely.workbench.dataset import Dataset
 from likely.workbench.final_scorer import scorer_for, scorer_from
 from likely.workbench.models import entry_for
 from likely.workbench.opening import dataset
+from likely.workbench.outside_predictions import outside_predictions
 from likely.workbench.preparation.prepared import Prepared, prepared, refuse_unused
 from likely.workbench.search.study import Study
 
@@ -91,7 +93,7 @@ def final_score_of_fit(
     ``trained_on`` is the SHA-256 of the file of its training rows.
     """
     columns = names_in_fit(model) or training_rows(seal).features.column_names
-    submission = Submission(
+    submission = ModelSubmission(
         model=model,
         name=" ".join(repr(model).split()),  # without line breaks
         columns=list(columns),
@@ -99,13 +101,31 @@ def final_score_of_fit(
         scorer=scorer,
         cv_estimate=cv_estimate,
     )
-    return evaluate(
-        seal,
-        submission,
-        scorer_of_commit=partial(scorer_from, seal=seal),
-        again=again,
-        escrow=escrow,
+    return _evaluated(seal, submission, again, escrow)
+
+
+def final_score_of_predictions(
+    seal: SealFolder,
+    given: Any,
+    *,
+    name: str = "predictions",
+    again: str | None = None,
+    escrow: str | Path | None = None,
+    cv_estimate: float | None = None,
+) -> FinalScore:
+    """Score predictions for the sealed rows that another tool made."""
+    predictions, scorer = outside_predictions(given, seal)
+    submission = PredictionSubmission(
+        predictions=predictions, name=name, scorer=scorer, cv_estimate=cv_estimate
     )
+    return _evaluated(seal, submission, again, escrow)
+
+
+def _evaluated(
+    seal: SealFolder, submission: Submission, again: str | None, escrow: str | Path | None
+) -> FinalScore:
+    made = partial(scorer_from, seal=seal)
+    return evaluate(seal, submission, scorer_of_commit=made, again=again, escrow=escrow)
 
 
 def _chosen(given: Any, data: Dataset) -> tuple[Any, Dataset, Mapping[str, float]]:

@@ -9,7 +9,7 @@ is its score, except for metrics that would need every row: in a stream these ar
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -40,6 +40,13 @@ FRACTION = 0.2  # of the rows, held out
 FEWEST_ROWS = 20  # below this nothing is held out
 CHUNK_ROWS = 65536
 ONE_COMPONENT = "one component"  # what a density is compared with
+
+
+@runtime_checkable
+class LearnsUnlabelled(Protocol):
+    """A model that also learns from rows without a label."""
+
+    unlabelled: Any  # the label that marks such rows, or None
 
 
 @final
@@ -291,7 +298,7 @@ def _labelled(model: Any, task: Task) -> Task:
     """The task without the label that marks unlabelled rows; two classes are binary."""
     if not task.has_classes:
         return task
-    marked = model.get_params().get("unlabelled")
+    marked = model.unlabelled if isinstance(model, LearnsUnlabelled) else None
     classes = tuple(label for label in task.classes if label != marked)
     two = task.kind == "classes" and len(classes) == 2
     return replace(task, classes=classes, kind="binary" if two else task.kind)

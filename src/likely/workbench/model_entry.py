@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 Cost = Literal["low", "medium", "high"]
 
 EXAMPLE_PATH = "sklearn.ensemble.HistGradientBoostingClassifier"
+KINDS_BY_TYPE: Mapping[str | None, frozenset[TargetKind]] = {  # scikit-learn's names
+    "classifier": CLASS_KINDS,
+    "regressor": NUMBER_KINDS,
+    "clusterer": frozenset(),
+    "density_estimator": frozenset(),
+    "outlier_detector": frozenset(),
+}
 _HOME = {"Constant": "likely.workbench.constant"}  # where it is not a public name of ``likely``
 
 
@@ -52,6 +59,10 @@ class InnerModel(NamedTuple):
 
     estimator: str
     settings: Mapping[str, Any]
+
+    def load(self) -> type[Any]:
+        """The class of the estimator."""
+        return _class_named(self.estimator)
 
     def __str__(self) -> str:
         return f"{self.estimator}({', '.join(f'{k}={v!r}' for k, v in self.settings.items())})"
@@ -126,16 +137,29 @@ class ModelEntry:
 
     def defaults(self) -> dict[str, Any]:
         """Each constructor argument with its default value."""
-        found = {
-            each.name: None if each.default is Parameter.empty else each.default
-            for each in signature(self.load()).parameters.values()
-            if each.kind is not Parameter.VAR_KEYWORD
-        }
+        found = _defaults_of(self.load())
         return {name: self.settings.get(name, default) for name, default in found.items()}
+
+    def all_defaults(self) -> dict[str, Any]:
+        """The default values, with those of estimators inside as ``part__name``."""
+        inside = {
+            f"{part}__{name}": value
+            for part, inner in self.settings.items()
+            if isinstance(inner, InnerModel)
+            for name, value in {**_defaults_of(inner.load()), **inner.settings}.items()
+        }
+        return {**self.defaults(), **inside}
 
     def with_settings(self, settings: Mapping[str, Any]) -> "ModelEntry":
         """This model with settings that override its own; ``part__name`` sets those of a part."""
         return replace(self, settings={**self.settings, **settings}) if settings else self
+
+    def accepts(self, argument: str) -> bool:
+        """Whether its fit takes such an argument, and so do those of the models inside it."""
+        inside = [each for each in self.settings.values() if isinstance(each, InnerModel)]
+        own = self.load() if self.example is None else type(self._inner)
+        classes = [own, *(each.load() for each in inside)]
+        return all(argument in signature(each.fit).parameters for each in classes)
 
     def arguments(self, task: "Task | None", *, seed: int = 0) -> dict[str, Any]:
         """Settings for a task: its kind and the order of its classes where the model takes them."""
@@ -146,9 +170,7 @@ class ModelEntry:
             found |= {"order": list(task.order)} if "order" in takes and task.order else {}
         found |= self.settings
         return {
-            name: _class_named(value.estimator)(**value.settings)
-            if isinstance(value, InnerModel)
-            else value
+            name: value.load()(**value.settings) if isinstance(value, InnerModel) else value
             for name, value in found.items()
         }
 
@@ -159,6 +181,8 @@ class ModelEntry:
         if self.example is not None:
             from sklearn.base import clone
 
+            if not self.supervised:
+                self._refuse_other_kind(task)
             model = clone(self.example)
             given = {**self.settings, **(settings or {})}
             return model.set_params(**given) if given else model
@@ -286,14 +310,16 @@ def class_at(path: str) -> type[Any]:
 
 
 def _kinds_of_instance(estimator: Any) -> frozenset[TargetKind]:
-    """The kinds by scikit-learn's tags; every kind if there are no tags."""
-    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+    """The kinds by scikit-learn's tags; every kind if there are no tags.
+
+    A clusterer or a density predicts no target.
+    """
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import get_tags
 
     if not isinstance(estimator, BaseEstimator):
         return frozenset(TARGET_KINDS)
-    if is_classifier(estimator):
-        return CLASS_KINDS
-    return NUMBER_KINDS if is_regressor(estimator) else frozenset(TARGET_KINDS)
+    return KINDS_BY_TYPE.get(get_tags(estimator).estimator_type, frozenset(TARGET_KINDS))
 
 
 def _refuse_without_probabilities(entry: ModelEntry, model: Any, task: "Task") -> None:
@@ -314,6 +340,14 @@ def _or_kind(task: "Task", kinds: frozenset[TargetKind]) -> str:
         kinds = kinds - {"binary"}
     given = all_listed([repr(kind) for kind in kinds_in_order(kinds)], "or")
     return f", or use kind={given} (--kind) if that is what it holds" if given else ""
+
+
+def _defaults_of(made: type[Any]) -> dict[str, Any]:
+    return {
+        each.name: None if each.default is Parameter.empty else each.default
+        for each in signature(made).parameters.values()
+        if each.kind is not Parameter.VAR_KEYWORD
+    }
 
 
 def _class_named(name: str) -> type[Any]:

@@ -187,13 +187,32 @@ def _final(
     seal: SealFolder,
     estimator: Any,
     *,
+    predictions: Any,
+    name: str,
     again: str | None,
     escrow: str | Path | None,
     cv_estimate: float | None,
     scorer: Scorer | None,
 ) -> FinalScore:
-    from likely.workbench.final import final_score  # brings every model; a seal is made without
+    # brings every model; a seal is made without
+    from likely.workbench.final import final_score, final_score_of_predictions
 
-    return final_score(
-        seal, estimator, again=again, escrow=escrow, cv_estimate=cv_estimate, scorer=scorer
+    if (estimator is None) == (predictions is None):
+        given = "No estimator and no" if estimator is None else "Both an estimator and"
+        raise InvalidInput(
+            f"{given} predictions were given; one of them is scored. Write "
+            "final(estimator), or final(predictions=...) for those of another tool."
+        )
+    if predictions is None:
+        return final_score(
+            seal, estimator, again=again, escrow=escrow, cv_estimate=cv_estimate, scorer=scorer
+        )
+    if scorer is not None:
+        raise InvalidInput(
+            "A scorer was given with predictions; a scorer of your own makes its predictions from "
+            "a model. Leave it out: probabilities are scored by log loss, classes by error rate, "
+            "means by mean squared error."
+        )
+    return final_score_of_predictions(
+        seal, predictions, name=name, again=again, escrow=escrow, cv_estimate=cv_estimate
     )

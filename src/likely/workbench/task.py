@@ -44,7 +44,7 @@ class Task:
     target: str
     classes: tuple[Any, ...] = ()  # labels in their order; none for numbers
     order: tuple[Any, ...] | None = None  # of an ordinal task, from lowest to highest
-    reason: str = ""  # why it is this kind
+    reason: str = ""  # why it is this kind; empty where the kind was given
     doubt: str = ""  # a sentence, where the values could mean something else
 
     @property
@@ -125,7 +125,7 @@ def task_of(
     if kind is not None:
         return _as_given(seen, kind)
     if ordered or (ordered is None and seen.ordered and len(seen.values) > 2):
-        return _ordinal(seen, "its categories have an order" if seen.ordered else "it was given")
+        return _ordinal(seen, "the target's categories have an order" if seen.ordered else "")
     if not seen.numeric:
         return _labels(seen)
     return _whole(seen) if seen.whole else _measured(seen)
@@ -244,7 +244,7 @@ def _seen(table: "pa.Table", target: str) -> _Seen:
 def _labels(seen: _Seen) -> Task:
     if are_names(len(seen.values), seen.n_rows):
         refuse_names(seen.target, seen.values, seen.n_rows)
-    return _classes(seen, f"it holds {len(seen.values)} different labels")
+    return _classes(seen, f"the target holds {len(seen.values)} different labels")
 
 
 def _whole(seen: _Seen) -> Task:
@@ -256,20 +256,22 @@ def _whole(seen: _Seen) -> Task:
             f"{n} different whole numbers: taken as classes; use kind='{number}' (--kind {number}) "
             f"if they are {IN_WORDS[number]}, 'ordinal' if ordered."
         )
-        reason = f"it holds {n} different whole numbers, each in many rows"
+        reason = f"the target holds {n} different whole numbers, each in many rows"
         return _classes(seen, reason, "" if n == 2 else doubt)
     if seen.typed_whole and seen.values[0] >= 0:
         other = "'positive' or 'real'" if seen.values[0] > 0 else "'real'"
         doubt = f"Whole numbers from 0 up: taken as counts; use kind={other} (--kind) if measured."
-        return Task("count", seen.target, reason="it holds whole numbers from 0 up", doubt=doubt)
+        return Task(
+            "count", seen.target, reason="the target holds whole numbers from 0 up", doubt=doubt
+        )
     return _measured(seen)
 
 
 def _measured(seen: _Seen) -> Task:
     if seen.values[0] > 0:
-        return Task("positive", seen.target, reason="it holds numbers, all above 0")
+        return Task("positive", seen.target, reason="the target holds numbers, all above 0")
     sign = "negative ones among them" if seen.values[0] < 0 else "0 among them"
-    return Task("real", seen.target, reason=f"it holds numbers, {sign}")
+    return Task("real", seen.target, reason=f"the target holds numbers, {sign}")
 
 
 def _classes(seen: _Seen, reason: str, doubt: str = "") -> Task:
@@ -309,7 +311,7 @@ def _in_order(seen: _Seen, order: tuple[Any, ...]) -> Task:
             f"The classes are {', '.join(map(repr, seen.values[:10]))}."
         )
     order = tuple(value for value in order if value in seen.values)
-    return Task("ordinal", seen.target, order, order, "its order was given")
+    return Task("ordinal", seen.target, order, order, "the target's order was given")
 
 
 def _as_in_column(label: Any, seen: _Seen) -> Any:
@@ -327,7 +329,6 @@ def _as_in_column(label: Any, seen: _Seen) -> Any:
 
 
 def _as_given(seen: _Seen, kind: TargetKind) -> Task:
-    reason = "it was given"
     if kind in CLASS_KINDS:
         if seen.numeric and not seen.whole and are_names(len(seen.values), seen.n_rows):
             found = f"holds {len(seen.values):,} different numbers, with fractions; classes were"
@@ -336,8 +337,8 @@ def _as_given(seen: _Seen, kind: TargetKind) -> Task:
             found = f"holds {len(seen.values)} different values; two were"
             _refuse(seen.target, found, "Use the kind 'classes'")
         if kind == "ordinal":
-            return _ordinal(seen, reason)
-        return Task(kind, seen.target, seen.values, reason=reason)
+            return _ordinal(seen, "")
+        return Task(kind, seen.target, seen.values)
     least = seen.values[0]
     if not seen.numeric:
         advice = "Leave the kind out, or use 'classes'"
@@ -347,7 +348,7 @@ def _as_given(seen: _Seen, kind: TargetKind) -> Task:
         _refuse(seen.target, found, "Use the kind 'real'")
     if kind == "positive" and least <= 0:
         _refuse(seen.target, f"holds {least:g}; numbers above 0 were", "Use the kind 'real'")
-    return Task(kind, seen.target, reason=reason)
+    return Task(kind, seen.target)
 
 
 def _allowed(table: "pa.Table", usual: Task, kind: TargetKind) -> Task | None:

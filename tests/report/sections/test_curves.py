@@ -5,16 +5,21 @@ import re
 import pytest
 
 from likely.description import Description
+from likely.intervals import Estimate
 from likely.report.sections.curves import curves
 from likely.runs import RunFacts
 from likely.runs.records import joined_curves
+from likely.workbench.curves import CurvePoint
 
 RUN = {"model": "logistic", "target": "y", "parameters": {"l2": 0.5, "link": "probit"}}
 
 
-def curve(of, places, *, model="logistic", **more):
-    point = {"train": 0.3, "train_low": 0.2, "train_high": 0.4, "low": 0.4, "high": 0.6}
-    points = [{"x": x, "validation": 0.5 + 0.01 * k, **point} for k, x in enumerate(places)]
+def curve(of, places, *, model="logistic", baseline=0.7, **more):
+    train = Estimate(0.3, 0.2, 0.4, baseline)
+    points = [
+        CurvePoint(x, train, Estimate(0.5 + 0.01 * k, 0.4, 0.6, baseline)).to_json()
+        for k, x in enumerate(places)
+    ]
     about = {"data": "a.seal", "target": "y", "metric": "log-loss", "better": "lower", "folds": 3}
     return {**about, "model": model, "of": of, "points": points, **more}
 
@@ -25,6 +30,17 @@ def drawn(*found, n_iter=None):
     )
     blocks = section.blocks[-1].blocks
     return [each for each in blocks if each.kind == "picture"]
+
+
+def test_the_baseline_is_a_line():
+    assert ">Baseline</text>" in drawn(curve("size", [10, 20]))[0].svg
+
+
+def test_a_baseline_far_away_is_written_and_does_not_squeeze_the_curves():
+    (picture,) = drawn(curve("size", [10, 20], baseline=30.0))
+    assert ">Baseline 30.00, outside the axis</text>" in picture.svg
+    places = [float(foot) for foot in re.findall(r">(\d\.\d+)</text>", picture.svg)]
+    assert places and max(places) < 1
 
 
 def test_every_curve_is_drawn_with_two_bands():

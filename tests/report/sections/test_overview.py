@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from likely.formatting import estimate_cells
 from likely.report.page import report_of
 from likely.report.sections.overview import overview
 from likely.runs import read_run
@@ -73,3 +74,28 @@ def test_nobody_is_told_to_choose_by_sealed_rows(runs):
     said = overview(runs).caption
     assert "Choose a run by its score on held-out training rows" in said
     assert "use the sealed rows only for the chosen run" in said
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric", "of_metric"),
+    [
+        ("log loss", "log-loss", lambda value: value),
+        ("error rate", "accuracy", lambda value: 1 - value),
+        ("brier", "brier", lambda value: value),  # a scorer of one's own with the name of a metric
+    ],
+)
+def test_training_rows_are_scored_by_the_metric_of_the_sealed_ones(
+    runs, tmp_path, loss, metric, of_metric
+):
+    rewritten(tmp_path / "first", "final.json", lambda f: f.update(metric=loss))
+    facts = read_run(tmp_path / "first")
+    found = facts.validation.score.estimates[metric]
+    (row,) = overview([facts]).rows
+    value, *_ = estimate_cells(of_metric(found.value), *map(of_metric, (found.low, found.high)))
+    assert row[5].startswith(f"{value} (95 % interval")
+
+
+def test_an_unknown_score_of_sealed_rows_is_not_compared_with_training_rows(runs, tmp_path):
+    rewritten(tmp_path / "first", "final.json", lambda f: f.update(metric="my own cost"))
+    (row,) = overview([read_run(tmp_path / "first")]).rows
+    assert row[5:] == ("–", "–")

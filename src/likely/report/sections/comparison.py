@@ -26,21 +26,6 @@ from likely.workbench.folds import split_text
 from likely.workbench.models import BASELINE
 
 TITLE = "Comparison"
-KNOWN = {  # keys of every entry; any other is a further metric
-    "model",
-    "value",
-    "interval",
-    "baseline",
-    "baseline_link",
-    "gain",
-    "gain_interval",
-    "folds",
-    "fit_seconds",
-    "against_best",
-    "against_baseline",
-    "problem",
-    "warnings",
-}
 MOST_DRAWN = 20
 BEYOND = 1.0  # the axis continues beyond the constant, as a share of its distance from the best
 WIDEST = 2.0  # an interval is shown as far as this many times the range of the scores
@@ -85,6 +70,10 @@ def _one(found: Record, kind: str | None) -> list[Block]:
     blocks: list[Block] = [opening if drawn is None else Gallery((opening, drawn))]
     blocks.append(_table(found, entries))
     blocks += [Remark(each["problem"], badge="failed", title=each["model"]) for each in failed]
+    blocks += [
+        Text(f"Models that take no {role}, not tried: {', '.join(names)}.", small=True)
+        for role, names in (found.get("unable") or {}).items()
+    ]
     if found.get("left_out"):
         blocks.append(Text(f"Slow models, not tried: {', '.join(found['left_out'])}.", small=True))
     return blocks
@@ -113,13 +102,13 @@ def _opening(found: Record, kind: str | None) -> str:
 
 
 def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
-    beside = [key for key in (entries[0] if entries else {}) if key not in KNOWN]
+    beside = list(entries[0]["others"]) if entries else []
     head = ("model", title_of(found["metric"]), "95 % interval", *map(title_of, beside))
     rows = tuple(
         (
             str(each["model"]),
             *estimate_cells(each["value"], *each["interval"]),
-            *(number(each.get(key)) for key in beside),
+            *(number(each["others"].get(key)) for key in beside),
             DASH if each["model"] == found["best"] else _p(each["against_best"]),
             _p(each["against_baseline"]),
             f"{each['fit_seconds']:.3f}",
@@ -129,17 +118,14 @@ def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
     head = (*head, "p vs best", "p vs baseline", "seconds per fit")
     names = frozenset({len(head) - 3, len(head) - 2})  # p is small
-    caption = why_dashes(_infinite(entries, beside))
+    caption = why_dashes(  # JSON has no infinite numbers
+        [
+            str(each["model"])
+            for each in entries
+            if None in (each["value"], *each["others"].values())
+        ]
+    )
     return TableBlock(head, rows, caption=caption, marked=marked, names=names)
-
-
-def _infinite(entries: Sequence[Mapping[str, Any]], beside: Sequence[str]) -> list[str]:
-    """The models without a score: JSON has no infinite numbers."""
-    return [
-        str(each["model"])
-        for each in entries
-        if any(each.get(key, 0.0) is None for key in ("value", *beside))
-    ]
 
 
 def _p(test: Mapping[str, Any] | None) -> str:

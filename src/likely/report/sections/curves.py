@@ -7,10 +7,10 @@ them; the bands here are intervals that account for overlapping folds, so they a
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import Any, final
 
 from likely.formatting import capitalised, count, number, setting
+from likely.intervals import Estimate
 from likely.metrics.score import title_of
 from likely.report.figures import (
     ACCENT,
@@ -25,6 +25,7 @@ from likely.report.figures import (
 from likely.report.section import Gallery, LeftOut, Picture, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
+from likely.workbench.curve_text import band_of, baseline_of
 from likely.workbench.folds import split_text
 
 TITLE = "Curves"
@@ -32,9 +33,9 @@ TOO_WIDE = 30.0  # the largest x over the smallest: beyond this the axis is loga
 MOST_POWERS = 5  # of ten that fit the foot of a picture
 FEW = 8  # whole numbers on an axis that can all be written
 ORDER = ("size", "iterations")  # of curves of one model; settings come between
-LINES = (  # of a point: the value and the ends of its band
-    ("Training", SECOND, ("train", "train_low", "train_high")),
-    ("Held out", ACCENT, ("validation", "low", "high")),
+LINES = (  # the scores of a point
+    ("Training", SECOND, "train"),
+    ("Held out", ACCENT, "validation"),
 )
 READING = (
     "If the gap between the two curves still narrows at the largest size, more rows would help; if "
@@ -87,6 +88,10 @@ class _CurvePlot:
             marks.append((place, f"Chosen: {_short(chosen)}"))
         return cls(curve, points, x, words, tuple(marks))
 
+    def scores(self, key: str) -> list[Estimate]:
+        """The scores of the points on the training or the held-out rows."""
+        return [Estimate.from_json(each[key]) for each in self.points]
+
     @property
     def logarithmic(self) -> bool:
         return (
@@ -108,9 +113,7 @@ class _CurvePlot:
 
 
 def _chosen(curve: Record, facts: RunFacts) -> Any:
-    """The value chosen in the curve, else that of this run; None for another model."""
-    if curve.get("chosen") is not None:
-        return curve["chosen"]
+    """The value of this run; None for another model."""
     if curve.get("model") != facts.run.get("model"):
         return None
     if curve["of"] == "iterations":
@@ -121,25 +124,22 @@ def _chosen(curve: Record, facts: RunFacts) -> Any:
 def _best(curve: Record, points: Sequence[Record]) -> int | None:
     """The point with the best held-out score; None for training rows."""
     sign = 1 if curve.get("better", "lower") == "lower" else -1
-    scored = [i for i, point in enumerate(points) if point["validation"] is not None]
+    held = [point["validation"]["value"] for point in points]
+    scored = [i for i, value in enumerate(held) if value is not None]
     if curve["of"] == "size" or not scored:
         return None
-    return min(scored, key=lambda i: sign * float(points[i]["validation"]))
+    return min(scored, key=lambda i: sign * held[i])
 
 
 def _drawn(plot: _CurvePlot) -> Picture:
     curve, points = plot.curve, plot.points
 
     def draw(ax: Any) -> None:
-        for name, colour, keys in LINES:
-            lines = [
-                [nan if point.get(key) is None else float(point[key]) for point in points]
-                for key in keys
-            ]
-            _band(ax, plot.x, lines, colour, name)
-        if curve.get("baseline") is not None:
-            dashes = {"linestyle": (0, (4, 3)), "label": "Baseline"}
-            ax.axhline(curve["baseline"], color=MUTED, lw=1, **dashes)
+        for name, colour, key in LINES:
+            _band(ax, plot.x, plot.scores(key), colour, name)
+        constant, label = baseline_of(plot.scores("train"), plot.scores("validation"))
+        dashes = {"linestyle": (0, (4, 3)), "label": capitalised(label)}
+        ax.plot(plot.x, constant, color=MUTED, lw=1, **dashes)
         for k, (place, what) in enumerate(reversed([m for m in plot.marks if plot.has(m[0])])):
             style = (0, (1, 2)) if k else "-"
             ax.axvline(place, color=INK, lw=1.1, alpha=0.75, linestyle=style, label=what)
@@ -147,7 +147,7 @@ def _drawn(plot: _CurvePlot) -> Picture:
         ax.set(xlabel=plot.axis, ylabel=capitalised(plot.title))
         legend_above(ax, 2)
 
-    last = points[-1]["validation"] if points else None
+    last = plot.scores("validation")[-1].value if points else None
     marks = "; ".join([f"at the end {number(last)} on held-out rows", *(m[1] for m in plot.marks)])
     label = f"{capitalised(plot.title)} of {curve.get('model', 'the model')} by {plot.axis.lower()}"
     return picture(draw, f"{label}; {marks}.", caption=_caption(plot))
@@ -167,8 +167,8 @@ def _ticks(ax: Any, plot: _CurvePlot) -> None:
         thousands(ax.xaxis)
 
 
-def _band(ax: Any, x: Sequence[float], lines: list[list[float]], colour: str, name: str) -> None:
-    value, low, high = lines
+def _band(ax: Any, x: Sequence[float], scores: list[Estimate], colour: str, name: str) -> None:
+    value, low, high = band_of(scores)
     ax.plot(x, value, color=colour, marker="o", markersize=3.5, label=name)
     ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
 

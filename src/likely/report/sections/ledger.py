@@ -8,7 +8,7 @@ from likely.formatting import (
     shortened,
 )
 from likely.report.section import Block, Facts, Gallery, LeftOut, Remark, Section, TableBlock
-from likely.report.sections.question import evaluations, seal_name
+from likely.report.sections.question import recorded_evaluations, seal_name
 from likely.runs.folder import RunFacts
 from likely.runs.seals import LedgerFacts
 from likely.sealing.ledger_text import allowed_in_words, details_of, event_in_words
@@ -78,15 +78,16 @@ def _remembered(facts: RunFacts) -> list[Block]:
     known = (
         ("Sealed rows", final.get("rows", seal.get("rows"))),
         ("Judge", final.get("judge", seal.get("judge"))),
-        ("Evaluations", evaluations(facts).partition(" when")[0]),
+        ("Evaluations", recorded_evaluations(facts)),
         ("Lines when the run was trained", seal.get("count")),
+    )
+    heads = (
         (f"{LAST} when the run was trained", seal.get("head")),
         (f"{LAST} after the evaluation", final.get("head")),
     )
-    rows = tuple((what, str(value)) for what, value in known if value not in (None, ""))
+    rows = tuple((what, str(value)) for what, value in known + heads if value not in (None, ""))
     why = f"{name} was not found, so its ledger cannot be checked. The run recorded this:"
-    heads = frozenset(what for what, _ in rows if what.startswith(LAST))
-    return [Remark(why, tone="warn"), Facts(rows, code=heads)]
+    return [Remark(why, tone="warn"), Facts(rows, code=frozenset(dict(heads)))]
 
 
 def _in_stop_tone(block: Block) -> Block:

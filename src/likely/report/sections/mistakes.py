@@ -1,6 +1,6 @@
 """Confusions of classes, and the held-out rows with the largest loss."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def mistakes(facts: RunFacts) -> Section | LeftOut | None:
         counts = np.asarray(confusion_of(held.truth, held.prediction).counts)
         blocks += _confusion(held, counts)
     if held.surprising:
-        blocks += _surprising(held, _most_important(facts.description))
+        blocks += _surprising(held, facts.description)
     if not blocks:
         return LeftOut(TITLE, "no rows were saved")
     return Section("mistakes", TITLE, tuple(blocks))
@@ -132,15 +132,18 @@ def _pairs(held: Validation, counts: Array) -> TableBlock:
     return TableBlock(head, tuple(rows), caption=caption, left=2)
 
 
-def _most_important(description: Description | None) -> list[str]:
-    """Names of columns, the most important in the model first."""
-    if description is None:
-        return []
-    return [name.partition("[")[0] for name in description.most_important()]
+def _most_important(description: Description | None, columns: Collection[str]) -> list[str]:
+    """Names of columns, the most important in the model first.
+
+    A term is a column, or ``column[category]``; the name of a column may have brackets, too.
+    """
+    terms = [] if description is None else description.most_important()
+    return [term if term in columns else term.rpartition("[")[0] for term in terms]
 
 
-def _surprising(held: Validation, important: list[str]) -> list[Block]:
+def _surprising(held: Validation, description: Description | None) -> list[Block]:
     cells = held.surprising[0]["cells"]
+    important = _most_important(description, cells)
     own = [name for name in cells if name == held.facts.get("identifier")]
     columns = [name for name in cells if name not in own]
     place = {name: k for k, name in reversed(list(enumerate(important)))}

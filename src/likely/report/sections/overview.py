@@ -16,7 +16,6 @@ from likely.formatting import (
 )
 from likely.metrics import Estimate
 from likely.metrics.losses import LOSSES
-from likely.metrics.score import title_of
 from likely.report.section import TableBlock
 from likely.report.sections.ledger import warning_of
 from likely.report.sections.scores import folds_of, score_of_run
@@ -41,28 +40,31 @@ def _row(facts: RunFacts) -> tuple[str, ...]:
     found = verdict_of(facts)
     if found is None:
         return (*first, "No score", *_sealed(facts), DASH, DASH)
-    metric = capitalised(found.metric)
-    return (*first, metric, *_sealed(facts), *_held_out(facts, found.metric))
+    return (*first, capitalised(found.title), *_sealed(facts), *_held_out(facts))
 
 
-def _held_out(facts: RunFacts, title: str) -> tuple[str, str]:
+def _held_out(facts: RunFacts) -> tuple[str, str]:
     """The held-out score and its baseline, by the metric of the sealed rows if possible."""
-    found = _estimate(facts, title)
+    found = _estimate(facts)
     if found is None:
         return DASH, DASH
     value, constant = estimate_beside(*found, level=0.95)
     return f"{value}; {_how(facts)}", constant
 
 
-def _estimate(facts: RunFacts, title: str) -> Estimate | None:
+def _estimate(facts: RunFacts) -> Estimate | None:
     """The score of held-out training rows; the nested one if there is one."""
-    loss, score = LOSSES.get(title), score_of_run(facts)
-    wanted = title if loss is None else loss.metric.title
-    estimates = {} if score is None else score.estimates
-    name = next((each for each in estimates if title_of(each) == wanted), None)
-    if name is None:
+    score = score_of_run(facts)
+    if score is None:
         return None
-    found, study = estimates[name], facts.study or {}
+    name, loss = score.metric, None
+    if facts.final is not None:  # sealed rows are scored by a loss
+        name = str(facts.final["metric"])
+        loss = LOSSES.get(name)
+        name = name if loss is None else loss.metric.name
+    if name not in score.estimates:
+        return None
+    found, study = score.estimates[name], facts.study or {}
     if study.get("nested") and name == study.get("metric"):
         low, high = study["nested"]["interval"]
         found = found._replace(value=study["nested"]["value"], low=low, high=high)

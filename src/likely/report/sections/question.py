@@ -9,11 +9,11 @@ from likely.kinds import TARGET_KINDS, task_in_words
 from likely.report.section import Block, CodeBlock, Facts, LeftOut, Remark, Section, Text
 from likely.runs.folder import RunFacts
 from likely.runs.records import Record
+from likely.workbench.dataset import roles_in_run
 from likely.workbench.folds import split_text
 from likely.workbench.models import MODELS
 
 EVALUATIONS = "Evaluations of the test set"
-INSIDE = "model__"  # in front of the settings of a model inside a Prepared
 UNSHOWN = ("random_state",)  # the seed has a line of its own
 MOST_CLASSES = 8
 MOST_MUTED = 12
@@ -25,6 +25,7 @@ def question(facts: RunFacts) -> Section | LeftOut:
         ("Data", _data(data)),
         ("Target", _target(facts)),
         ("Task", _task(facts)),
+        *((capitalised(role), name) for role, name in roles_in_run(run).given().items()),
         ("Folds", split_text(run.get("group"), run.get("by_time")).removeprefix(", ")),
         ("Model", _model(run)),
         (EVALUATIONS, evaluations(facts)),
@@ -75,17 +76,24 @@ def command(facts: RunFacts) -> Section | LeftOut:
 
 def evaluations(facts: RunFacts) -> str:
     """The number of evaluations of the sealed rows, as far as it is known."""
-    ledger, seal, final = facts.ledger, facts.run.get("seal"), facts.final
+    ledger, seal = facts.ledger, facts.run.get("seal")
     if ledger is not None and ledger.entries:
         return _used_of(ledger.evaluations, ledger.budget)
     if ledger is not None:
         return "unknown, because the ledger was changed"
+    recorded = recorded_evaluations(facts)
+    if recorded is None:
+        return "none, because no rows were sealed; scores are of held-out training rows"
     gone = f" when this run was made; {seal_name(seal)} was not found" if seal else ""
+    return recorded + gone
+
+
+def recorded_evaluations(facts: RunFacts) -> str | None:
+    """The number of evaluations that the run recorded; None where no rows were sealed."""
+    seal, final = facts.run.get("seal"), facts.final
     if final is not None:
-        return _used_of(int(final["evaluation"]), int(final["budget"])) + gone
-    if seal:
-        return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) + gone
-    return "none, because no rows were sealed; scores are of held-out training rows"
+        return _used_of(int(final["evaluation"]), int(final["budget"]))
+    return _used_of(int(seal.get("evaluations", 0)), int(seal.get("budget", 1))) if seal else None
 
 
 def seal_name(seal: Any) -> str:
@@ -117,25 +125,18 @@ def _task(facts: RunFacts) -> str:
     kind = task.get("kind") or (facts.validation.kind if facts.validation else None)
     if kind is None:
         return ""
-    reason = task.get("reason")
     words = task_in_words(kind) if kind in TARGET_KINDS else str(kind)
-    if not reason or reason == "it was given":
-        return words
-    about = re.sub(r"^it\b", "the target", re.sub(r"^its\b", "the target's", reason))
-    return f"{words}, because {about}"
+    return f"{words}, because {task['reason']}" if task.get("reason") else words
 
 
 def _model(run: Any) -> str:
     """The name of the model, and its settings that are not the defaults."""
     name = str(run.get("model", "not recorded"))
-    usual = MODELS[name].defaults() if name in MODELS else {}
-    given = {
-        key.removeprefix(INSIDE): value
-        for key, value in (run.get("parameters") or {}).items()
-        if key != INSIDE and key not in UNSHOWN
-    }
+    usual = MODELS[name].all_defaults() if name in MODELS else {}
     changed = ", ".join(
-        f"{key}={setting(value)}" for key, value in given.items() if usual.get(key, ...) != value
+        f"{key}={setting(value)}"
+        for key, value in (run.get("parameters") or {}).items()
+        if key not in UNSHOWN and usual.get(key, ...) != value
     )
     return f"{name} with {changed}" if changed else f"{name}, default settings"
 

@@ -1,9 +1,10 @@
 """All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
-from math import isfinite, nan
+from math import isfinite
 
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
-from likely.metrics import METRICS, Estimate, Score
+from likely.intervals import NO_ESTIMATE, Estimate, measures_from_json
+from likely.metrics import METRICS, Score
 from likely.metrics.score import about_median, title_of, why_dashes
 from likely.report.section import TableBlock
 from likely.runs import RunFacts
@@ -11,7 +12,6 @@ from likely.workbench.folds import split_text
 from likely.workbench.validation import Validation
 
 SEALED, HELD = "sealed rows", "held out"
-NO_ESTIMATE = Estimate(nan, nan, nan, nan)
 
 
 def score_of_run(facts: RunFacts) -> Score | None:
@@ -41,7 +41,7 @@ def folds_of(facts: RunFacts, score: Score) -> str:
 def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     """One row per metric; a value that is not finite is a dash, and the caption says why."""
     final, validation = facts.final or {}, facts.validation
-    sealed = {line["metric"]: Estimate.from_json(line) for line in final.get("measures", ())}
+    sealed = measures_from_json(final.get("measures", ()))
     rows, infinite = [], []
     for name, found in score.estimates.items():
         cells = _cells(found)

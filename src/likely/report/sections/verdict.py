@@ -20,28 +20,26 @@ EDGE = 0.25  # of the ruler: here names lean inwards
 
 
 class ScoreVerdict(NamedTuple):
-    """A score and its interval, that of the baseline, and whether the model is clearly better."""
+    """A score, and whether it is clearly better than the baseline."""
 
     sentence: str
-    metric: str
-    value: float
-    low: float
-    high: float
-    baseline: float | None  # None where the score is not compared
+    title: str  # of the metric
+    score: Estimate
     better: bool  # as the score itself says
+    compared: bool = True  # whether the baseline is that of the model
     level: float = 0.95  # of the interval
     gain: Estimate | None = None  # over the constant, row by row
     gain_title: str = GAIN
 
     @property
     def tone(self) -> Tone:
-        if self.baseline is None:
+        if not self.compared:
             return "plain"
         return "good" if self.better else "warn"
 
     @property
     def judgement(self) -> str:
-        if self.baseline is None:
+        if not self.compared:
             return ""
         gain = "" if self.gain is None else f": the {self.gain_title} is {estimate(*self.gain[:3])}"
         if self.better:
@@ -56,7 +54,7 @@ def verdict(facts: RunFacts) -> Section | LeftOut:
     text = " ".join(filter(None, [found.sentence, found.judgement, _flattery(facts)]))
     remark = Remark(text, tone=found.tone)
     blocks: list[Block] = [remark]
-    if found.baseline is not None and isfinite(found.low + found.high + found.baseline):
+    if found.compared and isfinite(sum(found.score)):
         blocks = [Gallery((remark, _ruler(found)))]
     score = score_of_run(facts)
     if score is not None:
@@ -81,7 +79,7 @@ def held_out_verdict(facts: RunFacts) -> ScoreVerdict | None:
     return ScoreVerdict(
         sentence,
         title,
-        *found,
+        found,
         score.better_than_baseline,
         gain=score.gain,
         gain_title=gain_title(score.estimates),
@@ -104,35 +102,32 @@ def _of_final(final: Any) -> ScoreVerdict:
     from likely.sealing.final_score import FinalScore
 
     score = FinalScore.from_json(final)
-    better = score.better_than_baseline
-    found = ScoreVerdict(
+    return ScoreVerdict(
         str(score),
         score.metric,
-        *score.estimate,
-        better,
+        score.estimate,
+        score.better_than_baseline,
+        compared=score.of_this_model,
         level=score.level,
         gain=score.gain,
         gain_title=gain_title(score.measures),
     )
-    # the score of an earlier model is not compared
-    return found if score.of_this_model else found._replace(baseline=None)
 
 
 def _ruler(found: ScoreVerdict) -> Picture:
     """The interval and the baseline on one line."""
-    constant = found.baseline if found.baseline is not None else found.value
-
-    value, ends, beside = estimate_cells(found.value, found.low, found.high, constant)
+    middle, low, high, constant = found.score
+    value, ends, beside = estimate_cells(*found.score)
     marks = (
-        (found.value, f"model {value}", ACCENT, True),
+        (middle, f"model {value}", ACCENT, True),
         (constant, f"baseline {beside}", MUTED, False),
     )
 
     def draw(ax: Any) -> None:
-        ax.plot([found.low, found.high], [0, 0], color=ACCENT, linewidth=5, alpha=0.35)
-        ax.plot([found.value], [0], "o", color=ACCENT, markersize=8)
+        ax.plot([low, high], [0, 0], color=ACCENT, linewidth=5, alpha=0.35)
+        ax.plot([middle], [0], "o", color=ACCENT, markersize=8)
         ax.plot([constant], [0], "|", color=INK, markersize=18, markeredgewidth=2)
-        places = sorted((found.low, found.high, constant))
+        places = sorted((low, high, constant))
         room = ROOM * (places[-1] - places[0] or 1.0)
         ax.set_xlim(places[0] - room, places[-1] + room)
         ax.set_ylim(-2.2, 1.8)
@@ -142,10 +137,10 @@ def _ruler(found: ScoreVerdict) -> Picture:
         ax.grid(visible=False)  # lines would cross the names
         few_ticks(ax.xaxis)
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel(capitalised(found.metric))
+        ax.set_xlabel(capitalised(found.title))
 
     label = (
-        f"{found.metric}: model {value}, {percent_level(found.level)} interval {ends}; "
+        f"{found.title}: model {value}, {percent_level(found.level)} interval {ends}; "
         f"baseline {beside}."
     )
     caption = f"The bar is a {percent_level(found.level)} interval."

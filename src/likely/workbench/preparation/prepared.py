@@ -8,6 +8,7 @@ categories or the choice of columns.
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self, final
 
@@ -29,7 +30,7 @@ from likely.likelihoods.predictive import PredictiveFamily
 from likely.names import has_method
 from likely.workbench.predictions import link_of, predictive_family
 from likely.workbench.preparation.cells import Cells, read_cells
-from likely.workbench.preparation.choices import learn, needs_of
+from likely.workbench.preparation.choices import Preparation, learn, needs_of
 from likely.workbench.preparation.steps import STEPS
 
 
@@ -238,9 +239,17 @@ class Prepared(BaseEstimator):
 
     def for_prediction(self) -> Self:
         """A copy, not fitted; the model inside computes no standard errors."""
-        inner = self.model
-        lean = inner.for_prediction() if has_method(inner, "for_prediction") else clone(inner)
-        return clone(self).set_params(model=lean)
+        return clone(self).set_params(model=for_prediction(self.model))
+
+    def read_columns(self, X: Any) -> list[Cells]:
+        """The columns of a table to be learned from; their names are those of the fit."""
+        return self._columns(check_table(self, X, reset=True))
+
+    def fitted_with(self, preparation: Preparation, model: Any) -> Self:
+        """A copy with a preparation and a model that were fitted elsewhere to its columns."""
+        fitted = copy(self)
+        fitted.preparation_, fitted.model_ = preparation, model
+        return fitted
 
     def offset_link(self) -> str:
         """The link on whose scale offsets move the mean of the model."""
@@ -298,6 +307,11 @@ class Prepared(BaseEstimator):
             tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
         )
         return tags
+
+
+def for_prediction(model: Any) -> Any:
+    """The model, not fitted; one that could compute standard errors does not."""
+    return model.for_prediction() if has_method(model, "for_prediction") else clone(model)
 
 
 def prepared(model: Any) -> Prepared:

@@ -1,0 +1,85 @@
+"""Soft labels: a row of probabilities for each example, in place of its class.
+
+    t_ik ≥ 0,  Σ_k t_ik = 1        one-hot rows are the labels themselves
+
+An example with soft labels is K examples of hard ones, each with the part t_ik of its weight.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from likely._typing import Array, Codes
+from likely.errors import InvalidInput
+from likely.inputs.estimators import countable
+from likely.inputs.numbers import check_weight, finite_numbers, refuse_other_length
+from likely.inputs.tables import is_file, own_columns, rows_at
+
+SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
+
+
+class HardRows(NamedTuple):
+    """Examples with one class each."""
+
+    X: Any
+    codes: Codes
+    weight: Array | None
+
+
+def is_soft(y: Any) -> bool:
+    """Whether y holds a row of probabilities for each example."""
+    return n_axes(y) == 2 and np.shape(y)[1] > 1
+
+
+def n_axes(values: Any) -> int:
+    """How many axes an array or nested lists have; a name or a file has none."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return len(shape)
+    if is_file(values):
+        return 0
+    return int(np.asarray(values, dtype=object).ndim)
+
+
+def check_soft(y: Array, start: int = 0) -> None:
+    """Refuse rows that are no probabilities; ``start`` is the number of the first."""
+    wrong = (y < 0).any(axis=1) | (np.abs(y.sum(axis=1) - 1) > SUM_ROUNDING)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InvalidInput(
+            f"Row {start + i} of y is {y[i].tolist()}; soft labels are probabilities, at least 0 "
+            "and 1 in sum. Divide each row by its sum, or give one label per row."
+        )
+
+
+def soft_total(y: Any, values: Array) -> Array:
+    """Σ_k t_ik v_ik of each row, where −∞ · 0 is 0; (n,)."""
+    if np.shape(y) != values.shape:
+        raise InvalidInput(
+            f"y has shape {np.shape(y)}; expected {values.shape}: soft labels, a column for each "
+            "class in the order of classes_. Give one probability for each, or the labels."
+        )
+    soft = finite_numbers(y)
+    check_soft(soft)
+    return np.multiply(soft, values, where=soft > 0, out=np.zeros(values.shape)).sum(axis=1)
+
+
+def hard_rows(X: Any, y: Any, sample_weight: Any) -> HardRows:
+    """Each example once for every class that it may have, with that part of its weight."""
+    X, sample_weight = own_columns(X, sample_weight)
+    X, n_rows = countable(X)
+    soft = finite_numbers(y)
+    refuse_other_length(soft, n_rows)
+    check_soft(soft)
+    weight = check_weight(sample_weight, n_rows=n_rows)
+    empty = np.flatnonzero(~(soft > 0).any(axis=0))
+    if empty.size:
+        raise InvalidInput(
+            f"Column {empty[0]} of y is 0 in every row; a class needs examples. Leave the column "
+            "out, or give one."
+        )
+    row, code = np.nonzero(soft)
+    if len(row) == n_rows and (soft[row, code] == 1).all():
+        return HardRows(X, code, weight)
+    part = soft[row, code] if weight is None else soft[row, code] * weight[row]
+    return HardRows(rows_at(X, row), code, part)

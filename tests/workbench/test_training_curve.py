@@ -1,0 +1,154 @@
+"""Losses recorded during one fit are those of the snapshots, and the last is where fit ends."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import log_loss
+
+import likely
+from likely.errors import InvalidInput
+from likely.solvers import FixedStep, GradientDescent, Newton
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 4))
+ETA = X @ [1.0, -1.0, 0.5, 0.0]
+TARGETS = {
+    "binary": np.where(ETA + RNG.logistic(size=300) > 0, "yes", "no"),
+    "three": np.array(["a", "b", "c"])[np.searchsorted([-0.7, 0.7], ETA + RNG.logistic(size=300))],
+    "count": RNG.poisson(np.exp(0.5 * ETA)),
+    "real": ETA + RNG.normal(size=300),
+}
+MODELS = {
+    "logistic": (likely.LogisticRegression(l2=1.0), "binary"),
+    "softmax": (likely.SoftmaxRegression(l2=1.0), "three"),
+    "ordinal": (likely.OrdinalRegression(l2=1.0), "three"),
+    "poisson": (likely.GLM("poisson", l2=1.0), "count"),
+    "linear": (likely.LinearRegression(l2=1.0), "real"),
+    "lasso": (likely.LogisticRegression(l1=5.0, l2=0.0), "binary"),
+}
+TRAIN, HELD = slice(0, 200), slice(200, 300)
+
+
+def curve_of(name, **settings):
+    model, kind = MODELS[name]
+    y = TARGETS[kind]
+    return likely.training_curve(
+        model, X[TRAIN], y[TRAIN], validation=(X[HELD], y[HELD]), max_iter=500, **settings
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_recorded_losses_are_those_of_the_snapshots_evaluated_again(name):
+    """SEL-3: to 1e-12."""
+    curve, y = curve_of(name), TARGETS[MODELS[name][1]]
+    assert len(curve.snapshots) == len(curve.train) == len(curve.validation) > 3
+    for part, rows in (("train", TRAIN), ("validation", HELD)):
+        again = [-m.log_likelihood(X[rows], y[rows]) / len(y[rows]) for m in curve.snapshots]
+        assert_allclose(getattr(curve, part), again, rtol=1e-12)
+
+
+def test_the_losses_of_classes_are_those_of_scikit_learn():
+    curve, y = curve_of("softmax"), TARGETS["three"]
+    for k in (0, 1, len(curve.train) - 1):
+        proba = curve.snapshots[k].predict_proba(X[HELD])
+        assert_allclose(curve.validation[k], log_loss(y[HELD], proba), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_last_snapshot_is_where_fit_ends(name):
+    model, kind = MODELS[name]
+    curve = curve_of(name, tol=1e-12)
+    fitted = model.fit(X[TRAIN], TARGETS[kind][TRAIN])
+    assert_allclose(curve.snapshots[-1].coef_, fitted.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", [Newton(), GradientDescent(), FixedStep(0.005)])
+def test_a_solver_of_ones_own_is_watched_step_by_step(solver):
+    y = TARGETS["binary"]
+    model = likely.LogisticRegression(l2=0.0)
+    curve = likely.training_curve(model, X, y, solver=solver, max_iter=500)
+    assert len(curve.train) > 3
+    assert (np.diff(curve.train) < 1e-9).all(), "without a penalty the loss never rises"
+
+
+def test_the_best_step_has_the_lowest_validation_loss_and_its_model_gives_it():
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(60, 40))  # without a penalty it learns the noise
+    y = np.where(wide[:, 0] + rng.logistic(size=60) > 0, "yes", "no")
+    new = rng.normal(size=(500, 40))
+    held = new, np.where(new[:, 0] + rng.logistic(size=500) > 0, "yes", "no")
+    model = likely.LogisticRegression(l2=1e-3)
+    curve = likely.training_curve(model, wide, y, validation=held)
+    assert 0 < curve.best < len(curve.train) - 1
+    assert curve.validation[-1] > curve.validation[curve.best] + 0.1, "it is worse at the end"
+    assert_allclose(
+        -curve.best_model.log_likelihood(*held) / 500, curve.validation.min(), rtol=1e-12
+    )
+    assert "coef_" not in vars(model), "the model itself is not changed"
+
+
+@pytest.mark.parametrize(
+    "model", [likely.GaussianMixture(2, random_state=0), likely.MixtureModel(2, random_state=0)]
+)
+def test_a_mixture_is_recorded_by_steps_of_em(model):
+    rows = np.concatenate([RNG.normal(size=(150, 2)), RNG.normal(size=(150, 2)) + 2.5])
+    rows = RNG.permutation(rows)
+    curve = likely.training_curve(model, rows[:200], validation=rows[200:])
+    assert len(curve.train) > 2
+    again = [-each.score_samples(rows[200:]).mean() for each in curve.snapshots]
+    assert_allclose(curve.validation, again, rtol=1e-12)
+    assert (np.diff(curve.train) < 1e-6).all(), "EM never raises the loss, but for its prior"
+    start = curve.snapshots[0]
+    fitted = type(model)(2, start=start).fit(rows[:200])
+    assert_allclose(curve.train[-1], -fitted.score(rows[:200]), rtol=1e-9)
+
+
+def test_table_and_picture_show_the_recorded_numbers():
+    curve = curve_of("logistic")
+    frame = curve.to_frame("pandas")
+    assert list(frame.columns) == ["step", "train", "validation"]
+    assert_allclose(frame["validation"], curve.validation)
+    axes = curve.plot()
+    train, held, _ = axes.get_lines()
+    assert_allclose(train.get_ydata(), curve.train)
+    assert_allclose(held.get_ydata(), curve.validation)
+    given = plt.subplots()[1]
+    assert curve.plot(given) is given
+    plt.close("all")
+    assert "lowest validation loss at step" in str(curve)
+    assert str(curve).split("\n")[2].split() == ["step", "train", "validation"]
+    assert "<table" in curve._repr_html_()
+
+
+def test_rows_without_validation_and_frames_with_text():
+    frame = pd.DataFrame({"x": X[:, 0], "town": RNG.choice(["Ulm", "Bonn"], 300)})
+    y = TARGETS["binary"]
+    parts = likely.split(frame.assign(y=y), "y")
+    columns = ["x", "town"]
+    held = parts.validation[columns], parts.validation["y"]
+    model = likely.LogisticRegression()
+    curve = likely.training_curve(model, parts.train[columns], parts.train["y"], validation=held)
+    assert np.isfinite(curve.validation).all()
+    alone = likely.training_curve(model, parts.train[columns], parts.train["y"])
+    assert alone.validation is None
+    assert alone.best == len(alone.train) - 1
+    assert list(alone.to_frame().columns) == ["step", "train"]
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "message"),
+    [
+        (likely.NaiveBayes(), {}, "not trained in steps"),
+        (likely.GaussianMixture(2), {"solver": Newton()}, "is trained by EM"),
+        (likely.LogisticRegression(), {"validation": X}, "a tuple of rows and their labels"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(model, settings, message):
+    with pytest.raises(InvalidInput, match=message):
+        likely.training_curve(model, X, TARGETS["binary"], **settings)
