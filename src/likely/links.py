@@ -375,10 +375,11 @@ class Cauchit(UnitLink):
         return np.arctan2(1.0, np.negative(eta)) / pi  # ½ + arctan(η)/π would cancel
 
     def log_mean(self, eta: Array) -> Array:
-        return log(self.inverse(eta))
+        smaller = self.inverse(-np.abs(eta))  # the logarithm of what is near 1 has few digits
+        return np.where(np.greater(eta, 0), log1p(-smaller), log(smaller))[()]
 
     def log_complement(self, eta: Array) -> Array:
-        return log(self.inverse(np.negative(eta)))
+        return self.log_mean(np.negative(eta))
 
     def hazards(self, eta: Array) -> tuple[Array, Array]:
         slope = self.slope(eta)

@@ -103,8 +103,13 @@ def log_probabilities(likelihood: Likelihood, eta: Array) -> tuple[Array, Array]
     inside = np.clip(eta, *likelihood.etas)
     with np.errstate(divide="ignore"):
         if isinstance(link, Log):
-            return log(-expm1(inside)), inside
+            return log_rest(inside), inside
         return log1p(-link.inverse(inside)), log(link.inverse(inside))
+
+
+def log_rest(eta: Array) -> Array:
+    """ln(1 − e^η) for η < 0: where 1 − e^η is near 1, its logarithm would have few digits."""
+    return np.where(np.greater(eta, -1.0), log(-expm1(eta)), log1p(-exp(np.minimum(eta, -1.0))))[()]
 
 
 @final
@@ -117,7 +122,7 @@ class BernoulliLog(Likelihood):
         inside = np.where(valid, eta, -1.0)
         rest = -expm1(inside)  # 1 − μ, without a difference from 1
         odds = exp(inside) / rest
-        nll = -(y * inside) - (1 - y) * log(rest)
+        nll = -(y * inside) - (1 - y) * log_rest(inside)
         return (
             np.where(valid, nll, np.inf)[()],
             np.where(valid, (1 - y) * odds - y, 0.0)[()],

@@ -131,14 +131,15 @@ def fit_linear(
     found = found if edge is None else edge.found
     refuse_if_not_finite(found, rows)
     infinite = divergence(problem, found, start) if edge is None else None
-    if edge is None and infinite is None and has_errors(estimator, data.framing):
+    inside = edge is None or not edge.n_rows
+    if inside and infinite is None and has_errors(estimator, data.framing):
         n_iter = found.solution.n_iter
-        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
-        if found.solution.n_iter > n_iter + USUAL_STEPS:
+        found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
+        if edge is None and found.solution.n_iter > n_iter + USUAL_STEPS:
             infinite = divergence(problem, found, start)
     speak_up(estimator, found, rows.coding.names, infinite)
     inference = errors_of(estimator, problem, found, rows, likelihood, distribution=distribution)
-    if edge is not None and edge.n_rows:
+    if edge is not None and not inside:
         warn_of_edge(type(estimator).__name__, likelihood, edge)
         inference = None if inference is None else inference.without_errors(edge.n_rows)
     theta = data.framing.to_user(found.theta)

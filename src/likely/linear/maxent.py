@@ -311,7 +311,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
 
         data = Framed(counted, counted, 1.0, framing, passes, fitted)
         total = rows.n_rows if rows.weight is None else rows.weight.sum()
-        executor = executor_for(self.executor, rows.nbytes)
+        executor, start = executor_for(self.executor, rows.nbytes), np.zeros(n_weights)
         problem = Problem(on, penalty, data, executor, held_rows=held)
         even = np.full(n_classes, float(total) / n_classes)
         return problem.measured(NullTotals.of_counts(even, rows.n_rows))
@@ -320,7 +320,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         problem = self._problem(rows, n_weights)
         found = solve(
             problem,
-            np.zeros(n_weights),
+            start,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -334,9 +334,9 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
                 "(l2=1.0).",
                 RedundantColumns,
             )
-        infinite = divergence(problem, found, np.zeros(n_weights))
+        infinite = divergence(problem, found, start)
         if infinite is None and self.standard_errors is not None:
-            found = finish(problem, found, tol=self.tol, max_iter=self.max_iter)
+            found = finish(problem, start, found, tol=self.tol, max_iter=self.max_iter)
         speak_up(self, found._replace(held=()), partial(self._names, n_weights), infinite)
         inference = self._errors(problem, found, infinite)
         solution = replace(found.solution, theta=found.theta, passes=sum(problem.data.passes))

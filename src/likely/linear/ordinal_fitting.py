@@ -115,7 +115,7 @@ def fit_ordinal(estimator: Any, rows: LinearRows, likelihood: Ordinal) -> Ordina
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and start.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
-        found = finish(problem, found, tol=estimator.tol, max_iter=estimator.max_iter)
+        found = finish(problem, start, found, tol=estimator.tol, max_iter=estimator.max_iter)
     speak_up(estimator, found, partial(parameter_names, rows), infinite)
     known = _known(problem, found, count)
     inference = _inference(estimator, problem, found, rows, infinite, known)

@@ -82,7 +82,7 @@ def fit_softmax(
     infinite = _divergence(problem, found, start)
     wanted = estimator.standard_errors is not None and found.theta.size <= MOST_FOR_INFERENCE
     if infinite is None and wanted:
-        found = finish(replace(problem, on=tied), found, tol=tol, max_iter=most)
+        found = finish(replace(problem, on=tied), start, found, tol=tol, max_iter=most)
     _speak_up(estimator, problem, found, infinite, rows)
     inference = _inference(estimator, problem, softmax, found, rows, infinite)
     return _in_user_units(problem, softmax, found, inference, separated=infinite is not None)

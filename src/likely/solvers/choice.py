@@ -16,7 +16,7 @@ To add a solver, write one file in ``solvers/`` and one entry in ``SOLVERS``; it
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -25,7 +25,13 @@ from likely._typing import Array
 from likely.cholesky import factorise
 from likely.errors import InvalidInput
 from likely.names import known_name
-from likely.solvers.base import SecondOrder, SmoothObjective, Solver, State
+from likely.solvers.base import (
+    SecondOrder,
+    SmoothObjective,
+    Solver,
+    State,
+    without_curvature,
+)
 from likely.solvers.coordinate_descent import CoordinateDescent
 from likely.solvers.dual_coordinate_descent import DualCoordinateDescent
 from likely.solvers.gradient_descent import GradientDescent
@@ -44,6 +50,7 @@ CONDITION_FOR_QR = 1e4  # the normal equations keep half of a double's digits up
 MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
 DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
 CHEAP_PASS = 1e7  # multiplications for a Hessian: below, all digits cost next to nothing
+FEW = 1e4  # multiplications for a Hessian: less than what surrounds them costs
 ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
 LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
 LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
@@ -91,13 +98,13 @@ def solve(
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far is infinite, and halved
         if last is None and stop is None and entry.from_some_rows:
             begin = start_on_some_rows(problem, start)
-        found = entry.run(problem, begin, limits)
+        found = with_curvature(problem, start, entry.run(problem, begin, limits))
         # some rows, or those of the last fit, may lead to a point without curvature
         end = found.solution
         stuck = not end.converged and not end.stopped and end.n_iter < max_iter
         if begin is not start and stuck:
-            found = entry.run(problem, start, limits)
-    return found._replace(held=held_from_the_start(problem, start, found.held))
+            found = with_curvature(problem, start, entry.run(problem, start, limits))
+    return found
 
 
 class LastDigits(NamedTuple):
@@ -130,7 +137,9 @@ class LastDigits(NamedTuple):
         return replace(solution, converged=True, reason=f"the gap is {solution.gap:.1e}")
 
 
-def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -> Found:
+def finish(
+    problem: SearchProblem, start: Array, found: Found, *, tol: float, max_iter: int
+) -> Found:
     """Refine to a Newton decrement of 1e-10 nats or less, for weights of mean 1; with the Hessian.
 
     From a converged search this takes one or two Newton steps.  The last is so short that the
@@ -153,7 +162,8 @@ def finish(problem: SearchProblem, found: Found, *, tol: float, max_iter: int) -
         before, first = found.solution.trace[-1], there.solution.trace[0]
         if not first <= before + problem.objective.rounding(before):  # the step taken unseen
             there = run(problem, found.solution.theta, limits)
-    end = wanted.settled(there.solution)
+    there = there._replace(solution=wanted.settled(there.solution))
+    end = with_curvature(problem, start, there).solution
     reason = end.reason
     if end.converged:
         reason = f"the gap {end.gap:.1e} is within tol={tol:g}"
@@ -215,21 +225,33 @@ def check_search(tol: float, max_iter: int) -> None:
         )
 
 
-def held_from_the_start(
-    problem: SearchProblem, start: Array, held: tuple[int, ...]
-) -> tuple[int, ...]:
-    """The columns fixed both at the end and at the start; others vanish by separation."""
-    if not held:
-        return held
+def with_curvature(problem: SearchProblem, start: Array, found: Found) -> Found:
+    """The search with the columns fixed from the start; not converged where others are fixed too.
+
+    Those could move at the start, so no other column explains them: their curvature has vanished.
+    """
+    if not found.held:
+        return found
     hessian = problem.on_start_rows.second_order(start).hessian
-    return tuple(sorted(set(held) & set(factorise(hessian, first=problem.intercepts).held)))
+    redundant = factorise(hessian, first=problem.intercepts).held
+    faded = sorted(set(found.held) - set(redundant))
+    solution = found.solution
+    if faded and solution.converged:
+        reason = without_curvature(faded[0])
+        solution = replace(solution, converged=False, reason=reason, gap=inf)
+    return found._replace(held=tuple(sorted(set(found.held) - set(faded))), solution=solution)
 
 
 def hessian_at(problem: SearchProblem, found: Found) -> Array:
-    """∇² of the smooth part at the end of a search: known, or one more pass."""
-    if found.hessian is not None:
-        return found.hessian
-    return np.asarray(problem.objective.second_order(found.theta).hessian)
+    """∇² of the smooth part at the end of a search: known, or one more pass.
+
+    What is known is that before the last step, which may be long for a group with a small share of
+    the weight.  A table of few rows is read again.
+    """
+    few = problem.n_rows * problem.shape.n_parameters**2 <= FEW
+    if found.hessian is None or (few and found.solution.converged):
+        return np.asarray(problem.objective.second_order(found.theta).hessian)
+    return found.hessian
 
 
 @final

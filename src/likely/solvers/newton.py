@@ -117,9 +117,10 @@ class Newton(Solver[SmoothObjective, NewtonState]):
             # only a whole step may hide in rounding: shorter ones would continue without end
             slack = objective.rounding(state.value) if t == 1.0 else 0.0
             if trial.value <= state.value - ARMIJO * t * state.decrease + slack:
-                if not trial.stuck and not _too_far(state, trial):
+                faded = sorted(set(trial.held) - set(state.held))
+                if not trial.stuck and not faded and not _too_far(state, trial):
                     return _noted(state, trial, slack)
-                stuck = trial.stuck or stuck
+                stuck = trial.stuck or (without_curvature(faded[0]) if faded else stuck)
             if 0 < state.decrease <= slack:  # of a full step: halves would show rounding
                 return replace(state, stuck=NO_FURTHER_DIGITS)
             t /= 2
@@ -142,9 +143,7 @@ def _lost(theta: Array, here: SecondOrder) -> NewtonState:
 
 def _too_far(state: NewtonState, trial: NewtonState) -> bool:
     """Whether the curvature has vanished at the end of a step that lowers f."""
-    newly_held = set(trial.held) - set(state.held)
-    least = LEAST_PIVOT if newly_held else trial.least_pivot
-    if least < FADED * state.least_pivot:  # separation lets it fade too, but step by step
+    if trial.least_pivot < FADED * state.least_pivot:  # separation lets it fade too, step by step
         return True
     return overshoots(state.hessian, trial.theta - state.theta, trial.direction)
 
