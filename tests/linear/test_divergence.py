@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
-from likely import GLM, LogisticRegression
+from likely import GLM, LogisticRegression, MaxEntropy, OrdinalRegression, SoftmaxRegression
 from likely.compute.executor import Serial
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Dense, Intercept
-from likely.errors import LikelyWarning
+from likely.errors import LikelyWarning, Separation
 from likely.likelihoods import likelihood_of
 from likely.linear.divergence import diverging
 from likely.objectives.linear import LinearObjective
@@ -84,3 +85,26 @@ def test_an_intercept_alone_without_a_penalty_can_still_diverge(penalty):
         assert not LogisticRegression(**penalty).fit(X, y).separated_
     with pytest.warns(LikelyWarning, match="not finite|infinite|no finite"):
         GLM("poisson", **penalty).fit(X, np.zeros(len(X)))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1.0, 1e6])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SoftmaxRegression(l2=0.0),
+        OrdinalRegression(l2=0.0),
+        MaxEntropy(l2=0.0),
+        LogisticRegression(l2=0.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_unit_of_the_weights_hides_no_separation(model, unit):
+    X = np.arange(40.0)[:, None]
+    y = (X[:, 0] > 19).astype(int) + (X[:, 0] > 29) * (type(model) is not LogisticRegression)
+    weight = np.full(40, unit)
+    with pytest.warns(Separation):
+        clone(model).fit(X, y, sample_weight=weight)
+    overlapping = np.where(np.arange(40) % 5 == 0, 1 - np.minimum(y, 1), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Separation)
+        clone(model).fit(X, overlapping, sample_weight=weight)

@@ -53,3 +53,13 @@ def test_the_summary_says_what_its_likelihoods_are(tmp_path):
     likely.save(model, tmp_path / "firth.likely")
     again = likely.load(tmp_path / "firth.likely")
     assert np.array_equal(again.inference_.firth_ratios, model.inference_.firth_ratios)
+
+
+def test_columns_without_names_are_not_guessed():
+    """X and X[:, [1, 2]] as arrays: x0 and x1 of the smaller model are other columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.logistic(size=60) > 0).astype(int)
+    large, small = (likely.LogisticRegression(l2=0.0, firth=True).fit(Z, y) for Z in (X, X[:, 1:]))
+    with pytest.raises(InvalidInput, match="which one the smaller model lacks"):
+        likely.likelihood_ratio_test(small, large)

@@ -253,15 +253,19 @@ def diverging(
     at_start: Array,
     *,
     per_row: float = 1.0,
+    mean_weight: float = 1.0,
 ) -> Divergence | None:
     """The direction to infinity, if there is one; costs two or three evaluations if suspected.
 
-    ``per_row`` is the curvature in η that an example has at the start.  Where everything is
-    separated there may be no further step; θ itself is then used as the direction.
+    ``per_row`` is the curvature in η that an example has at the start, with its weight.  Where
+    everything is separated there may be no further step; θ itself is then used as the direction.
     """
     for d, far in ((direction, FAR), (theta, 1.0)):
         before = float(d @ at_start @ d)
-        if not before > MOVING * min(1.0, per_row) or float(d @ hessian @ d) > FADED * before:
+        if (
+            not before > MOVING * min(mean_weight, per_row)
+            or float(d @ hessian @ d) > FADED * before
+        ):
             continue
         columns = strongest(d, at_start)
         # a fit that is very good ends with a tiny step: twice the distance so far is far
@@ -269,17 +273,17 @@ def diverging(
         here = value(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
             there = value(theta + reach * d)
-        if there <= here + RISE * max(1.0, abs(here)):
+        if there <= here + RISE * max(mean_weight, abs(here)):
             return Divergence(d, columns)
     return None
 
 
 def wholly_separated(
-    value: Callable[[Array], float], theta: Array, *, n_rows: int, n_columns: int
+    value: Callable[[Array], float], theta: Array, *, total_weight: float, n_columns: int
 ) -> Divergence | None:
     """Without a Hessian: whether 2θ fits far better, with every row fitted in its direction."""
-    here = value(theta)
-    if not theta.any() or not 0 <= here < NOTHING_LEFT * n_rows or value(2 * theta) > here / 2:
+    here, most = value(theta), NOTHING_LEFT * total_weight
+    if not theta.any() or not 0 <= here < most or value(2 * theta) > here / 2:
         return None
     order = np.argsort(-np.abs(theta[:n_columns]), kind="stable")
     return Divergence(theta, tuple(int(j) for j in order[:MOST_NAMED]))

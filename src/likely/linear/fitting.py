@@ -307,13 +307,15 @@ def _divergence_far_out(problem: Problem, found: Found, at_start: Array) -> Dive
     if problem.penalty.value(direction) > 0 or not np.isfinite(direction).all():
         return None
     n_rows = (problem.data.start.n_rows or 1) / problem.data.share
+    intercept = problem.data.framing.intercept
     return diverging(
         problem.objective.value,
         found.theta,
         direction,
         np.asarray(found.hessian),
         at_start,
-        per_row=at_start[-1, -1] / n_rows if problem.data.framing.intercept else 1.0,
+        per_row=at_start[-1, -1] / n_rows if intercept else problem.mean_weight,
+        mean_weight=problem.mean_weight,
     )
 
 
@@ -328,8 +330,12 @@ def _divergence_of_many(problem: Problem, found: Found) -> Divergence | None:
             direction = np.zeros(found.theta.size)
             direction[deciding] = 1.0
             return Divergence(direction, tuple(deciding.tolist()))
-    rows, n = data.rows.n_rows or 1, data.framing.n_coefficients
-    return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=n)
+    return wholly_separated(
+        problem.objective.value,
+        found.theta,
+        total_weight=problem.mean_weight * (data.rows.n_rows or 1),
+        n_columns=data.framing.n_coefficients,
+    )
 
 
 def speak_up(

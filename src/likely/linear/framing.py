@@ -35,6 +35,7 @@ ROWS_PER_COEFFICIENT = 20  # fewer would start a search worse than the constant 
 FEWEST_TO_SHARE = 20_000  # rows; below, a pass costs next to nothing
 MOST_ROWS = 100_000  # of a start, unless there are very many coefficients
 LARGEST = 1e150  # squares of larger numbers overflow where they are summed
+SAME = 1e-12  # relative: what a mean of many equal numbers may differ by from them
 UNKNOWN_SHARE = 0.02  # of a file whose length is not known
 
 
@@ -137,7 +138,7 @@ def framed(
     if share < 1:
         some = first_rows(counted, share)
         passes[-1] = share
-    where = _centre(blocks, some, executor) if centre and intercept else None
+    where = centre_of(blocks, some, executor) if centre and intercept else None
     if where is not None and not np.isfinite(where).all():
         refuse_gaps(blocks, names)  # by their row in the data, not among some
     if where is not None:
@@ -195,9 +196,13 @@ def mean_response(blocks: Blocks, executor: Executor) -> Array | float:
     return total.y / total.weight
 
 
-def _centre(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
+def centre_of(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
+    """The means of the columns of numbers, over some rows; None if there are no such columns."""
     n_centred = next(iter(blocks)).X.n_centred  # of the blocks as they are: no pass is counted
     if not n_centred:
         return None
     total = executor.sum(partial(block_sums), some)
-    return np.asarray(total.x[:n_centred] / total.weight)
+    mean = np.asarray(total.x[:n_centred] / total.weight)
+    first = next(iter(blocks)).X.rows(0, 1).rmatmat(np.ones(1))[:n_centred]
+    # a constant such as 0.1 is not the rounded mean of its copies, and any centre will do
+    return np.where(np.abs(first - mean) <= SAME * np.abs(mean), first, mean)

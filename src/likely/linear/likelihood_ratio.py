@@ -11,6 +11,7 @@ References
 McCullagh & Nelder, Generalized Linear Models, 2nd ed., §2.3 and §8.3.
 """
 
+import re
 from math import isclose, isnan
 
 from likely.errors import InvalidInput
@@ -47,6 +48,12 @@ def _firth_test(small: Inference, large: Inference) -> HypothesisTest:
         raise InvalidInput(
             "One of the models was fitted with firth=True and the other was not; their likelihoods "
             "cannot be compared. Fit both with firth=True."
+        )
+    if any(re.fullmatch(r"x\d+", name) for name in large.names):
+        raise InvalidInput(
+            "The columns of the models have no names but their positions (x0, x1, …), so it is not "
+            "known which one the smaller model lacks. Fit both models to data frames, or read the "
+            "test of each coefficient from summary()."
         )
     extra = [j for j, name in enumerate(large.names) if name not in small.names]
     ratio = float(large.firth_ratios[extra[0]]) if len(extra) == 1 else float("nan")

@@ -32,7 +32,7 @@ from likely.linear.fitting import (
     refuse_if_not_finite,
     speak_up,
 )
-from likely.linear.framing import Framed, Framing, block_sums, framed, refuse_too_large
+from likely.linear.framing import Framed, Framing, centre_of, framed, refuse_too_large
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
 from likely.linear.ordering import ordered_classes
@@ -184,9 +184,7 @@ def _framed(likelihood: Ordinal, rows: LinearRows, *, centre: bool) -> Framed:
     data = framed(rows.blocks, rows.executor, names=rows.coding.names, intercept=False)
     if data.share < 1 and not _has_every_class(likelihood, data.start):
         data = data._replace(start=data.blocks, share=1.0)
-    total = rows.executor.sum(partial(block_sums), data.start)
-    n_centred = next(iter(rows.blocks)).X.n_centred if centre else 0
-    means = np.asarray(total.x[:n_centred] / total.weight) if n_centred else None
+    means = centre_of(rows.blocks, data.start, rows.executor) if centre else None
     if means is not None and not np.isfinite(means).all():
         refuse_gaps(rows.blocks, rows.coding.names)  # by their row in the data, not among some
     if means is not None:

@@ -47,6 +47,7 @@ class Problem(SearchProblem):
     unit: float | None = None  # the null deviance, of which tol is a share
     nat: float = 1.0  # in that unit, weights having mean 1
     n_rows: float = 1.0
+    mean_weight: float = 1.0
     first_steps: Callable[["Problem", Array], Array] | None = None  # of L-BFGS
     units_at: Callable[["Problem", Array], Preconditioner | None] | None = None
     steps_between_units: int | None = None
@@ -79,7 +80,13 @@ class Problem(SearchProblem):
         deviance = max(null.deviance, floor, np.finfo(float).tiny)
         nat = null.weight if dispersion_is_known else deviance
         unit, n_rows = deviance / self.share, null.n_rows
-        return replace(self, unit=unit, nat=nat / n_rows / unit, n_rows=n_rows / self.share)
+        return replace(
+            self,
+            unit=unit,
+            nat=nat / n_rows / unit,
+            n_rows=n_rows / self.share,
+            mean_weight=null.weight / n_rows if isfinite(n_rows) else 1.0,
+        )
 
     @property
     def share(self) -> float:

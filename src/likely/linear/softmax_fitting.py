@@ -199,14 +199,27 @@ def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | No
     if problem.penalty.value(np.ones(start.size)) > 0 and problem.penalty.value(found.theta) > 0:
         return None
     if found.hessian is None and not problem.shape.hessian_is_affordable:
-        width, rows = problem.data.framing.n_parameters, problem.data.rows.n_rows or 1
-        return wholly_separated(problem.objective.value, found.theta, n_rows=rows, n_columns=width)
+        width = problem.data.framing.n_parameters
+        return wholly_separated(
+            problem.objective.value,
+            found.theta,
+            total_weight=problem.mean_weight * (problem.data.rows.n_rows or 1),
+            n_columns=width,
+        )
     found = with_direction(problem, found)
     direction, hessian = np.asarray(found.direction), np.asarray(found.hessian)
     if not np.isfinite(direction).all() or problem.penalty.value(direction) > 0:
         return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
-    return diverging(problem.objective.value, found.theta, direction, hessian, at_start)
+    return diverging(
+        problem.objective.value,
+        found.theta,
+        direction,
+        hessian,
+        at_start,
+        per_row=problem.mean_weight,
+        mean_weight=problem.mean_weight,
+    )
 
 
 def _inference(
