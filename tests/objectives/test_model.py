@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from scipy import sparse, special
 
 import likely as lk
 from likely.differences import check_gradient, check_hessian
@@ -441,3 +441,14 @@ def test_what_cannot_be_is_refused():
         weight = np.append(np.zeros(1), np.ones(N - 1))
         mean = lk.LogisticRegression().objective(X, y, weight, reduction="mean")
         mean.gradient(mean.start, rows=0)
+
+
+def test_weights_of_every_class_are_packed_against_the_reference():
+    """LR-12: a row that is not 0 is subtracted from all; probabilities stay the same."""
+    model, X, _, objective = problem("softmax-with-reference")
+    rng = np.random.default_rng(0)
+    coef, intercept = rng.normal(size=(3, X.shape[1])), rng.normal(size=3)
+    written = objective.fitted_model(objective.pack(coef, intercept))
+    expected = special.softmax(X @ coef.T + intercept, axis=1)
+    assert_allclose(written.predict_proba(X), expected, rtol=1e-12)
+    assert_array_equal(written.coef_[model.reference], 0.0)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
 
+from likely import LinearRegression
 from likely.errors import InvalidInput
 from likely.penalties import L1, L2, ElasticNet, Group, NoPenalty, soft_threshold
 
@@ -57,3 +58,14 @@ def test_soft_thresholding_shrinks_towards_0_and_stops_there():
 def test_a_strength_below_0_is_refused_with_advice(make, strength):
     with pytest.raises(InvalidInput, match=r"(-1|nan) is not a strength.*at least 0.*Use 0"):
         make(strength)
+
+
+@pytest.mark.parametrize("noise", [0.25, 1.0, 9.0])
+def test_the_noise_of_a_gaussian_response_is_in_the_strength_of_a_prior(noise):
+    """Ridge: σ²/τ², the mode of N(y; Xβ, σ²) N(β; 0, τ²); lasso: σ²/b."""
+    rng = np.random.default_rng(0)
+    X, y, variance = rng.normal(size=(30, 2)), rng.normal(size=30), 0.5
+    ridge = LinearRegression(penalty=L2.of_prior(variance, noise=noise), fit_intercept=False)
+    mode = np.linalg.solve(X.T @ X / noise + np.eye(2) / variance, X.T @ y / noise)
+    assert_allclose(ridge.fit(X, y).coef_, mode, rtol=1e-9)
+    assert L1.of_prior(2.0, noise=noise).strengths.l1 == noise / 2.0

@@ -143,3 +143,17 @@ def test_a_column_is_not_held_by_a_leap():
     _, state = search(Newton(intercepts=1), separated, start, tol=1e-8)
     assert state.held == ()
     assert_allclose(state.direction[0], 1.0, atol=0.01)
+
+
+def test_the_damped_direction_has_the_sizes_of_the_eigenvalues():
+    """Of f = 2x² − ¼y² the direction is −|H|⁻¹g: down the valley, and away from the ridge."""
+
+    @dataclass(frozen=True)
+    class Saddle(SmoothObjective):
+        def second_order(self, theta):
+            H = np.diag([4.0, -0.5])
+            return SecondOrder(float(theta @ H @ theta / 2), H @ theta, H)
+
+    state = Newton().init(Saddle(), np.array([1.0, 1.0]))
+    assert_allclose(state.direction, [-1.0, 1.0], rtol=1e-12)
+    assert state.gap == np.inf
