@@ -311,13 +311,14 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
 
         data = Framed(counted, counted, 1.0, framing, passes, fitted)
         total = rows.n_rows if rows.weight is None else rows.weight.sum()
-        executor, start = executor_for(self.executor, rows.nbytes), np.zeros(n_weights)
+        executor = executor_for(self.executor, rows.nbytes)
         problem = Problem(on, penalty, data, executor, held_rows=held)
         even = np.full(n_classes, float(total) / n_classes)
         return problem.measured(NullTotals.of_counts(even, rows.n_rows))
 
     def _solve(self, rows: ArrayBlocks, n_weights: int) -> Weights:
         problem = self._problem(rows, n_weights)
+        start = np.zeros(n_weights)
         found = solve(
             problem,
             start,
