@@ -92,7 +92,7 @@ def unsolved(link, solver, some):
 @every_link
 @pytest.mark.parametrize("solver", ["auto", "lbfgs", "proximal-newton"])
 def test_rare_and_strong_effects_are_found(link, solver):
-    assert unsolved(link, solver, tables(link, (0.1, 1e-4), (3.0, 1e3))) == 0
+    assert unsolved(link, solver, tables(link, (0.1, 1e-6), (3.0, 1e3))) == 0
 
 
 @every_link

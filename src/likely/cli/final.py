@@ -14,7 +14,6 @@ from likely.cli.terminal import Settings, global_options
 from likely.errors import HonestyRefusal
 
 if TYPE_CHECKING:
-    from likely.intervals import Estimate
     from likely.runs import Run
     from likely.sealing.final_score import FinalScore
     from likely.sealing.folder import SealFolder
@@ -293,7 +292,7 @@ def _text(score: "FinalScore") -> str:
     if score.gain is not None:
         rows.append([gain_title(score.measures), *estimate_cells(*score.gain[:3]), ""])
     rows += [
-        [title, *_cells(found)]
+        [title, *estimate_cells(*found)]
         for name, found in score.measures.items()
         if (title := title_of(name)) != score.metric and isfinite(found.value)
     ][:MOST_SHOWN]
@@ -301,14 +300,6 @@ def _text(score: "FinalScore") -> str:
         return text
     header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
     return f"{text}\n\n{table(header, rows)}"
-
-
-def _cells(found: "Estimate") -> list[str]:
-    from likely.formatting import estimate_cells
-
-    if isfinite(found.baseline):
-        return estimate_cells(*found)
-    return [*estimate_cells(*found[:3]), ""]
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:

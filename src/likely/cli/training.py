@@ -24,7 +24,7 @@ from likely.workbench.model_entry import ModelEntry
 if TYPE_CHECKING:
     from likely.description import ColumnsRead
     from likely.kinds import TargetKind
-    from likely.metrics import Estimate, Score
+    from likely.metrics import Score
     from likely.workbench.dataset import Dataset
     from likely.workbench.folds import Folds
     from likely.workbench.held_out import OnePart
@@ -317,8 +317,8 @@ def score_text(score: "Score | None") -> list[str]:
     if score is None:
         return ["The model was fitted to all rows."]
     names = sorted(score.estimates, key=lambda name: name not in SHOWN)[:MOST_SHOWN]
-    rows = [[title_of(name), *_cells(score.estimates[name])] for name in names]
-    rows.append([gain_title(score.estimates), *_cells(score.gain)[:2], ""])
+    rows = [[title_of(name), *estimate_cells(*score.estimates[name])] for name in names]
+    rows.append([gain_title(score.estimates), *estimate_cells(*score.gain[:3]), ""])
     first = "on held-out rows" if score.folds is None else "by cross-validation"
     gone = [title_of(name) for name in names if not isfinite(score.estimates[name].value)]
     about = about_median(score) if "mae" in names else ""
@@ -350,9 +350,3 @@ def _how(score: "Score") -> str:
         f"Scores of {count(score.n_rows, 'row')} by {score.how}; intervals are for all rows "
         f"together{groups}."
     )
-
-
-def _cells(found: "Estimate") -> list[str]:
-    """Value, interval and baseline; a dash in place of what is not finite."""
-    known = found.value if isfinite(found.value) else None
-    return estimate_cells(known, found.low, found.high, found.baseline)

@@ -51,6 +51,7 @@ MOST_AT_ALL = 10_000  # parameters of a Newton search that was asked for
 DECREMENT = 1e-10  # nats, of a fit whose estimates have errors
 CHEAP_PASS = 1e7  # multiplications for a Hessian: below, all digits cost next to nothing
 FEW = 1e4  # multiplications for a Hessian: less than what surrounds them costs
+SMALLEST_SHARE = 1e-6  # of the weight of such a table, in a row that counts
 ALL_DIGITS = 1e-19  # nats, for a row per parameter: nine digits are those of any layout
 LAST_STEP = 5e-13  # nats: it moves no estimate by 1e-6 of its error, nor the error by 1e-6 of it
 LAST_STEP_OF_A_ROW = 5e-17  # nats: predictors then move by 1e-8, in the quadratic mean
@@ -122,6 +123,8 @@ class LastDigits(NamedTuple):
         all_digits = last = ALL_DIGITS * n / p
         if n * p**2 > CHEAP_PASS:
             last = min(LAST_STEP, LAST_STEP_OF_A_ROW * n)
+        if has_few_rows(problem):
+            all_digits *= SMALLEST_SHARE
         aim = min(enough, last * problem.nat)
         return cls(aim, min(aim, all_digits * problem.nat), enough, tol)
 
@@ -242,14 +245,18 @@ def with_curvature(problem: SearchProblem, start: Array, found: Found) -> Found:
     return found._replace(held=tuple(sorted(set(found.held) - set(faded))), solution=solution)
 
 
+def has_few_rows(problem: SearchProblem) -> bool:
+    """Whether this may be a table, whose rows have weights that differ by millions."""
+    return problem.n_rows * problem.shape.n_parameters**2 <= FEW
+
+
 def hessian_at(problem: SearchProblem, found: Found) -> Array:
     """∇² of the smooth part at the end of a search: known, or one more pass.
 
     What is known is that before the last step, which may be long for a group with a small share of
     the weight.  A table of few rows is read again.
     """
-    few = problem.n_rows * problem.shape.n_parameters**2 <= FEW
-    if found.hessian is None or (few and found.solution.converged):
+    if found.hessian is None or (found.solution.converged and has_few_rows(problem)):
         return np.asarray(problem.objective.second_order(found.theta).hessian)
     return found.hessian
 

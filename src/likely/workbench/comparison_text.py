@@ -185,7 +185,7 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     others = (each.others.get(metric.name, nan) for metric in found.others)
     return [
         each.name,
-        *estimate_cells(*(x if isfinite(x) else None for x in scores)),
+        *estimate_cells(*scores),
         *(number(x if isfinite(x) else None) for x in others),
         f"{each.seconds:.3f}",
         "best" if each is found.best else best,

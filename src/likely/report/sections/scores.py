@@ -1,9 +1,7 @@
 """All metrics in one table: on sealed rows, if they were evaluated, and on held-out rows."""
 
-from math import isfinite
-
 from likely.formatting import DASH, capitalised, count, estimate_cells, percent_level
-from likely.intervals import NO_ESTIMATE, Estimate, measures_from_json
+from likely.intervals import NO_ESTIMATE, measures_from_json
 from likely.metrics import METRICS, Score
 from likely.metrics.score import about_median, title_of, why_dashes
 from likely.report.section import TableBlock
@@ -44,11 +42,11 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
     sealed = measures_from_json(final.get("measures", ()))
     rows, infinite = [], []
     for name, found in score.estimates.items():
-        cells = _cells(found)
+        cells = estimate_cells(*found)
         if cells[0] == DASH:
             infinite.append(title_of(name))
         if sealed:
-            cells = [*_cells(sealed.get(name, NO_ESTIMATE)), *cells]
+            cells = [*estimate_cells(*sealed.get(name, NO_ESTIMATE)), *cells]
         arrow = "↓" if METRICS[name].better == "lower" else "↑"
         rows.append((f"{capitalised(title_of(name))} {arrow}", *cells))
     level = percent_level(final.get("level", 0.95))
@@ -59,14 +57,6 @@ def metrics_table(facts: RunFacts, score: Score) -> TableBlock:
         caption += _about_two(validation)
     caption += filter(None, [about_median(score), why_dashes(infinite)])
     return TableBlock(head, tuple(rows), caption=" ".join(caption))
-
-
-def _cells(found: Estimate) -> list[str]:
-    """Value, interval and baseline; a dash in place of what is not finite."""
-    known = found.baseline if isfinite(found.baseline) else None
-    if not isfinite(found.value):
-        return estimate_cells(None, None, None, known)
-    return estimate_cells(*found[:3], known)
 
 
 def _held(facts: RunFacts, score: Score) -> str:
