@@ -120,7 +120,7 @@ def estimate_cells(value: Any, low: Any, high: Any, *beside: Any) -> list[str]:
     >>> estimate_cells(float("nan"), None, None, 0.5623)
     ['–', '–', '0.5623']
     """
-    if value is None or not isfinite(value):  # its ends say nothing either
+    if value is not None and not isfinite(value):  # its ends say nothing either
         value = low = high = None
     beside = tuple(None if each is None or not isfinite(each) else each for each in beside)
     half = _half_width(value, low, high)
