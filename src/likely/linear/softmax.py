@@ -38,7 +38,7 @@ from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
-from likely.linear.summary import columns_coded, describe_coefficients
+from likely.linear.summary import columns_coded, describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
@@ -47,8 +47,9 @@ from likely.special import log_softmax
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
-    "the geometric mean of all. reference= compares with one class."
+    "the geometric mean of all."
 )
+REFERENCE_ADVICE = " reference= compares with one class."
 
 
 class SoftmaxRegression(
@@ -241,7 +242,7 @@ class SoftmaxRegression(
             labels[1:] if two else labels,
             self.n_iter_,
             penalty_described(self),
-        )
+        ).also(notes=remarks_on_held_rows(self))
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
@@ -283,11 +284,15 @@ class SoftmaxRegression(
         return f"{len(labels)} classes{against}, softmax link"
 
     def _remarks(self) -> tuple[str, ...]:
+        return (*self._meaning(), *super()._remarks())
+
+    def _meaning(self) -> tuple[str, ...]:
+        """What a coefficient is compared with."""
         if len(self.classes_) == 2:
             return ()
         if self.reference is not None:
             return (f"a coefficient is a log-odds of its class against {self.reference!r}.",)
-        return () if is_penalised(strengths_of(self).l1) else (CENTRED,)
+        return () if is_penalised(strengths_of(self).l1) else (CENTRED + REFERENCE_ADVICE,)
 
     def _terms_called(self, name: str) -> list[str]:
         """That term in every class: K − 1 of K weights that sum to 0."""

@@ -27,6 +27,7 @@ from likely.linear.summary import (
     Summary,
     columns_coded,
     describe_coefficients,
+    remarks_on_held_rows,
     response_described,
     summarise,
 )
@@ -70,7 +71,7 @@ class StandardErrors(ABC):
 
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
-        return ()
+        return remarks_on_held_rows(self)
 
     def _terms_of(self, terms: Any) -> Any:
         given = [terms] if isinstance(terms, str) else terms
@@ -153,7 +154,7 @@ class FittedLinear(StandardErrors):
             groups,
             self.n_iter_,
             penalty_described(self),
-        )
+        ).also(notes=remarks_on_held_rows(self))
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them to check."""
