@@ -89,6 +89,14 @@ def problem(name, **kwargs):
     return model, X, y, model.objective(X, y, **kwargs)
 
 
+@every_model
+def test_it_prints_on_one_line(name):
+    model, _, _, objective = problem(name, reduction="mean")
+    size, rows = len(objective.start), objective.n_rows
+    about = f"{type(model).__name__}: {rows} rows, {size} parameters, mean"
+    assert repr(objective) == f"<ModelObjective of {about}>"
+
+
 def somewhere(objective, seed=1):
     """A θ without zeros, whose thresholds fall."""
     rng = np.random.default_rng(seed)

@@ -137,7 +137,7 @@ def test_held_out_patience_counts_from_the_best_and_names_it():
 
 @pytest.mark.parametrize("options", [{"share": 0.0}, {"share": 1.0}, {"steps": 0}])
 def test_a_share_or_patience_that_cannot_be_is_refused(options):
-    with pytest.raises(InvalidInput, match="HeldOutPatience has s.*expected. Use"):
+    with pytest.raises(InvalidInput, match=r"HeldOutPatience has s.*expected. Use"):
         HeldOutPatience(**options)
 
 

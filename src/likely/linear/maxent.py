@@ -171,7 +171,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         model = self.for_prediction()
         if self.features is None and n_axes(X) != 3:
             of = model._softmax().objective(X, y, sample_weight, reduction=reduction)
-            return of.stored_by(lambda fitted: copy(model)._store_softmax(fitted))
+            name = type(self).__name__
+            return of.stored_by(name, lambda fitted: copy(model)._store_softmax(fitted))
         rows, n_weights = model._open(X, y, sample_weight)
         return feature_objective(model, model._problem(rows, n_weights), reduction)
 

@@ -31,7 +31,7 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
-from likely.inputs.soft_labels import check_soft, is_soft, soft_total
+from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.objective import softmax_objective
@@ -164,7 +164,8 @@ class SoftmaxRegression(
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.  y of shape
-        (n, n_classes) holds soft labels: rows of probabilities, of classes 0, 1, ….
+        (n, n_classes) holds soft labels: rows of probabilities, of the classes that name the
+        columns of a frame, or 0, 1, ….
         """
         check_kind(self.standard_errors)
         rows = open_classes(self, X, y, sample_weight, groups)
@@ -274,7 +275,7 @@ class SoftmaxRegression(
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
         if not is_soft(y):
             return super().log_likelihoods(X, y)
-        return soft_total(y, self.predict_log_proba(X))
+        return soft_total(y, self.predict_log_proba(X), self.classes_)
 
     def _described(self) -> str:
         labels = self.classes_.tolist()
@@ -327,7 +328,7 @@ def open_classes(
     rows = open_linear(
         estimator,
         X,
-        y,
+        soft_numbers(y) if soft else y,
         RowExtras(sample_weight, groups=groups),
         target="numbers" if soft else "class",
         given=strengths_of(estimator),
@@ -336,7 +337,7 @@ def open_classes(
         return rows
     for block in rows.blocks:
         check_soft(block.target, block.start)
-    return rows._replace(classes=np.arange(np.shape(y)[1]))
+    return rows._replace(classes=soft_classes(y))
 
 
 def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:
