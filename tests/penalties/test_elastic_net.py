@@ -57,3 +57,24 @@ def test_soft_thresholding_shrinks_towards_0_and_stops_there():
 def test_a_strength_below_0_is_refused_with_advice(make, strength):
     with pytest.raises(InvalidInput, match=r"(-1|nan) is not a strength.*at least 0.*Use 0"):
         make(strength)
+
+
+@pytest.mark.parametrize("strength", [{"a": 1.0}, "a", None, [1.0, "a"]])
+@pytest.mark.parametrize("make", [L1, L2, ElasticNet])
+def test_a_strength_that_is_no_number_is_refused(make, strength):
+    with pytest.raises(
+        InvalidInput, match=r"was given to a penalty; a number was expected.*mapping"
+    ):
+        make(strength)
+
+
+def test_a_number_times_a_penalty_is_as_many_times_as_strong():
+    theta = np.array([1.0, -2.0])
+    for penalty in (L1(1.0), L2([1.0, 2.0]), ElasticNet(0.5, 2.0), L1(1.0) + L2(1.0)):
+        for three in (3 * penalty, penalty * 3.0):
+            assert three.value(theta) == 3 * penalty.value(theta)
+    assert repr(3 * L1(1)) == "L1(l1=3.0)"
+    with pytest.raises(InvalidInput, match="-1 is not a strength"):
+        -1 * L1(1.0)
+    with pytest.raises(TypeError):
+        L1(1.0) * L2(1.0)
