@@ -158,7 +158,7 @@ def label_array(y: Any) -> Array:
 
 def refuse_soft(y: Any) -> None:
     """Refuse a y of several columns, where one label for each row is needed."""
-    shape = np.shape(array_of(y))
+    shape = np.asarray(array_of(y)).shape
     if len(shape) == 2 and shape[1] > 1:
         refuse_columns(
             shape,
