@@ -49,3 +49,20 @@ def test_underscores_may_be_written_for_the_hyphens_of_a_name():
     assert likelihood_of("negative_binomial(2)") == likelihood_of("negative-binomial(2)")
     with pytest.raises(UnknownName, match="choose one of"):
         GLM("inverse gaussian").fit(X, y)
+
+
+def test_a_name_in_another_case_is_suggested():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0) ** 2
+    with pytest.raises(UnknownName, match="Did you mean 'HC3'"):
+        LinearRegression(standard_errors="hc3").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("quasi-binomial", "bernoulli"), ("quasipoisson", "poisson"), ("quasi_poisson", "poisson")],
+)
+def test_a_quasi_likelihood_is_a_kind_of_standard_errors(name, meant):
+    with pytest.raises(InvalidInput, match=rf'GLM\("{meant}", standard_errors="quasi"\)'):
+        likelihood_of(name)
+    X = np.arange(8.0)[:, None]
+    GLM(meant, standard_errors="quasi").fit(X, np.arange(8) % 2)

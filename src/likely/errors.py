@@ -77,8 +77,9 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         choices = sorted(choices)
-        close = get_close_matches(str(name), choices, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        written = {choice.lower(): choice for choice in choices}
+        close = get_close_matches(str(name).lower(), written, n=1)
+        hint = f" Did you mean {written[close[0]]!r}?" if close else ""
         super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
 
 

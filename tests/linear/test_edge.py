@@ -130,8 +130,23 @@ def test_a_risk_of_one_is_reported():
     with pytest.warns(BoundaryEstimate, match=r"3 rows a mean at the edge.*\(0 or 1\)"):
         model = likely.LogisticRegression("log", l2=0.0).fit(x, y)
     assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], [0.5, 1.0], rtol=1e-6)
-    with pytest.warns(OutsideLink, match=r"between -inf and 0, so it is taken as 0 or 1.*logit"):
+    said = r"'log' of a bernoulli response needs it below 0, so its .* 0 or 1, for 1 row\..*logit"
+    with pytest.warns(OutsideLink, match=said):
         assert model.predict_proba([[2.0]])[0].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("link", ["identity", "log"])
+def test_a_probability_outside_its_range_is_0_or_1_in_both_models(link):
+    x = np.repeat([[0.0], [1.0]], 50, axis=0)
+    y = np.append(np.arange(50) < 10, np.arange(50) < 30).astype(float)
+    new = np.array([[-5.0], [0.5], [5.0]])
+    with pytest.warns(OutsideLink, match="linear predictor of row .* mean is taken as 0 or 1"):
+        mean = likely.GLM("bernoulli", link).fit(x, y).predict(new)
+    with pytest.warns(OutsideLink, match="linear predictor of row .* mean is taken as 0 or 1"):
+        classified = likely.LogisticRegression(link, l2=0.0).fit(x, y).predict_proba(new)[:, 1]
+    assert_allclose(mean, classified, rtol=1e-6)
+    assert mean[2] == 1.0
+    assert (mean[0] == 0.0) == (link == "identity")
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,23 @@ def test_the_summary_says_that_it_was_stopped(name):
 
 
 @every_model
+@pytest.mark.parametrize("errors", ["model", None])
+def test_the_summary_says_how_many_rows_were_held_out_even_of_a_fit_that_converged(name, errors):
+    X, y = rows(name, n=300, d=5)
+    rule = HeldOutPatience(900)
+    model = MODELS[name](l2=1.0, standard_errors=errors, stop=rule).fit(X, y)
+    assert "is within tol" in model.solution_.reason
+    held = int(held_mask(rule, y).sum())
+    said = (
+        f"{held} rows were held out to decide when to stop; the estimates are from the other "
+        f"{300 - held} rows."
+    )
+    assert said in model.describe().notes
+    model.set_params(stop=None).fit(X, y)
+    assert not any("held out" in note for note in model.describe().notes)
+
+
+@every_model
 def test_a_rule_that_does_not_fire_changes_nothing(name):
     X, y = rows(name)
     with_rule = MODELS[name](l2=1.0, stop=Seconds(600) | Iterations(900)).fit(X, y)
@@ -100,7 +117,7 @@ def test_a_rule_that_does_not_fire_changes_nothing(name):
     ("rule", "said"),
     [
         (Iterations(3), "max_iter=3"),
-        (Seconds(0.0), "0 seconds"),
+        (Seconds(1e-9), "1e-09 seconds"),
         (SmallChange(1e3), "changed by"),
         (Patience(1, least=1e6), "not fallen for 1 steps"),
     ],

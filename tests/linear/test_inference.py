@@ -380,6 +380,9 @@ def test_a_model_without_errors_says_why():
         for ask in (model.summary, lambda model=model: likelihood_ratio_test(model, with_errors)):
             with pytest.raises(InvalidInput, match=reason):
                 ask()
+    objective = with_errors.objective(X, y)
+    with pytest.raises(InvalidInput, match="were not estimated from rows: the parameters were giv"):
+        objective.fitted_model(objective.start).summary()
     softmax = likely.SoftmaxRegression(standard_errors=None).fit(X, np.minimum(y, 2))
     with pytest.raises(InvalidInput, match="fitted with standard_errors=None"):
         softmax.summary()

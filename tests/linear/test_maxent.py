@@ -149,3 +149,11 @@ def test_an_array_for_other_labels_or_weights_is_refused():
 def test_one_class_is_refused_by_the_name_of_the_model():
     with pytest.raises(InvalidInput, match="MaxEntropy needs at least 2 classes"):
         MaxEntropy().fit(np.ones((4, 1)), np.zeros(4))
+
+
+def test_the_summary_advises_no_argument_that_it_has_not():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    notes = " ".join(MaxEntropy().fit(X, y).summary().notes)
+    assert "against the geometric mean of all." in notes
+    assert "reference=" not in notes
+    assert "reference=" in " ".join(SoftmaxRegression().fit(X, y).summary().notes)

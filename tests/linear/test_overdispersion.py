@@ -167,6 +167,7 @@ def test_alpha_is_counted_by_aic_and_shown_by_the_summary():
     assert given.inference_.alpha is None
     assert "alpha_" not in vars(given)
     facts = {fact.key: fact for fact in model.summary().describe().fit}
+    assert facts["parameters"].value == 4  # the number that AIC and BIC use
     assert facts["alpha"].value == model.alpha_
     assert "std err" in facts["alpha"].text
     assert "χ²(1)" in facts["alpha_test"].text

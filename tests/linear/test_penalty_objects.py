@@ -168,6 +168,8 @@ def test_both_are_refused(name):
         InvalidInput, match=r"penalty='l2' was given; a penalty of likely.penalties"
     ):
         MODELS[name](penalty="l2").fit(X, y)
+    with pytest.raises(InvalidInput, match=r"Use penalty=L1\(1.0\), or l1=1.0"):
+        MODELS[name](penalty="l1").fit(X, y)
 
 
 @every_model

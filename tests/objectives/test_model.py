@@ -89,6 +89,14 @@ def problem(name, **kwargs):
     return model, X, y, model.objective(X, y, **kwargs)
 
 
+@every_model
+def test_it_prints_on_one_line(name):
+    model, _, _, objective = problem(name, reduction="mean")
+    size, rows = len(objective.start), objective.n_rows
+    about = f"{type(model).__name__}: {rows} rows, {size} parameters, mean"
+    assert repr(objective) == f"<ModelObjective of {about}>"
+
+
 def somewhere(objective, seed=1):
     """A θ without zeros, whose thresholds fall."""
     rng = np.random.default_rng(seed)
@@ -195,7 +203,7 @@ def test_a_vector_is_written_into_a_model(name):
     else:
         assert_allclose(objective.loss(theta), -written.log_likelihood(X, y), rtol=1e-10)
     assert not written.solution_.converged
-    with pytest.raises(InvalidInput, match="standard_errors=None"):
+    with pytest.raises(InvalidInput, match="the parameters were given"):
         written.summary()
     again = objective.fitted_model(objective.start)
     assert np.abs(again.solution_.theta - written.solution_.theta).max() > 0.01

@@ -69,3 +69,24 @@ def test_the_noise_of_a_gaussian_response_is_in_the_strength_of_a_prior(noise):
     mode = np.linalg.solve(X.T @ X / noise + np.eye(2) / variance, X.T @ y / noise)
     assert_allclose(ridge.fit(X, y).coef_, mode, rtol=1e-9)
     assert L1.of_prior(2.0, noise=noise).strengths.l1 == noise / 2.0
+
+
+@pytest.mark.parametrize("strength", [{"a": 1.0}, "a", None, [1.0, "a"]])
+@pytest.mark.parametrize("make", [L1, L2, ElasticNet])
+def test_a_strength_that_is_no_number_is_refused(make, strength):
+    with pytest.raises(
+        InvalidInput, match=r"was given to a penalty; a number was expected.*mapping"
+    ):
+        make(strength)
+
+
+def test_a_number_times_a_penalty_is_as_many_times_as_strong():
+    theta = np.array([1.0, -2.0])
+    for penalty in (L1(1.0), L2([1.0, 2.0]), ElasticNet(0.5, 2.0), L1(1.0) + L2(1.0)):
+        for three in (3 * penalty, penalty * 3.0):
+            assert three.value(theta) == 3 * penalty.value(theta)
+    assert repr(3 * L1(1)) == "L1(l1=3.0)"
+    with pytest.raises(InvalidInput, match="-1 is not a strength"):
+        -1 * L1(1.0)
+    with pytest.raises(TypeError):
+        L1(1.0) * L2(1.0)

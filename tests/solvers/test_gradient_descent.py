@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likely.solvers.gradient_descent import FixedStep, GradientDescent
+from likely.errors import InvalidInput
+from likely.solvers.gradient_descent import FixedStep, GradientDescent, gradient_step
 from likely.solvers.minimise import minimise
 from likely.solvers.newton import Newton
 from tests.solver_objectives import Quadratic, random_logistic, random_quadratic
@@ -86,3 +87,12 @@ def test_steps_of_nearly_twice_the_inverse_curvature_are_not_accepted():
     objective = random_quadratic(215, 4)
     solution = minimise(GradientDescent(), objective, np.ones(4), tol=1e-12, max_iter=100)
     assert solution.converged, solution.reason
+
+
+@pytest.mark.parametrize("rate", [-1.0, 0.0, float("nan"), float("inf")])
+def test_a_step_that_does_not_go_downhill_is_refused(rate):
+    objective = random_quadratic(0, 3)
+    with pytest.raises(InvalidInput, match=f"rate={rate!r} .* above 0 was expected"):
+        gradient_step(objective, np.ones(3), rate)
+    with pytest.raises(InvalidInput, match=f"t={rate!r} .* above 0 was expected"):
+        FixedStep(rate)

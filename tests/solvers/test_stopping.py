@@ -137,8 +137,33 @@ def test_held_out_patience_counts_from_the_best_and_names_it():
 
 @pytest.mark.parametrize("options", [{"share": 0.0}, {"share": 1.0}, {"steps": 0}])
 def test_a_share_or_patience_that_cannot_be_is_refused(options):
-    with pytest.raises(InvalidInput, match="HeldOutPatience has share="):
+    with pytest.raises(InvalidInput, match=r"HeldOutPatience has s.*expected. Use"):
         HeldOutPatience(**options)
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        (Iterations, (0, -1, 1.5, True, "3", None)),
+        (Seconds, (0, -1, float("nan"), "60")),
+        (Patience, (0, 2.5, float("nan"))),
+        (HeldOutPatience, (0, 2.5, float("nan"))),
+        (SmallChange, (0, -1.0, float("nan"))),
+        (SmallStep, (0, -1.0, float("nan"))),
+        (lambda least: Patience(3, least), (-1.0, float("nan"))),
+        (lambda least: HeldOutPatience(3, least=least), (-1.0, float("nan"))),
+        (lambda share: HeldOutPatience(3, share=share), (float("nan"), "half")),
+    ],
+)
+def test_a_rule_with_a_number_that_cannot_be_is_refused(rule, values):
+    for value in values:
+        with pytest.raises(InvalidInput, match=f"{value!r}; a .* was expected. Use "):
+            rule(value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert Iterations(np.int64(3)).max_iter == 3
+    assert Seconds(np.float64(0.5)).limit == 0.5
 
 
 def test_without_held_out_rows_it_is_refused():

@@ -44,7 +44,7 @@ from likely.inputs.estimators import (
 )
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
-from likely.inputs.soft_labels import hard_rows, is_soft
+from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.names import lookup
 from likely.objectives.components import (
     Components,
@@ -134,16 +134,19 @@ class DiscriminantAnalysis(FittedClassifier, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; with X a file, y names its column (see ``likely.read``).
 
-        y of shape (n, n_classes) holds one-hot or soft labels: rows of probabilities, of classes
-        0, 1, ….
+        y of shape (n, n_classes) holds one-hot or soft labels: rows of probabilities, of the
+        classes that name the columns of a frame, or 0, 1, ….
         """
         self._check_arguments()
-        if is_soft(y):
+        soft = soft_classes(y) if is_soft(y) else None
+        if soft is not None:
             X, y, sample_weight = hard_rows(X, y, sample_weight)
         extras = RowExtras(sample_weight)
         data = check_rows(self, X, y, extras, target="class", sparse=False).as_numbers()
         refuse_one_class(data.classes, self)
         self.classes_, self.schema_, self.library_ = data.classes, data.coding, data.library
+        if soft is not None:
+            self.classes_ = soft[self.classes_]
         self.solution_ = None
         self.shrinkage_ = np.zeros(len(self.classes_))
         try:

@@ -66,7 +66,7 @@ from likely.inputs.rows import (
     encode_new_rows,
     recode_rows,
 )
-from likely.inputs.soft_labels import hard_rows, is_soft
+from likely.inputs.soft_labels import hard_rows, is_soft, soft_classes
 from likely.inputs.tables import refuse_file
 from likely.names import lookup
 from likely.objectives.components import Components, ComponentsObjective, ComponentTotals, total
@@ -174,9 +174,11 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``);
         with a file, y and sample_weight are names of its columns.  y of shape (n, n_classes) holds
-        one-hot or soft labels: rows of probabilities, of classes 0, 1, ….
+        one-hot or soft labels: rows of probabilities, of the classes that name the columns of a
+        frame, or 0, 1, ….
         """
-        if is_soft(y):
+        soft = soft_classes(y) if is_soft(y) else None
+        if soft is not None:
             given, (X, y, sample_weight) = len(y), hard_rows(X, y, sample_weight)
             if self.calibrate is not None and len(y) > given:
                 raise InvalidInput(
@@ -184,6 +186,8 @@ class NaiveBayes(FittedClassifier, ClassifierMixin, BaseEstimator):
                     "one class for each row. Leave calibrate out, or give labels."
                 )
         rows, totals = self.encode_rows(X, y, sample_weight)
+        if soft is not None:
+            self.classes_ = soft[self.classes_]
         if totals is None:
             totals = total(self.family_, len(self.classes_), rows.blocks, rows.executor)
         return self.fit_totals(totals, rows)

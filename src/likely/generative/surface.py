@@ -28,7 +28,7 @@ from likely.inputs.estimators import (
     refuse_unless_number,
     refuse_unless_whole,
 )
-from likely.inputs.labels import codes_among
+from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
@@ -223,17 +223,21 @@ class FittedClassifier(FittedComponents):
         log_proba = self.predict_log_proba(X)
         return self.classes_[log_proba.argmax(axis=1)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows, by weight, whose label is predicted."""
+        return accuracy(self, X, y, sample_weight)
+
     def score_samples(self, X: Any, y: Any = None) -> Array:
         """log p(x) of each row, or log p(x, y) when labels are given.
 
-        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``:
-        Σ_k t_k log p(x, k).
+        y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
+        or in a frame with their names: Σ_k t_k log p(x, k).
         """
         joint = self.predict_joint_log_proba(X)
         if y is None:
             return logsumexp(joint, axis=1)
         if is_soft(y):
-            return soft_total(y, joint)
+            return soft_total(y, joint, self.classes_)
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from likely._typing import Array
-from likely.inputs.labels import codes_among
+from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import own_columns
 
@@ -28,6 +28,10 @@ class ClassProbabilities(ABC):
         """The most probable class of each row."""
         most_probable = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[most_probable]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows, by weight, whose label is predicted."""
+        return accuracy(self, X, y, sample_weight)
 
     def log_likelihoods(self, X: Any, y: Any) -> Array:
         """log p(y_i | x_i) of each row."""

@@ -6,13 +6,14 @@ Integer labels are counted, not sorted, so that checking does not cost a pass ov
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from likely._typing import Array, Codes
 from likely.data.categories import is_missing
 from likely.errors import InvalidInput
-from likely.inputs.numbers import array_of, refuse_other_length
+from likely.inputs.numbers import array_of, refuse_columns, refuse_other_length
 
 COUNTED_RANGE = 2**16  # integer labels in a range this small are counted, not sorted
 
@@ -150,8 +151,26 @@ def label_array(y: Any) -> Array:
     """Labels as an array: an object array where numbers or missing values would become text."""
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind in "SU":
         y = np.asarray(y, dtype=object) if any(not isinstance(v, str) for v in y) else np.asarray(y)
+    refuse_soft(y)
     labels: Array = column_or_1d(array_of(y), warn=True)
     return labels
+
+
+def refuse_soft(y: Any) -> None:
+    """Refuse a y of several columns, where one label for each row is needed."""
+    shape = np.asarray(array_of(y)).shape
+    if len(shape) == 2 and shape[1] > 1:
+        refuse_columns(
+            shape,
+            "Give one label for each row. Soft labels are for fit and log_likelihood of "
+            "SoftmaxRegression, NaiveBayes and DiscriminantAnalysis.",
+        )
+
+
+def accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The share of the rows, by weight, whose label is predicted."""
+    refuse_soft(y)
+    return float(accuracy_score(y, model.predict(X), sample_weight=sample_weight))
 
 
 def _distinct(y: Array) -> EncodedLabels:

@@ -4,7 +4,7 @@ Checking must not cost a pass over large data: a finite total proves finite data
 is searched for only when a total is not finite.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.utils import check_array
@@ -57,11 +57,33 @@ def check_response(y: Any, *, n_rows: int, estimator: Any, several: bool = False
             f"y must hold numbers; {str(error).rstrip('.')}. "
             "Use a classifier for labels, or convert the column."
         ) from error
-    values: Array = y if several and y.ndim == 2 and y.shape[1] > 1 else column_or_1d(y, warn=True)
+    if y.ndim == 2 and y.shape[1] > 1:
+        if not several:
+            refuse_columns(y.shape, _advice_on_columns(y))
+        values: Array = y
+    else:
+        values = column_or_1d(y, warn=True)
     refuse_other_length(values, n_rows)
     if not total_is_finite(values):
         _refuse_infinite_response(values)
     return values
+
+
+def refuse_columns(shape: tuple[int, ...], advice: str) -> NoReturn:
+    """Refuse a y of several columns; ``advice`` says what to do."""
+    raise InvalidInput(
+        f"y has the shape {shape}; a 1d array was expected, with one value for each row of "
+        f"X. {advice}"
+    )
+
+
+def _advice_on_columns(y: Array) -> str:
+    if y.shape[1] == 2 and (y >= 0).all() and (y == np.floor(y)).all():
+        return (
+            "Give one column; k successes of n trials are y=k/n with sample_weight=n, in "
+            'GLM("bernoulli").'
+        )
+    return "Give one column of y at a time."
 
 
 def total_is_finite(values: Array) -> bool:
@@ -139,7 +161,7 @@ def _number_per_row(values: Any, what: str, n_rows: int) -> Array:
     return column
 
 
-def finite_numbers(X: Any) -> Array:
+def finite_numbers(X: Any, what: str = "X") -> Array:
     """X, an array or a frame, as float64 of shape (n, d), all finite."""
     X = as_frame(X)
     if is_frame(X):
@@ -150,11 +172,11 @@ def finite_numbers(X: Any) -> Array:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"X must hold numbers; {error}. Encode the categories, or drop their columns."
+            f"{what} must hold numbers; {error}. Encode the categories, or drop their columns."
         ) from error
     if array.ndim != 2 or not np.isfinite(array).all():
         raise InvalidInput(
-            f"X must be a table of finite numbers, (n, d); found the shape {array.shape} with "
+            f"{what} must be a table of finite numbers, (n, d); found the shape {array.shape} with "
             f"{np.count_nonzero(~np.isfinite(array))} cells that are not finite. "
             "Pass one row per example, and drop or fill rows with missing cells."
         )

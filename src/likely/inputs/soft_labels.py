@@ -3,6 +3,7 @@
     t_ik ≥ 0,  Σ_k t_ik = 1        one-hot rows are the labels themselves
 
 An example with soft labels is K examples of hard ones, each with the part t_ik of its weight.
+The columns of a frame are named by their classes; those of an array are the classes 0, 1, ….
 """
 
 from typing import Any, NamedTuple
@@ -11,9 +12,10 @@ import numpy as np
 
 from likely._typing import Array, Codes
 from likely.errors import InvalidInput
+from likely.formatting import listed
 from likely.inputs.estimators import countable
 from likely.inputs.numbers import check_weight, finite_numbers, refuse_other_length
-from likely.inputs.tables import is_file, own_columns, rows_at
+from likely.inputs.tables import as_frame, is_file, is_frame, own_columns, rows_at
 
 SUM_ROUNDING = 1e-6  # how far a row of soft labels may sum from 1: float32 shares do
 
@@ -52,23 +54,55 @@ def check_soft(y: Array, start: int = 0) -> None:
         )
 
 
-def soft_total(y: Any, values: Array) -> Array:
-    """Σ_k t_ik v_ik of each row, where −∞ · 0 is 0; (n,)."""
+def soft_classes(y: Any) -> Array:
+    """The class of each column: its name in a frame, its position in an array."""
+    y = as_frame(y)
+    if not is_frame(y):
+        return np.arange(np.shape(y)[1])
+    import narwhals.stable.v2 as nw
+
+    names = nw.from_native(y, eager_only=True).columns
+    return np.array(names, dtype=None if len(set(map(type, names))) == 1 else object)
+
+
+def soft_numbers(y: Any) -> Array:
+    """Soft labels of an array or a frame as float64; finite."""
+    return finite_numbers(y, "y")
+
+
+def soft_total(y: Any, values: Array, classes: Array) -> Array:
+    """Σ_k t_ik v_ik of each row, where −∞ · 0 is 0; (n,).
+
+    The columns of a frame are matched with ``classes`` by their names.
+    """
     if np.shape(y) != values.shape:
         raise InvalidInput(
             f"y has shape {np.shape(y)}; expected {values.shape}: soft labels, a column for each "
             "class in the order of classes_. Give one probability for each, or the labels."
         )
-    soft = finite_numbers(y)
+    soft = soft_numbers(y)[:, _places(y, classes)]
     check_soft(soft)
     return np.multiply(soft, values, where=soft > 0, out=np.zeros(values.shape)).sum(axis=1)
+
+
+def _places(y: Any, classes: Array) -> list[int]:
+    """Where the column of each class is."""
+    found, expected = (list(map(str, each.tolist())) for each in (soft_classes(y), classes))
+    if found == list(map(str, range(len(classes)))):  # columns without names
+        return list(range(len(classes)))
+    if sorted(found) != sorted(expected):
+        raise InvalidInput(
+            f"y has the columns {listed(found)}; the classes {listed(expected)} were expected. "
+            "Rename the columns, or give an array in the order of classes_."
+        )
+    return [found.index(name) for name in expected]
 
 
 def hard_rows(X: Any, y: Any, sample_weight: Any) -> HardRows:
     """Each example once for every class that it may have, with that part of its weight."""
     X, sample_weight = own_columns(X, sample_weight)
     X, n_rows = countable(X)
-    soft = finite_numbers(y)
+    soft = soft_numbers(y)
     refuse_other_length(soft, n_rows)
     check_soft(soft)
     weight = check_weight(sample_weight, n_rows=n_rows)

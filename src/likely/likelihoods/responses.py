@@ -42,8 +42,22 @@ def response_named(response: str | Response) -> Response:
     >>> response_named("negative_binomial(0.5)")
     NegativeBinomial(alpha=0.5)
     """
-    name = ALIASES.get(response, response) if isinstance(response, str) else response
-    return lookup("response", name, RESPONSES, OF_NUMBER)
+    if not isinstance(response, str):
+        return response
+    if response.startswith("quasi"):
+        _refuse_quasi(response)
+    return lookup("response", ALIASES.get(response, response), RESPONSES, OF_NUMBER)
+
+
+def _refuse_quasi(response: str) -> None:
+    """A quasi-likelihood is a response with a dispersion that standard errors estimate."""
+    named = response.removeprefix("quasi").lstrip("-_ ")
+    name = ALIASES.get(named, named)
+    name = name if name in RESPONSES else "poisson"
+    raise InvalidInput(
+        f"The response {response!r} was given; quasi-likelihood is a kind of standard errors here, "
+        f'not a response. Use GLM("{name}", standard_errors="quasi").'
+    )
 
 
 def likelihood_of(response: str | Response, link: str | Link | None = None) -> Likelihood:

@@ -24,7 +24,10 @@ class HeldRows(NamedTuple):
 
 
 def hold_out(estimator: Any, blocks: Blocks) -> HeldRows:
-    """What the rule of an estimator holds out: nothing without one that needs it."""
+    """What the rule of an estimator holds out: nothing without one that needs it.
+
+    The estimator stores how many rows were held out and how many are left, for its summary.
+    """
     stop = estimator.stop
     if stop is None:
         return HeldRows(blocks, None)
@@ -37,6 +40,7 @@ def hold_out(estimator: Any, blocks: Blocks) -> HeldRows:
     if rule is None:
         return HeldRows(blocks, None)
     held = held_mask(rule, np.concatenate([np.asarray(block.target) for block in blocks]))
+    estimator.held_out_ = (int(held.sum()), int((~held).sum()))
     return HeldRows(_only(blocks, ~held), _only(blocks, held))
 
 

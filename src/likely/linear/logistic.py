@@ -243,7 +243,7 @@ class LogisticRegression(FittedLinear, PathModel, ClassifierMixin, BaseEstimator
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """log p(k | x), (n, 2)."""
         eta = self.linear_predictor(X, offset=offset)
-        warn_outside(self.likelihood_, eta, "it is taken as 0 or 1")
+        warn_outside(self.likelihood_, eta, "its mean is taken as 0 or 1")
         return np.column_stack(log_probabilities(self.likelihood_, eta))
 
     def predict_proba(self, X: Any, *, offset: Any = None) -> Array:

@@ -49,8 +49,8 @@ from likely.linear.inference import Inference
 from likely.linear.objective import Weights, feature_objective
 from likely.linear.penalty import Spread, has_penalty, penalty_described, strengths_of
 from likely.linear.problem import Problem
-from likely.linear.softmax import SoftmaxRegression, open_classes
-from likely.linear.summary import describe_coefficients
+from likely.linear.softmax import REFERENCE_ADVICE, SoftmaxRegression, open_classes
+from likely.linear.summary import describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.inference import NullTotals
 from likely.objectives.maxent import FeatureTotals, MaxEntropyObjective
@@ -171,7 +171,8 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         model = self.for_prediction()
         if self.features is None and n_axes(X) != 3:
             of = model._softmax().objective(X, y, sample_weight, reduction=reduction)
-            return of.stored_by(lambda fitted: copy(model)._store_softmax(fitted))
+            name = type(self).__name__
+            return of.stored_by(name, lambda fitted: copy(model)._store_softmax(fitted))
         rows, n_weights = model._open(X, y, sample_weight)
         return feature_objective(model, model._problem(rows, n_weights), reduction)
 
@@ -225,7 +226,7 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
             ["weight"],
             self.n_iter_,
             penalty_described(self),
-        )
+        ).also(notes=remarks_on_held_rows(self))
 
     def feature_totals(self, X: Any, y: Any, sample_weight: Any = None) -> FeatureTotals:
         """Observed and expected totals of the features over rows X with labels y."""
@@ -260,7 +261,9 @@ class MaxEntropy(StandardErrors, ClassProbabilities, ClassifierMixin, BaseEstima
         return f"{len(self.classes_)} classes, {count(len(self.coef_), 'feature')} of x and y"
 
     def _remarks(self) -> tuple[str, ...]:
-        return () if self.softmax_ is None else self.softmax_._remarks()
+        if self.softmax_ is None:
+            return super()._remarks()
+        return tuple(each.removesuffix(REFERENCE_ADVICE) for each in self.softmax_._remarks())
 
     def _terms_called(self, name: str) -> list[str]:
         if self.softmax_ is not None:

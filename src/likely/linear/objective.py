@@ -84,6 +84,7 @@ def linear_objective(
         packing,
         start_of(likelihood, problem.data, rows),
         write,
+        type(model).__name__,
         reduction,
         rows.position,
     )
@@ -113,6 +114,7 @@ def softmax_objective(
         packing,
         start,
         write,
+        type(model).__name__,
         reduction,
         rows.position,
     )
@@ -144,6 +146,7 @@ def ordinal_objective(
         packing,
         whole.start(count),
         write,
+        type(model).__name__,
         reduction,
         rows.position,
     )
@@ -163,5 +166,6 @@ def feature_objective(model: Any, problem: Problem, reduction: Reduction) -> Mod
         Packing((n_weights,), (), n_constants=0),
         np.zeros(n_weights),
         write,
+        type(model).__name__,
         reduction,
     )

@@ -31,7 +31,7 @@ def strengths_of(estimator: Any) -> Strengths:
     if not isinstance(given, Penalty):
         raise InvalidInput(
             f"penalty={given!r} was given; a penalty of likely.penalties was expected. "
-            "Use penalty=L2(1.0), or l2=1.0, which is the same."
+            f"{_advice_for(given)}"
         )
     for name in ("l1", "l2"):
         value, default = vars(estimator)[name], signature(type(estimator)).parameters[name].default
@@ -41,6 +41,14 @@ def strengths_of(estimator: Any) -> Strengths:
                 f"Add {name.upper()}(…) to the penalty, or leave {name} out."
             )
     return given.strengths
+
+
+def _advice_for(given: Any) -> str:
+    name = str(given).lower()
+    if name in ("elasticnet", "elastic-net", "elastic_net"):
+        return "Use penalty=ElasticNet(1.0, 1.0), or l1=1.0 and l2=1.0, which is the same."
+    name = "l1" if name in ("l1", "lasso") else "l2"
+    return f"Use penalty={name.upper()}(1.0), or {name}=1.0, which is the same."
 
 
 def is_rough(estimator: Any) -> bool:

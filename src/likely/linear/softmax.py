@@ -31,14 +31,14 @@ from likely.inputs.class_probabilities import ClassProbabilities
 from likely.inputs.estimators import ColumnNeeds, feature_names
 from likely.inputs.labels import refuse_one_class
 from likely.inputs.rows import RowExtras
-from likely.inputs.soft_labels import check_soft, is_soft, soft_total
+from likely.inputs.soft_labels import check_soft, is_soft, soft_classes, soft_numbers, soft_total
 from likely.linear.class_inference import check_kind
 from likely.linear.coding import LinearRows, new_rows, open_linear, refuse_gaps
 from likely.linear.objective import softmax_objective
 from likely.linear.path_models import PathModel, PathRows, PathSlopes
 from likely.linear.penalty import has_penalty, is_penalised, penalty_described, strengths_of
 from likely.linear.softmax_fitting import SoftmaxFit, fit_softmax
-from likely.linear.summary import columns_coded, describe_coefficients
+from likely.linear.summary import columns_coded, describe_coefficients, remarks_on_held_rows
 from likely.linear.surface import StandardErrors
 from likely.objectives.model import ModelObjective, Reduction
 from likely.penalties import Penalty
@@ -47,8 +47,9 @@ from likely.special import log_softmax
 
 CENTRED = (
     "the coefficients of a term sum to 0 over the classes: each is a log-odds of its class against "
-    "the geometric mean of all. reference= compares with one class."
+    "the geometric mean of all."
 )
+REFERENCE_ADVICE = " reference= compares with one class."
 
 
 class SoftmaxRegression(
@@ -163,7 +164,8 @@ class SoftmaxRegression(
 
         X is an array, a CSR array, a data frame, or a file (its path, or ``likely.read``); with a
         frame or a file, the other arguments may be names of its columns.  y of shape
-        (n, n_classes) holds soft labels: rows of probabilities, of classes 0, 1, ….
+        (n, n_classes) holds soft labels: rows of probabilities, of the classes that name the
+        columns of a frame, or 0, 1, ….
         """
         check_kind(self.standard_errors)
         rows = open_classes(self, X, y, sample_weight, groups)
@@ -241,7 +243,7 @@ class SoftmaxRegression(
             labels[1:] if two else labels,
             self.n_iter_,
             penalty_described(self),
-        )
+        ).also(notes=remarks_on_held_rows(self))
 
     def column_needs(self) -> ColumnNeeds:
         """Categories as they are; scaled where a penalty compares coefficients."""
@@ -273,7 +275,7 @@ class SoftmaxRegression(
         """log p(y_i | x_i) of each row; for soft labels t, Σ_k t_ik log p(k | x_i)."""
         if not is_soft(y):
             return super().log_likelihoods(X, y)
-        return soft_total(y, self.predict_log_proba(X))
+        return soft_total(y, self.predict_log_proba(X), self.classes_)
 
     def _described(self) -> str:
         labels = self.classes_.tolist()
@@ -283,11 +285,15 @@ class SoftmaxRegression(
         return f"{len(labels)} classes{against}, softmax link"
 
     def _remarks(self) -> tuple[str, ...]:
+        return (*self._meaning(), *super()._remarks())
+
+    def _meaning(self) -> tuple[str, ...]:
+        """What a coefficient is compared with."""
         if len(self.classes_) == 2:
             return ()
         if self.reference is not None:
             return (f"a coefficient is a log-odds of its class against {self.reference!r}.",)
-        return () if is_penalised(strengths_of(self).l1) else (CENTRED,)
+        return () if is_penalised(strengths_of(self).l1) else (CENTRED + REFERENCE_ADVICE,)
 
     def _terms_called(self, name: str) -> list[str]:
         """That term in every class: K − 1 of K weights that sum to 0."""
@@ -322,7 +328,7 @@ def open_classes(
     rows = open_linear(
         estimator,
         X,
-        y,
+        soft_numbers(y) if soft else y,
         RowExtras(sample_weight, groups=groups),
         target="numbers" if soft else "class",
         given=strengths_of(estimator),
@@ -331,7 +337,7 @@ def open_classes(
         return rows
     for block in rows.blocks:
         check_soft(block.target, block.start)
-    return rows._replace(classes=np.arange(np.shape(y)[1]))
+    return rows._replace(classes=soft_classes(y))
 
 
 def _of_two(fit: SoftmaxFit) -> tuple[Array, Array]:

@@ -177,7 +177,7 @@ class Summary:
         known = " (known)" if fit.dispersion_is_known else ""
         kind = COVARIANCE_NAMES.get(fit.covariance_kind, fit.covariance_kind)
         yield Fact("examples", "observations", fit.n, _amount(fit.n))
-        yield Fact("parameters", parameters, fit.n_parameters, _amount(fit.n_parameters))
+        yield Fact("parameters", parameters, fit.n_counted, _amount(fit.n_counted))
         yield Fact("df_residual", "residual df", fit.df_residual, _amount(fit.df_residual))
         yield Fact("standard_errors", "std errors", fit.covariance_kind, kind)
         if fit.n_clusters is not None:
@@ -226,6 +226,17 @@ def summarise(
         remarks=remarks,
         n_iter=max(1, solution.n_iter),
         penalty=penalty_described(model) if inference.penalised else "",
+    )
+
+
+def remarks_on_held_rows(model: Any) -> tuple[str, ...]:
+    """How many rows a rule held out of the fit, where one did."""
+    if not model.solution_.held_out:
+        return ()
+    held, fitted = model.held_out_
+    return (
+        f"{count(held, 'row was', 'rows were')} held out to decide when to stop; the estimates are "
+        f"from the other {count(fitted, 'row')}.",
     )
 
 

@@ -27,6 +27,7 @@ from likely.linear.summary import (
     Summary,
     columns_coded,
     describe_coefficients,
+    remarks_on_held_rows,
     response_described,
     summarise,
 )
@@ -70,7 +71,7 @@ class StandardErrors(ABC):
 
     def _remarks(self) -> tuple[str, ...]:
         """Further notes for the summary."""
-        return ()
+        return remarks_on_held_rows(self)
 
     def _terms_of(self, terms: Any) -> Any:
         given = [terms] if isinstance(terms, str) else terms
@@ -153,7 +154,7 @@ class FittedLinear(StandardErrors):
             groups,
             self.n_iter_,
             penalty_described(self),
-        )
+        ).also(notes=remarks_on_held_rows(self))
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns are numbers and how many categories; which of them to check."""
@@ -197,8 +198,11 @@ def check_exposure(link: str, exposure: Any) -> None:
 
 
 def mean_within(likelihood: Likelihood, eta: Array) -> Array:
-    """E[y | η]; nan, with a warning, where the link has no mean for a predictor."""
-    outside = warn_outside(likelihood, eta, "it is nan")
+    """E[y | η]; 0 or 1, or nan where y has no such ends, where η is invalid, with a warning."""
+    if likelihood.response.means.high == 1:
+        warn_outside(likelihood, eta, "its mean is taken as 0 or 1")
+        return likelihood.mean(np.clip(eta, *likelihood.etas))
+    outside = warn_outside(likelihood, eta, "its mean is nan")
     if not outside.any():
         return likelihood.mean(eta)
     return np.where(outside, np.nan, likelihood.mean(np.where(outside, 1.0, eta)))
@@ -213,10 +217,13 @@ def warn_outside(likelihood: Likelihood, eta: Array, then: str) -> Array:
     if outside.any():
         row = int(outside.argmax())
         everywhere = "logit" if likelihood.response.means.high == 1 else "log"
+        valid = f"below {high:g}" if low == -np.inf else f"above {low:g}"
+        valid = valid if np.inf in (-low, high) else f"between {low:g} and {high:g}"
         warn_user(
-            f"The predictor of row {row} is {eta[row]:.3g}; the link {likelihood.link.name!r} has "
-            f"a mean only between {low:g} and {high:g}, so {then} for {int(outside.sum())} rows. "
-            f"Use the {everywhere} link, which has one everywhere.",
+            f"The linear predictor of row {row} is {eta[row]:.3g}; the link "
+            f"{likelihood.link.name!r} of a {likelihood.response.name} response needs it {valid}, "
+            f"so {then}, for {count(int(outside.sum()), 'row')}. "
+            f"Use the {everywhere} link, which has a mean everywhere.",
             OutsideLink,
         )
     return outside

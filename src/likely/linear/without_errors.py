@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from likely.errors import InvalidInput
-from likely.linear.covariance import MOST_FOR_INFERENCE
 
 
 def refuse_without_errors(model: Any) -> NoReturn:
@@ -19,6 +18,12 @@ def refuse_without_errors(model: Any) -> NoReturn:
             "model. Use LinearRegression, GLM, LogisticRegression, SoftmaxRegression, MaxEntropy "
             "or OrdinalRegression."
         )
+    solution = model.solution_
+    if not solution.solver:
+        raise InvalidInput(
+            f"The coefficients of this {name} were not estimated from rows: {solution.reason}. "
+            "Standard errors need a fit: call fit(X, y)."
+        )
     if vars(model).get("standard_errors", "model") is None:
         raise InvalidInput(
             f"This {name} was fitted with standard_errors=None, which computes none. Fit it with "
@@ -29,11 +34,6 @@ def refuse_without_errors(model: Any) -> NoReturn:
         raise InvalidInput(
             f"This {name} was fitted to {len(coef)} responses; standard errors are of one. "
             "Fit one column of y at a time."
-        )
-    if np.size(model.solution_.theta) <= MOST_FOR_INFERENCE:
-        raise InvalidInput(
-            f"The coefficients of this {name} were not estimated from rows: "
-            f"{model.solution_.reason}. Standard errors need a fit: call fit(X, y)."
         )
     raise InvalidInput(
         f"This {name} has {coef.size:,} coefficients; standard errors are for 1,000 parameters at "

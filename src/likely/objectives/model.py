@@ -19,6 +19,7 @@ from likely._typing import Array
 from likely.compute.executor import Executor, Serial
 from likely.data.block import Block, Blocks, MappedBlocks, chosen_rows
 from likely.errors import InvalidInput
+from likely.formatting import count
 from likely.names import lookup
 from likely.objectives.packing import Packing, Parameters
 from likely.objectives.penalised import PenalisedSum
@@ -29,7 +30,7 @@ REDUCTIONS = {"sum": "sum", "mean": "mean"}
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelObjective(FirstOrderObjective, SmoothObjective):
     """The loss of a linear model on some rows, with its penalty; see ``objective`` of the models.
 
@@ -64,11 +65,16 @@ class ModelObjective(FirstOrderObjective, SmoothObjective):
     packing: Packing
     start: Array
     write: Callable[[Array], Any]
+    model: str  # the name of its class
     reduction: Reduction = "sum"
     position: Array | None = None  # of each row that was given, −1 where it was left out
 
     def __post_init__(self) -> None:
         lookup("reduction", self.reduction, REDUCTIONS)
+
+    def __repr__(self) -> str:
+        rows, parameters = count(self.n_rows, "row"), count(self.packing.size, "parameter")
+        return f"<ModelObjective of {self.model}: {rows}, {parameters}, {self.reduction}>"
 
     def value(self, theta: Any, rows: Any = None) -> float:
         """F(θ), with the whole penalty."""
@@ -104,10 +110,10 @@ class ModelObjective(FirstOrderObjective, SmoothObjective):
         """The model with these parameters in place of fitted ones; it has no standard errors."""
         return self.write(self.packing.checked(theta))
 
-    def stored_by(self, wrap: Callable[[Any], Any]) -> "ModelObjective":
-        """Internal: the same, with a model that wraps the fitted one."""
+    def stored_by(self, model: str, wrap: Callable[[Any], Any]) -> "ModelObjective":
+        """Internal: the same, with a model that wraps the fitted one; ``model`` is its class."""
         write = self.write
-        return replace(self, write=lambda theta: wrap(write(theta)))
+        return replace(self, write=lambda theta: wrap(write(theta)), model=model)
 
     def first_order(self, theta: Array) -> FirstOrder:
         """F and ∇F, for a smooth solver."""

@@ -1,6 +1,7 @@
 """The contract of penalties: a smooth part, a rough part, and the strengths that both have."""
 
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,6 +34,12 @@ class Penalty(ABC):
         from likely.penalties.group import PenaltySum
 
         return PenaltySum((self, other))
+
+    def __mul__(self, factor: float) -> "Penalty":
+        """The penalty, ``factor`` times as strong."""
+        return self.scaled(float(factor)) if isinstance(factor, Real) else NotImplemented
+
+    __rmul__ = __mul__
 
     @abstractmethod
     def value(self, theta: Array) -> float: ...
@@ -99,11 +106,22 @@ def soft_threshold(theta: Array, threshold: Strength) -> Array:
 
 def checked_strength(name: str, strength: Strength) -> Strength:
     """A number as it is, any others as an array; refused below 0."""
-    values = np.asarray(strength, dtype=float)
+    try:
+        if strength is None or isinstance(strength, str):
+            raise TypeError("no number")
+        values = np.asarray(strength, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name}={strength!r} was given to a penalty; a number was expected, or one for each "
+            "coefficient. Use 1.0, or strengths by column name in l1 and l2 of a model, which take "
+            "a mapping."
+        ) from error
     wrong = values[~((values >= 0) & np.isfinite(values))]
     if wrong.size:
         raise InvalidInput(
             f"{name}={wrong.flat[0]:g} is not a strength; a penalty needs finite numbers of at "
             "least 0. Use 0 for no penalty."
         )
-    return strength if values.ndim == 0 else values
+    if values.ndim:
+        return values
+    return values.item() if isinstance(strength, np.ndarray | np.generic) else strength

@@ -22,6 +22,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from likely._typing import Array
+from likely.errors import InvalidInput
 from likely.solvers.base import FirstOrderObjective, Solver, State
 from likely.solvers.line_search import NO_LOWER_VALUE, Point, along, armijo_with_slope
 
@@ -75,6 +76,9 @@ class FixedStep(Solver[FirstOrderObjective, DescentState]):
 
     name: ClassVar[str] = "gradient descent with a fixed step"
 
+    def __post_init__(self) -> None:
+        refuse_step("t", self.t)
+
     def init(self, objective: FirstOrderObjective, theta: Array) -> DescentState:
         return _begin(objective, theta, t=self.t)
 
@@ -94,7 +98,17 @@ def gradient_step(objective: FirstOrderObjective, theta: Array, rate: float) -> 
     >>> gradient_step(objective, np.zeros(2), 0.1)  # 0.1 Σ y x, and 0.1 Σ y
     array([1.3, 0.9])
     """
+    refuse_step("rate", rate)
     return np.asarray(theta - rate * objective.gradient(theta))
+
+
+def refuse_step(name: str, length: float) -> None:
+    """Refuse the length of a step that is not a finite number above 0."""
+    if not 0 < length < inf:
+        raise InvalidInput(
+            f"{name}={length!r} was given as the length of a step; a finite number above 0 was "
+            "expected, because a step goes downhill. Use 0.01."
+        )
 
 
 def least_curvature(

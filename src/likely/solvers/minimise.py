@@ -12,14 +12,7 @@ from likely.errors import LimitReached, warn_user
 from likely.progress import report
 from likely.solvers.base import Objective, S, Solver, State
 from likely.solvers.kinked import Kinked
-from likely.solvers.stopping import (
-    FirstOf,
-    Iterations,
-    Progress,
-    StoppingRule,
-    Stuck,
-    Tolerance,
-)
+from likely.solvers.stopping import Progress, StoppingRule, Stuck, Tolerance, limit_of_steps
 
 
 @final
@@ -94,7 +87,6 @@ def search(
 
     ``held_out`` is the loss of θ on rows outside the objective; the best state is kept then.
     """
-    limits = FirstOf((Stuck(), Iterations(max_iter)))
     began, state = perf_counter(), _certified(objective, solver.init(objective, start))
     trace, losses, best = [state.value], list[float](), state
     progress = Progress(state.gap, trace, stuck=state.stuck, held_out=losses)
@@ -106,7 +98,9 @@ def search(
             watch(state)
         certified = Tolerance(tol).verdict(progress)
         asked = None if stop is None or certified else stop.verdict(progress)
-        verdict = certified or asked or limits.verdict(progress)
+        verdict = (
+            certified or asked or Stuck().verdict(progress) or limit_of_steps(max_iter, progress)
+        )
         if verdict is not None:
             break
         before, state = state, _certified(objective, solver.step(objective, state))

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
+from numbers import Integral, Real
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -91,12 +92,19 @@ class Stuck(StoppingRule):
 class Iterations(StoppingRule):
     max_iter: int = 1000
 
+    def __post_init__(self) -> None:
+        _refuse_unless_whole("Iterations", "max_iter", self.max_iter, "Use 100.")
+
     def verdict(self, progress: Progress) -> Stop | None:
-        if progress.n_iter < self.max_iter:
-            return None
-        gap = f"{progress.gap:.1e}" if isfinite(progress.gap) else "unknown size"
-        reason = f"max_iter={self.max_iter} was reached with a gap of {gap}"
-        return Stop(reason, converged=False)
+        return limit_of_steps(self.max_iter, progress)
+
+
+def limit_of_steps(max_iter: int, progress: Progress) -> Stop | None:
+    """The verdict of a limit on the number of steps; a search may have none."""
+    if progress.n_iter < max_iter:
+        return None
+    gap = f"{progress.gap:.1e}" if isfinite(progress.gap) else "unknown size"
+    return Stop(f"max_iter={max_iter} was reached with a gap of {gap}", converged=False)
 
 
 @final
@@ -105,6 +113,9 @@ class Seconds(StoppingRule):
     """A limit on the time; the current step is finished."""
 
     limit: float
+
+    def __post_init__(self) -> None:
+        _refuse_unless_number("Seconds", "limit", self.limit, "Use 60.", above=True)
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.seconds < self.limit:
@@ -120,6 +131,10 @@ class Patience(StoppingRule):
 
     steps: int = 10
     least: float = 0.0
+
+    def __post_init__(self) -> None:
+        _refuse_unless_whole("Patience", "steps", self.steps, "Use 10.")
+        _refuse_unless_number("Patience", "least", self.least, "Use 0.")
 
     def verdict(self, progress: Progress) -> Stop | None:
         since = steps_since_best(progress.trace, self.least)
@@ -142,10 +157,12 @@ class HeldOutPatience(StoppingRule):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1 or self.steps < 1:
+        _refuse_unless_whole("HeldOutPatience", "steps", self.steps, "Use 5.")
+        _refuse_unless_number("HeldOutPatience", "least", self.least, "Use 0.")
+        if not (_is_number(self.share) and 0 < self.share < 1):
             raise InvalidInput(
-                f"HeldOutPatience has share={self.share!r} and steps={self.steps!r}; a share "
-                "between 0 and 1 and a step or more were expected. Use share=0.2, steps=5."
+                f"HeldOutPatience has share={self.share!r}; a share between 0 and 1 was expected. "
+                "Use 0.2."
             )
 
     def verdict(self, progress: Progress) -> Stop | None:
@@ -182,6 +199,9 @@ class SmallChange(StoppingRule):
 
     least: float = 1e-10
 
+    def __post_init__(self) -> None:
+        _refuse_unless_number("SmallChange", "least", self.least, "Use 1e-10.", above=True)
+
     def verdict(self, progress: Progress) -> Stop | None:
         change = abs(progress.trace[-1] - progress.trace[-2]) if progress.n_iter else inf
         if not change < self.least:
@@ -195,6 +215,9 @@ class SmallStep(StoppingRule):
     """The last step moved no parameter by ``least``; for parameters that are an array."""
 
     least: float = 1e-10
+
+    def __post_init__(self) -> None:
+        _refuse_unless_number("SmallStep", "least", self.least, "Use 1e-10.", above=True)
 
     def verdict(self, progress: Progress) -> Stop | None:
         if progress.last_step is None:
@@ -240,6 +263,26 @@ class AllOf(StoppingRule):
 
     def held_out_rule(self) -> HeldOutPatience | None:
         return _first_held_out(self.rules)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _refuse_unless_whole(rule: str, name: str, value: Any, advice: str) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise InvalidInput(
+            f"{rule} has {name}={value!r}; a whole number of at least 1 was expected. {advice}"
+        )
+
+
+def _refuse_unless_number(
+    rule: str, name: str, value: Any, advice: str, *, above: bool = False
+) -> None:
+    """Refuse a number below 0 and NaN, and 0 where the number must be ``above`` it."""
+    if not (_is_number(value) and (value > 0 or (value == 0 and not above))):
+        least = "above 0" if above else "of at least 0"
+        raise InvalidInput(f"{rule} has {name}={value!r}; a number {least} was expected. {advice}")
 
 
 def _first_held_out(rules: tuple[StoppingRule, ...]) -> HeldOutPatience | None:
