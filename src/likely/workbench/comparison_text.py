@@ -93,7 +93,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
-    parts += _about_links(found)
+    parts += [*_about_links(found), *found.rows.notes]
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
