@@ -10,17 +10,15 @@ T = TypeVar("T")
 
 
 def known_name(kind: str, name: str, names: Collection[str]) -> str:
-    """The name as it is listed, with hyphens; underscores may be written instead.
+    """The name as it is listed; hyphens and underscores may be written for each other.
 
     >>> known_name("solver", "proximal_newton", ["newton", "proximal-newton"])
     'proximal-newton'
     """
-    if name in names:
-        return name
-    listed = name.replace("_", "-")
-    if listed not in names:
-        raise UnknownName(kind, name, names)
-    return listed
+    for written in (name, name.replace("_", "-"), name.replace("-", "_")):
+        if written in names:
+            return written
+    raise UnknownName(kind, name, names)
 
 
 def lookup(

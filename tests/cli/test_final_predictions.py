@@ -83,3 +83,24 @@ def test_features_in_other_formats_have_the_same_keys(likely, rows, name):
     assert likely("final", "patients.seal", "--features", name).exit == 0
     read = pd.read_parquet(name) if name.endswith("parquet") else pd.read_csv(name, sep="\t")
     pd.testing.assert_frame_equal(read, rows, check_dtype=False)
+
+
+def test_of_probabilities_and_classes_the_probabilities_are_scored_and_that_is_said(likely, rows):
+    both = predicted(rows)
+    both.assign(prediction="no").to_csv("both.csv", index=False)
+    found = likely("final", "patients.seal", "--predictions", "both.csv", "--json").json
+    assert found["result"]["metric"] == "log loss"
+    assert "the probabilities were scored, and prediction was not read" in found["findings"][-1]
+    both.to_csv("proba.csv", index=False)
+    alone = likely("final", "patients.seal", "--predictions", "proba.csv", "--json").json
+    assert alone["result"]["value"] == found["result"]["value"]
+    assert not any("not read" in note for note in alone["findings"])
+
+
+def test_features_and_predictions_are_given_in_a_command_each(likely, rows, tmp_path):
+    predicted(rows).to_csv("theirs.csv", index=False)
+    words = ("--predictions", "theirs.csv", "--features", "again.csv")
+    outcome = likely("final", "patients.seal", *words)
+    assert outcome.exit == 1
+    assert "--features and --predictions were given together" in " ".join(outcome.err.split())
+    assert not (tmp_path / "again.csv").exists()

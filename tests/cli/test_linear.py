@@ -368,3 +368,14 @@ def test_probabilities_of_a_number_are_refused(likely):
     outcome = likely("predict", "@last", "diabetes", "--proba")
     assert outcome.exit == 2
     assert "Next: likely predict @last diabetes" in outcome.err
+
+
+def test_a_setting_may_be_written_with_hyphens(likely, tmp_path):
+    for models in (["logistic"], ["logistic", "naive-bayes"]):
+        words = ("compare", "breast_cancer", *models, "--folds", "2", "--repeats", "1")
+        outcome = likely(*words, "--set", "standard-errors=none")
+        assert outcome.exit == 0, outcome.err
+    outcome = likely("train", "breast_cancer", "logistic", "--set", "standard-errors=none")
+    assert outcome.exit == 0, outcome.err
+    facts = json.loads((tmp_path / "runs" / "001-logistic" / "run.json").read_text())
+    assert facts["parameters"]["standard_errors"] is None

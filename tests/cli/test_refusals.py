@@ -189,3 +189,16 @@ def test_ctrl_c_stops_a_process_with_130(files):
     assert process.returncode == 130
     assert json.loads(out)["exit"] == 130
     assert not (files / "runs").exists()
+
+
+def test_a_seal_in_place_of_a_run_is_named_and_no_run_is_suggested_that_is_not_there(likely, files):
+    likely("seal", "iris")
+    for command in ("report", "explain"):
+        outcome = likely(command, "iris.seal")
+        assert "iris.seal is a SEAL; a RUN was expected" in " ".join(outcome.err.split())
+        assert outcome.err.rstrip().endswith("Next: likely compare iris.seal")
+    missing = likely("report", "runs/001-x")
+    assert "@last" not in missing.err
+    assert missing.err.rstrip().endswith("Next: likely train iris naive-bayes")
+    likely("train", "iris.seal", "naive-bayes")
+    assert likely("report", "nothing").err.rstrip().endswith("Next: likely explain @last")

@@ -242,3 +242,16 @@ def test_no_median_is_promised_where_offsets_move_the_constant(likely, tmp_path,
     assert "median" not in moved.out
     assert likely("report", "@last", "-o", "page.html").exit == 0
     assert "is the median" not in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("model", ["logistic", "naive-bayes"])
+def test_a_weight_that_does_not_count_rows_is_noted(likely, model):
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.3f},{'yes' if x + rng.logistic() > 0 else 'no'},3" for x in rng.normal(size=80)]
+    Path("w.csv").write_text("\n".join(["x,y,w", *rows]) + "\n")
+    found = likely("train", "w.csv", model, "--target", "y", "--weight", "w", "--json").json
+    notes = [note for note in found["findings"] if note.startswith("Weights count rows")]
+    assert notes == [
+        "Weights count rows: the total weight is 240 for 80 rows, and intervals are those of 240 "
+        "rows. Divide the weights by their mean if they are sampling weights."
+    ]

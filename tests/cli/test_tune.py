@@ -224,3 +224,9 @@ def test_what_cannot_be_tuned_is_refused(likely, tmp_path, case):
 def test_a_whole_run_is_not_written_to_again(likely):
     likely("tune", "iris", "discriminant", "--trials", "2", "-o", "mine")
     assert likely("tune", "iris", "discriminant", "--trials", "2", "-o", "mine").exit == 2
+
+
+def test_the_folder_has_the_listed_name_of_the_model(likely, tmp_path):
+    outcome = likely("tune", "breast-cancer", "naive_bayes", "--trials", "1", "--folds", "2")
+    assert outcome.exit == 0, outcome.err
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["001-naive-bayes"]

@@ -207,3 +207,24 @@ def test_repeated_columns_do_not_stop_the_path():
     fitted = found.coefficients.reshape(20, 3, 20)
     fitted[:, 2] = fitted[:, 2, ::-1]
     assert_allclose(fitted.sum(axis=1), single.coefficients, atol=1e-3)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6, 0.1])
+def test_the_gap_is_that_of_its_formula_and_bounds_what_is_left(l1_ratio):
+    """At a loose tolerance, where the gap is far from 0; the ridge counts as rows of data."""
+    X, y = some_data(5, n=40, p=30)
+    found = path(X, y, l1_ratio=l1_ratio, tol=1e-2, n_penalties=12)
+    tight = path(X, y, l1_ratio=l1_ratio, tol=1e-12, penalties=found.penalties)
+    unit = 0.5 * np.sum((y - y.mean()) ** 2)
+    assert found.gaps.max() > 1e-4
+    for i, penalty in enumerate(found.penalties):
+        beta, b = found.coefficients[i], found.intercepts[i]
+        ridge = penalty * (1 - l1_ratio)
+        r = y - X @ beta - b
+        force = np.abs(X.T @ r - ridge * beta).max()
+        s = min(1.0, penalty * l1_ratio / force)
+        here = value(X, y, beta, b, penalty, l1_ratio)
+        gap = here - s * (y @ r) + s**2 / 2 * (r @ r + ridge * beta @ beta)
+        assert_allclose(found.gaps[i] * unit, gap, atol=1e-9 * unit)
+        least = value(X, y, tight.coefficients[i], tight.intercepts[i], penalty, l1_ratio)
+        assert here - least <= gap + 1e-9 * unit

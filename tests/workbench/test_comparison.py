@@ -303,7 +303,7 @@ def test_it_prints_as_a_table_a_frame_a_page_and_json():
     found = lk.compare(mixed(), "y", ["logistic", lk.NaiveBayes(), lk.NaiveBayes()], folds=3)
     text = str(found)
     assert text.startswith("table: 300 rows, target y (2 classes).")
-    words = ("log loss", "95 % interval", "accuracy", "p vs baseline", "Best: ")
+    words = ("log loss", "95 % interval", "accuracy", "p vs best", "Best: ")
     assert all(word in text for word in words)
     assert {"NaiveBayes", "NaiveBayes 2"} < {each.name for each in found.entries}
     assert list(found.to_frame()["model"]) == [each.name for each in found.entries]

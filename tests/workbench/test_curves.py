@@ -2,6 +2,11 @@
 
 import json
 
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +20,12 @@ from likely.intervals import NO_ESTIMATE, Estimate
 from likely.workbench.curve_text import baseline_of, sparkline
 from likely.workbench.folds import share_of_rows
 from likely.workbench.preparation.prepared import Prepared
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    plt.close("all")
 
 
 def noisy(n=240, seed=0):
@@ -72,7 +83,7 @@ def test_values_without_an_order_are_named():
     curve = lk.learning_curve(noisy(), "y", "naive-bayes", of="discretize", folds=2)
     assert [point.x for point in curve.points] == [None, "quantile", "entropy"]
     assert list(curve.to_frame()["discretize"]) == ["None", "quantile", "entropy"]
-    ticks = [text.get_text() for text in curve.plot().axes[0].get_xticklabels()]
+    ticks = [text.get_text() for text in curve.plot().get_xticklabels()]
     assert ticks == ["None", "quantile", "entropy"]
 
 
@@ -119,7 +130,7 @@ def test_each_point_has_the_baseline_that_its_training_rows_give():
     assert last.validation == logistic
     assert last.validation.baseline == constant.value
     assert first.validation.baseline != last.validation.baseline  # learned from fewer rows
-    baseline = curve.plot().axes[0].lines[-1].get_ydata()
+    baseline = curve.plot().lines[-1].get_ydata()
     assert list(baseline) == list(curve.to_frame()["baseline"])
     assert list(baseline) == [first.validation.baseline, last.validation.baseline]
     assert str(curve).splitlines()[2].endswith("baseline")
@@ -140,19 +151,25 @@ def test_a_baseline_far_from_the_curves_is_named_and_not_drawn():
 
 
 def test_a_wide_axis_is_logarithmic_with_the_values_of_the_points_written_out():
-    axes = (
-        lk.learning_curve(noisy(), "y", "logistic", folds=3, values=[0.1, 0.4, 1.0]).plot().axes[0]
-    )
+    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3, values=[0.1, 0.4, 1.0]).plot()
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["17", "65", "160"]
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_part():
-    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot().axes[0]
+    axes = lk.learning_curve(noisy(), "y", "logistic", folds=3).plot()
     assert [line.get_label() for line in axes.lines] == ["training", "held out", "baseline"]
     assert len(axes.collections) == 2
     assert axes.get_ylabel() == "log loss"
     assert axes.get_xscale() == "log"
+
+
+def test_a_curve_is_drawn_on_given_axes_or_on_those_of_pyplot():
+    curve = lk.learning_curve(noisy(), "y", "logistic", folds=3, values=[0.5, 1.0])
+    assert curve.plot() is plt.gca(), "plt.savefig saves it"
+    mine = plt.subplots()[1]
+    assert curve.plot(mine) is mine
+    assert len(mine.lines) == 3
 
 
 def test_bars_rise_with_their_values():

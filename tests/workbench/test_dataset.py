@@ -243,3 +243,12 @@ def test_manifest_and_table_of_a_seal_are_read_once(sealed_with_codes, readings,
     data = lk.open_seal(sealed_with_codes.path) if opened else sealed_with_codes.path
     function(data)
     assert readings == {"manifest": 1, "table": 1}
+
+
+def test_a_built_in_name_may_have_underscores_unless_a_file_has_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = dataset("breast_cancer")
+    assert (found.label, found.target) == ("breast-cancer", "diagnosis")
+    (tmp_path / "breast_cancer").mkdir()
+    with pytest.raises(InvalidInput):
+        dataset("breast_cancer")

@@ -434,3 +434,27 @@ def test_classes_with_an_exposure_have_a_constant():
     table = claims().select(["x", "years", "grade"])
     found = lk.compare(table, "grade", ["logistic"], folds=3, repeats=1, exposure="years")
     assert not found.baseline.problem
+
+
+def test_weights_in_units_other_than_rows_are_said_once_where_rows_are_scored(tmp_path):
+    """The interval shrinks by √2 where the weights are doubled, so their total is said."""
+    table = claims().drop_columns(["times", "claims"])
+    weight = np.random.default_rng(1).uniform(0.5, 1.5, table.num_rows)
+    weight[0] = 0.0
+    total = (weight := weight / weight[1:].mean())[1:].sum()
+    said = f"Weights count rows: the total weight is {2 * total:g} for 239 rows"
+    lengths, asked = [], {"target": "grade", "weight": "w"}
+    for scale in (1, 2):
+        rows = table.append_column("w", pa.array(scale * weight))
+        model = {"logistic": lk.LogisticRegression(l2=0.0)}
+        found = lk.compare(rows, models=model, folds=3, repeats=1, **asked)
+        tuned = lk.tune(rows, model="logistic", trials=2, folds=3, **asked)
+        curve = lk.learning_curve(rows, model="logistic", values=[1.0], folds=3, **asked)
+        sealed = lk.seal(rows, name=f"s{scale}", folder=tmp_path, **asked)
+        for each in (found, tuned, curve, "\n".join(sealed.notes)):
+            text = " ".join(str(each).split())
+            assert text.count(said) == (scale == 2)
+            assert ("Divide the weights by their mean" in text) == (scale == 2)
+        low, high = found["logistic"].main[1:3]
+        lengths.append(high - low)
+    assert_allclose(lengths[0] / lengths[1], np.sqrt(2), rtol=0.01)

@@ -159,3 +159,16 @@ def test_it_says_how_many_rows_and_the_rule():
         "<Parts: 90 training rows, 30 validation rows, 30 test rows; stratified by y>"
     )
     assert "test row" not in repr(likely.split(some_rows(), "y"))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_and_its_labels_come_back_as_frames_of_that_library(library):
+    frame = some_rows()
+    X, y = frame[["a", "day"]], frame["y"]
+    if library == "polars":
+        X, y = pl.from_pandas(X), pl.Series("y", y.to_numpy())
+    parts = likely.split(X, y)
+    for part, rows in ((parts.train, parts.train_rows), (parts.validation, parts.validation_rows)):
+        assert type(part) is type(X)
+        assert list(part.columns) == ["a", "day", "y"]
+        np.testing.assert_array_equal(part["y"].to_numpy(), frame["y"].to_numpy()[rows])

@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 
 import likely
 from likely.errors import InvalidInput
-from likely.solvers import FixedStep, GradientDescent, Newton
+from likely.solvers import FISTA, FixedStep, GradientDescent, HeldOutPatience, Iterations, Newton
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -75,6 +75,54 @@ def test_a_solver_of_ones_own_is_watched_step_by_step(solver):
     curve = likely.training_curve(model, X, y, solver=solver, max_iter=500)
     assert len(curve.train) > 3
     assert (np.diff(curve.train) < 1e-9).all(), "without a penalty the loss never rises"
+
+
+def test_the_solver_the_steps_and_the_rule_of_the_model_are_used():
+    y, model = TARGETS["binary"], likely.LogisticRegression
+    wanted = likely.training_curve(model(), X, y, solver=Newton())
+    for curve in (
+        likely.training_curve(model(solver="newton"), X, y),
+        likely.training_curve(model(), X, y, solver="newton"),
+    ):
+        assert_allclose(curve.train, wanted.train, rtol=0)
+    slow = FixedStep(1e-4)
+    assert len(likely.training_curve(model(), X, y, solver=slow).train) == 101
+    assert len(likely.training_curve(model(max_iter=7), X, y, solver=slow).train) == 8
+    assert len(likely.training_curve(model(max_iter=7), X, y, solver=slow, max_iter=9).train) == 10
+    assert len(likely.training_curve(model(stop=Iterations(3)), X, y, solver=slow).train) == 4
+
+
+@pytest.mark.parametrize("solver", ["fista", "proximal_newton", FISTA()])
+@pytest.mark.parametrize("l1", [0.0, 5.0])
+def test_solvers_for_corners_take_any_penalty(solver, l1):
+    model, y = likely.LogisticRegression(l1=l1, l2=1.0), TARGETS["binary"]
+    curve = likely.training_curve(model, X, y, solver=solver, tol=1e-12)
+    assert_allclose(curve.snapshots[-1].coef_, model.fit(X, y).coef_, atol=1e-4)
+
+
+def test_a_rule_about_held_out_rows_reads_the_validation_rows():
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(60, 40))
+    y = np.where(wide[:, 0] + rng.logistic(size=60) > 0, "yes", "no")
+    held = X[:, [0, 1, 2, 3] * 10], TARGETS["binary"]
+    model = likely.LogisticRegression(l2=1e-3, stop=HeldOutPatience(3))
+    curve = likely.training_curve(model, wide, y, validation=held)
+    assert len(curve.train) - 1 == curve.best + 3
+    assert "the held-out loss has not fallen for 3 steps" in str(curve)
+
+
+def test_a_search_without_an_end_and_a_loss_that_rises_are_said():
+    model, y = likely.LogisticRegression(), TARGETS["binary"]
+    text = str(likely.training_curve(model, X, y, solver=FixedStep(1e-4)))
+    assert text.startswith("LogisticRegression: stopped after 100 steps, not converged (max_iter=")
+    assert [line.split()[0] for line in text.split("\n")[3:6]] == ["0", "…", "11"]
+    wild = str(likely.training_curve(model, X, y, solver=FixedStep(1.0)))
+    assert "the training loss is higher at the end than at the start" in wild
+    whole = str(likely.training_curve(model, X, y, solver="newton"))
+    assert "converged" not in whole and "…" not in whole
+    assert "stopped after 1 step, " in str(likely.training_curve(model, X, y, max_iter=1))
+    mixture = likely.GaussianMixture(2, max_iter=1, random_state=0)
+    assert "stopped after 1 step, by max_iter" in str(likely.training_curve(mixture, X))
 
 
 def test_the_best_step_has_the_lowest_validation_loss_and_its_model_gives_it():
@@ -147,6 +195,10 @@ def test_rows_without_validation_and_frames_with_text():
         (likely.NaiveBayes(), {}, "not trained in steps"),
         (likely.GaussianMixture(2), {"solver": Newton()}, "is trained by EM"),
         (likely.LogisticRegression(), {"validation": X}, "a tuple of rows and their labels"),
+        (likely.LogisticRegression(), {"solver": "newto"}, "Did you mean 'newton'"),
+        (likely.LogisticRegression(), {"solver": "coordinate-descent"}, "no steps that can be rec"),
+        (likely.LogisticRegression(l1=1.0), {"solver": Newton()}, "penalties with corners"),
+        (likely.LogisticRegression(stop=HeldOutPatience()), {}, "no validation rows were given"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(model, settings, message):

@@ -159,8 +159,11 @@ def _write(found: "Curve", path: Path) -> Path:
     kind = path.suffix.lower()
     if kind == ".json":
         return write_json(path, found.facts())
-    drawn = BytesIO()
-    found.plot().savefig(drawn, format=kind[1:], metadata=UNDATED.get(kind, {}))
+    from matplotlib.figure import Figure
+
+    drawn, figure = BytesIO(), Figure(figsize=(6.4, 4.0), layout="constrained")  # in no window
+    found.plot(figure.subplots())
+    figure.savefig(drawn, format=kind[1:], metadata=UNDATED.get(kind, {}))
     write_atomically(path, drawn.getvalue())
     return path
 

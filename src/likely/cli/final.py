@@ -70,6 +70,11 @@ def final(
     with likely final SEAL --features rows.csv, predict them, keep the column sealed_row, and run
     likely final SEAL --predictions FILE.
     """
+    if features is not None and predictions is not None:
+        raise click.UsageError(
+            "--features and --predictions were given together; --features writes rows to predict, "
+            "and --predictions reads their predictions. Give one of them."
+        )
     if features is not None:
         return _written_features(_opened_seal(run, "--features"), features)
     if predictions is not None:
@@ -189,7 +194,7 @@ def _of_predictions(
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
         result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
-        findings=_findings(score),
+        findings=_findings(score) + _read_of_both(predictions, score),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
 
@@ -300,6 +305,19 @@ def _text(score: "FinalScore") -> str:
         return text
     header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
     return f"{text}\n\n{table(header, rows)}"
+
+
+def _read_of_both(predictions: str, score: "FinalScore") -> tuple[str, ...]:
+    """A note where a file has probabilities and classes: the probabilities were scored."""
+    from likely.data.formats.registry import read
+    from likely.workbench.outside_predictions import PREDICTION, PROBABILITY
+
+    if score.metric != "log loss" or PREDICTION not in read(predictions).names:
+        return ()
+    return (
+        f"{predictions} has the columns {PROBABILITY}<class> and {PREDICTION}; the probabilities "
+        f"were scored, and {PREDICTION} was not read.",
+    )
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:

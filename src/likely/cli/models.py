@@ -135,7 +135,7 @@ def _own(entry: ModelEntry, assignments: Sequence[str]) -> list[str]:
 
 
 def _setting(assignment: str) -> str:
-    return assignment.partition("=")[0].partition(".")[0].strip()
+    return assignment.partition("=")[0].partition(".")[0].strip().replace("-", "_")
 
 
 def space_given(texts: Sequence[str]) -> dict[str, Any] | None:
@@ -216,8 +216,10 @@ def assigned(model: ModelEntry, assignments: Sequence[str]) -> dict[str, Any]:
             _refuse(
                 model, f"--set takes name=value; found {assignment!r}. Write --set {name}=VALUE."
             )
-        if name not in known:
-            _refuse(model, str(UnknownName(f"parameter of {model.name}", name, known)))
+        try:
+            name = known_name(f"parameter of {model.name}", name, known)
+        except UnknownName as error:
+            _refuse(model, str(error))
         if name in given and not (dot and isinstance(given[name], dict)):
             _refuse(model, f"--set gives {name!r} twice; expected once. Leave one of them out.")
         if dot:

@@ -85,7 +85,7 @@ def fit_prepared(settings: Settings, data: "Dataset", request: TrainRequest) -> 
         "events": {},
         "scores": None if found.score is None else found.score.to_json(),
     }
-    findings = about_task(task) + dropped_columns(found.model)
+    findings = about_task(task) + dropped_columns(found.model) + rows.notes
     findings += score_findings(found.score, len(places))
     text = "\n\n".join([opening(facts), *score_text(found.score)])
     return TrainedModel(
@@ -191,7 +191,7 @@ def fit_direct(
         "scores": None if score is None else score.to_json(),
     }
     doubt = about_order(chosen, model, given) if task is None else about_task(task)
-    findings += doubt + read.remarks + _about_rows(part) + _about_split(data)
+    findings += doubt + read.remarks + _about_rows(part) + _about_split(data) + needed.notes
     findings += score_findings(score, n_rows)
     columns = f"Columns are read as: {read}." if read.kinds else ""
     first = " ".join(filter(None, [opening(facts), columns]))

@@ -128,7 +128,7 @@ def tune(
     space = space_given(declared)
     chosen = _searchable(model, assignments, space)
     refuse_unknown_metric(metric, "tune")
-    place = run_for_search(model.rpartition(".")[2], output)
+    place = run_for_search(chosen.name.rpartition(".")[2], output)
     rows = open_with_target(settings, data, options)
     rows.refuse_sealed_rows("tune")  # before the folder of the search is made
     how = SearchOptions(

@@ -5,6 +5,7 @@ incomplete.  Remains of a killed command in ``runs/`` are removed by the next on
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from likely.errors import InvalidFile, UnusableRun
 from likely.files import folder_made_whole, make_folder, sweep
 from likely.persist import MODEL_FILE
 from likely.runs.folder import FACTS, RunFolder
+from likely.sealing.folder import is_seal
 
 RUNS = Path("runs")
 LAST = "@last"
+TRAIN_FIRST = "likely train iris naive-bayes"  # a command that makes a run
 NUMBERED = re.compile(r"(\d{3,})-")
 
 
@@ -193,7 +196,7 @@ def _last() -> Path:
         raise UnusableRun(
             f"There is no run in {RUNS}/ yet, so there is no {LAST}. Train a model first, or "
             "go to the folder where you did.",
-            next="likely train iris naive-bayes",
+            next=TRAIN_FIRST,
         )
     return whole[-1].path
 
@@ -213,10 +216,18 @@ def _refuse_missing(run: RunFolder) -> None:
             "Python: sealed.final(model) scores it on sealed rows.",
             next="likely models",
         )
-    close = get_close_matches(str(run.path), [str(place) for _, place in _numbered()], n=1)
+    if is_seal(run.path):
+        raise UnusableRun(
+            f"{run.path} is a SEAL; a RUN was expected: a folder with {MODEL_FILE}. Train a model "
+            "on the seal, and give its RUN.",
+            next=shlex.join(["likely", "compare", str(run.path)]),
+        )
+    whole = [str(place.path) for place in whole_runs()]
+    close = get_close_matches(str(run.path), whole, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
+    newest = f", or {LAST}" if whole else ""
     raise UnusableRun(
         f"There is no run {str(run.path)!r}: a folder with {MODEL_FILE} was expected. Give a "
-        f"folder that likely train wrote, or {LAST}.{hint}",
-        next=f"likely explain {close[0] if close else LAST}",
+        f"folder that likely train wrote{newest}.{hint}",
+        next=f"likely explain {close[0] if close else LAST}" if whole else TRAIN_FIRST,
     )

@@ -72,8 +72,13 @@ class SealTerms:
     categories: tuple[str, ...] = ()  # columns declared to be categories
 
 
-def create_seal(origin: Origin, terms: SealTerms, path: Path) -> SealFolder:
-    """Seal a table as the folder ``path``; kind and order must suit the values of the target."""
+def create_seal(
+    origin: Origin, terms: SealTerms, path: Path, *, notes: tuple[str, ...] = ()
+) -> SealFolder:
+    """Seal a table as the folder ``path``; kind and order must suit the values of the target.
+
+    ``notes`` about the rows are kept with those about the split.
+    """
     _check_terms(terms)
     _check_columns(origin.table, terms)
     _check_place(path, terms.escrow)
@@ -87,7 +92,7 @@ def create_seal(origin: Origin, terms: SealTerms, path: Path) -> SealFolder:
     )
     _check_weights(origin.table, split, terms.weight)
     earlier = _earlier_seals(origin, path)
-    notes = (*split.notes, *earlier, *_still_holds(origin, split, path))
+    notes = (*notes, *split.notes, *earlier, *_still_holds(origin, split, path))
     _write_seal(origin, terms, path, split=split, earlier=earlier, notes=notes)
     return open_folder(path)
 

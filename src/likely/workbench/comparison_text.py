@@ -12,7 +12,6 @@ from likely.formatting import (
     html_table,
     listed,
     number,
-    p_phrase,
     p_value,
     paragraph,
     quoted,
@@ -78,7 +77,7 @@ def titles(found: "Comparison") -> list[str]:
 def table_of(found: "Comparison") -> list[list[str]]:
     """A head and a row per model, the best first."""
     others = [metric.title for metric in found.others]
-    last = ["seconds per fit", "p vs best", "p vs baseline"]
+    last = ["seconds per fit", "p vs best"]
     head = ["model", found.metric.title, "95 % interval", *others, *last]
     return [head, *(_row(found, each, len(head)) for each in found.entries)]
 
@@ -94,7 +93,7 @@ def sentences(found: "Comparison", *, in_terminal: bool = False) -> list[str]:
     parts = [_verdict(found, in_terminal)]
     if near:
         parts.append(f"Not clearly worse than {found.best.name} (p ≥ {CLEAR}): {listed(near, 60)}.")
-    parts += _about_links(found)
+    parts += [*_about_links(found), *found.rows.notes]
     parts += [f"{names} failed {problem}" for names, problem in _failures(found)]
     parts += filter(None, [why_dashes(_infinite(found))])
     if found.unseen:
@@ -124,7 +123,7 @@ def _infinite(found: "Comparison") -> list[str]:
 
 
 def _verdict(found: "Comparison", in_terminal: bool) -> str:
-    best, test = found.best, found.best.against_baseline
+    best = found.best
     if found.all_failed:
         return "No model could be scored except the baseline (constant)."
     if best.score is None or not isfinite(best.value):
@@ -138,13 +137,12 @@ def _verdict(found: "Comparison", in_terminal: bool) -> str:
             "ignoring the columns."
         )
     word = "clearly better" if best.score.better_than_baseline else "not clearly better"
-    over_folds = f" Corrected t-test over folds: {p_phrase(test.p)}." if test else ""
     sealed = in_terminal and found.rows.sealed
     advice = "run likely final on the sealed rows" if sealed else "score it on sealed rows"
     return (
         f"Best: {best.name}, {word} than the baseline: the {GAIN} is "
-        f"{estimate(*best.score.gain[:3])}.{over_folds} It was chosen on these folds, so its "
-        f"score is slightly optimistic; {advice} for an unbiased score."
+        f"{estimate(*best.score.gain[:3])}. It was chosen on these folds, so its score is "
+        f"slightly optimistic; {advice} for an unbiased score."
     )
 
 
@@ -179,8 +177,7 @@ def _failures(found: "Comparison") -> list[tuple[str, str]]:
 def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
     if each.problem:
         return [each.name, "failed", *[""] * (n_cells - 2)]
-    tests = (each.against_best, each.against_baseline)
-    best, baseline = ("" if test is None else p_value(test.p) for test in tests)
+    test = None if each.name == BASELINE else each.against_best  # the gain judges the baseline
     scores = each.main[:3]
     others = (each.others.get(metric.name, nan) for metric in found.others)
     return [
@@ -188,6 +185,5 @@ def _row(found: "Comparison", each: "Entry", n_cells: int) -> list[str]:
         *estimate_cells(*scores),
         *(number(x if isfinite(x) else None) for x in others),
         f"{each.seconds:.3f}",
-        "best" if each is found.best else best,
-        baseline,
+        "best" if each is found.best else "" if test is None else p_value(test.p),
     ]

@@ -72,7 +72,7 @@ def sentences(curve: "Curve") -> list[str]:
     value = estimate_cells(*best.validation)[0]
     where = f"{axis_title(curve)} = {setting(best.x)}"
     shape = sparkline([point.validation.value for point in curve.points])
-    return [f"Held out {shape}; best {value} at {where}.", *problems]
+    return [f"Held out {shape}; best {value} at {where}.", *curve.rows.notes, *problems]
 
 
 def sparkline(values: list[float]) -> str:
@@ -83,12 +83,8 @@ def sparkline(values: list[float]) -> str:
     return "".join(BARS[round((x - low) / step)] if isfinite(x) else " " for x in values)
 
 
-def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any:
-    """A matplotlib figure: training and held-out scores with their bands, and the baseline."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
+def draw(curve: "Curve", axes: Any) -> None:
+    """Training and held-out scores with their bands, and the baseline, on matplotlib axes."""
     points = [point for point in curve.points if isfinite(point.validation.value)]
     x, named = _places([point.x for point in points])
     held = [point.validation for point in points]
@@ -109,7 +105,6 @@ def figure_of(curve: "Curve", *, width: float = 6.4, height: float = 4.0) -> Any
     axes.set_title(curve.model)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    return figure
 
 
 def band_of(scores: "Sequence[Estimate]") -> tuple[Array, Array, Array]:

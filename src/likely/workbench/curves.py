@@ -37,7 +37,7 @@ from likely.workbench.cross_validation import (
     warnings_by_thread,
     with_settings,
 )
-from likely.workbench.curve_text import figure_of, html_of, text_of
+from likely.workbench.curve_text import draw, html_of, text_of
 from likely.workbench.dataset import Dataset
 from likely.workbench.folds import share_of_rows
 from likely.workbench.model_entry import ModelEntry
@@ -124,9 +124,14 @@ class Curve:
         columns["problem"] = np.array([point.problem for point in self.points], dtype=object)
         return frame_of(columns, self.rows.library if library is None else library)
 
-    def plot(self, *, width: float = 6.4, height: float = 4.0) -> Any:
-        """A matplotlib figure of training and held-out scores with their bands, in inches."""
-        return figure_of(self, width=width, height=height)
+    def plot(self, ax: Any = None) -> Any:
+        """Both scores with their bands; the matplotlib axes, new ones where none are given."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+        draw(self, ax)
+        return ax
 
     def facts(self) -> dict[str, Any]:
         """The whole curve, in types of JSON."""

@@ -22,7 +22,7 @@ from likely.data.arrow import (
 from likely.data.source import Source
 from likely.data.split import sampled
 from likely.errors import InvalidInput
-from likely.formatting import listed
+from likely.formatting import count, listed
 from likely.inputs.numbers import check_numbers, check_weight
 from likely.kinds import TargetKind
 from likely.sealing.folder import SealFolder, seals_near
@@ -44,6 +44,7 @@ ARGUMENTS = {  # role of a column: argument of fit
     "clusters": "groups",
 }
 AT_PREDICTION = ("offset", "exposure")  # a prediction needs them too
+NEAR_ONE = 0.01  # a mean weight that differs by more is not that of rows
 
 
 class Roles(NamedTuple):
@@ -256,6 +257,19 @@ class Dataset:
     def weights(self) -> Array | None:
         """The weight of each row; None where rows have none."""
         return self.roles.weights(self.table)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known about a score of these rows: weights that do not count rows."""
+        weight = self.weights if self.weight is not None and self.in_memory else None
+        if weight is None or abs((weight := weight[weight > 0]).mean() - 1) <= NEAR_ONE:
+            return ()
+        total = f"{weight.sum():,.6g}"
+        return (
+            f"Weights count rows: the total weight is {total} for {count(len(weight), 'row')}, and "
+            f"intervals are those of {total} rows. Divide the weights by their mean if they are "
+            "sampling weights.",
+        )
 
     @property
     def offsets(self) -> Array | None:

@@ -91,8 +91,11 @@ def dataset(
     """
     known = data if isinstance(data, Dataset) else None
     if known is None or not (target is None or isinstance(target, str)):
-        data, target = with_target(data, target)
-        known = _remembered(data)
+        whole, target = with_target(data, target)
+        library = known.library if known is not None else library_of(data)
+        known = _remembered(whole)
+        if whole is not data:  # an Arrow table, with the labels
+            known = replace(known, library=library)
     if target is not None and target != known.target:
         _refuse_other_target(known, target)
         known = replace(known, target=target, kind=None, order=None, task=None)
@@ -259,6 +262,8 @@ def _training_part(seal: SealFolder) -> GivenData:
 
 def _named(name: str) -> GivenData:
     """The data with that name; a name that is neither a file nor built-in is refused."""
+    if not Path(name).exists() and name.replace("_", "-") in BUILTIN:
+        name = name.replace("_", "-")
     if name in BUILTIN:
         table = builtin_table(name)
         hashing = cache(partial(digest_of_table, table))

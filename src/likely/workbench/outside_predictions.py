@@ -2,7 +2,8 @@
 
     frame, file   the column ``sealed_row`` of ``Sealed.test_features``, in any order, and
                   p_<class>     the probability of each class: scored by log loss
-                  prediction    a class, by error rate; or a mean, by mean squared error
+                  prediction    a class, by error rate; or a mean, by mean squared error;
+                                not read where the classes have probabilities
     array         (n, K) probabilities in the order of the classes, or (n,) classes or means,
                   in the order of ``Sealed.test_features``
 

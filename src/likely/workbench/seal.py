@@ -127,7 +127,7 @@ def seal(
         categories=rows.categories,
     )
     path = Path(folder) / f"{(name or _stem(rows)).removesuffix(SUFFIX)}{SUFFIX}"
-    return Sealed(create_seal(_origin(rows), terms, path), _final)
+    return Sealed(create_seal(_origin(rows), terms, path, notes=rows.notes), _final)
 
 
 def open_seal(path: str | Path) -> Sealed:

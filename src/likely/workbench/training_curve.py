@@ -11,7 +11,7 @@ References
 Prechelt, Early stopping — but when?, 1998.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -20,14 +20,19 @@ import numpy as np
 from likely._typing import Array
 from likely.data.frames import frame_of, library_of
 from likely.errors import InvalidInput
-from likely.formatting import html_table, text_table
+from likely.formatting import count, html_block, html_paragraph, html_table, text_table
+from likely.names import known_name
 from likely.solvers.base import Solver
+from likely.solvers.choice import CLOSED_FORMS, SOLVERS, check_search
 from likely.solvers.lbfgs import LBFGS
-from likely.solvers.minimise import minimise
+from likely.solvers.minimise import Solution, search
 from likely.solvers.proximal import FISTA
-from likely.solvers.stopping import Iterations
+from likely.solvers.stopping import StoppingRule
 
-MOST_SHOWN = 20  # steps in the printed table
+MOST_SHOWN = 20  # steps in the printed table; of more, every few and "…" for the others
+MOST_STEPS = 100  # unless another number is asked for
+WATCHED = {name: entry for name, entry in SOLVERS.items() if entry.door is None}
+FOR_CORNERS = tuple(type(each.solver) for each in WATCHED.values() if not each.smooth_only)
 
 
 @runtime_checkable
@@ -36,10 +41,14 @@ class HasObjective(Protocol):
 
     def objective(self, X: Any, y: Any) -> Any: ...
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
 
 @runtime_checkable
 class HasEMSteps(Protocol):
     """A mixture that gives itself after every step of EM."""
+
+    max_iter: int
 
     def em_steps(self, X: Any) -> Sequence[Any]: ...
 
@@ -57,12 +66,15 @@ class TrainingCurve:
     snapshots : tuple of models
         The model at the start and after each step.
     model : str
+    ending : str
+        How many steps there were; if the search did not converge, why it ended.
     """
 
     train: Array
     validation: Array | None
     snapshots: tuple[Any, ...]
     model: str
+    ending: str
     library: str | None = None
 
     @property
@@ -96,14 +108,20 @@ class TrainingCurve:
 
     def __str__(self) -> str:
         header, rows = self._cells()
-        found = "" if self.validation is None else f"; lowest validation loss at step {self.best}"
-        title = f"{self.model}: {len(self.train) - 1} steps{found}."
-        return "\n".join([title, "", *text_table(header, rows, words=())])
+        return "\n".join([self._title(), "", *text_table(header, rows, words=())])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(*self._cells())
+        return html_block(html_paragraph(self._title(), bold=True), html_table(*self._cells()))
+
+    def _title(self) -> str:
+        parts = [self.ending]
+        if not self.train[-1] <= self.train[0]:  # or it is not a number
+            parts.append("the training loss is higher at the end than at the start")
+        if self.validation is not None:
+            parts.append(f"lowest validation loss at step {self.best}")
+        return f"{self.model}: {'; '.join(parts)}."
 
     def _columns(self) -> dict[str, Any]:
         columns = {"step": np.arange(len(self.train)), "train": self.train}
@@ -112,10 +130,16 @@ class TrainingCurve:
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self._columns()
         last = len(self.train) - 1
-        shown = np.unique(np.rint(np.linspace(0, last, min(last + 1, MOST_SHOWN))).astype(int))
+        n_shown = last + 1 if last < MOST_SHOWN else MOST_SHOWN // 2
+        shown = np.rint(np.linspace(0, last, n_shown)).astype(int)
         chosen = sorted({*shown.tolist(), self.best})
         losses = [columns[name] for name in list(columns)[1:]]
-        return list(columns), [[str(k), *(f"{each[k]:.6g}" for each in losses)] for k in chosen]
+        rows = list[list[str]]()
+        for before, k in zip([-1, *chosen], chosen, strict=False):
+            if k > before + 1:
+                rows.append(["…"] * len(columns))
+            rows.append([str(k), *(f"{each[k]:.6g}" for each in losses)])
+        return list(columns), rows
 
 
 def training_curve(
@@ -124,8 +148,8 @@ def training_curve(
     y: Any = None,
     *,
     validation: Any = None,
-    solver: Solver[Any, Any] | None = None,
-    max_iter: int = 100,
+    solver: str | Solver[Any, Any] | None = None,
+    max_iter: int | None = None,
     tol: float = 1e-8,
 ) -> TrainingCurve:
     """Train a model once, and record its loss on training and on validation rows at every step.
@@ -139,11 +163,16 @@ def training_curve(
     validation : tuple (X, y), optional
         The rows by which a step is judged; of a mixture, X alone.  ``likely.split`` sets rows
         apart.
-    solver : Solver, optional
-        One of ``likely.solvers``, such as ``FixedStep(0.01)`` or ``Newton()``; by
-        default ``LBFGS()``, and ``FISTA()`` for a penalty with corners.  Mixtures have EM.
-    max_iter, tol
-        When the search ends.  A mixture has its own.
+    solver : str or Solver, optional
+        A name, as models take it, or one of ``likely.solvers``, such as ``FixedStep(0.01)``; by
+        default that of the model.  For "auto" it is ``LBFGS()``, and ``FISTA()`` for a penalty with
+        corners.  Mixtures have EM.
+    max_iter : int, optional
+        The most steps; by default 100, or that of the model if it is smaller.  A mixture has its
+        own.
+    tol : float, default=1e-8
+        The gap at which the search ends.  The ``stop`` of the model may end it before; a rule about
+        held-out rows reads the validation rows.
 
     Returns
     -------
@@ -167,8 +196,12 @@ def training_curve(
     if isinstance(model, HasEMSteps):
         _refuse_solver(model, solver)
         snapshots = tuple(model.em_steps(X))
+        steps = count(len(snapshots) - 1, "step")
+        at_limit = len(snapshots) > model.max_iter
+        ending = f"stopped after {steps}, by max_iter" if at_limit else steps
     elif isinstance(model, HasObjective):
-        snapshots = _searched(model, X, y, solver, max_iter=max_iter, tol=tol)
+        snapshots, solution = _searched(model, (X, y), held, solver, max_iter=max_iter, tol=tol)
+        ending = _ending(solution, len(snapshots) - 1)
     else:
         raise InvalidInput(
             f"{type(model).__name__} is not trained in steps that can be recorded; a linear model "
@@ -176,7 +209,8 @@ def training_curve(
         )
     train = [_mean_loss(each, X, y) for each in snapshots]
     losses = None if held is None else np.array([_mean_loss(each, *held) for each in snapshots])
-    return TrainingCurve(np.array(train), losses, snapshots, type(model).__name__, library_of(X))
+    name, library = type(model).__name__, library_of(X)
+    return TrainingCurve(np.array(train), losses, snapshots, name, ending, library)
 
 
 def _validation(given: Any, y: Any) -> tuple[Any, Any] | None:
@@ -202,22 +236,75 @@ def _refuse_solver(model: Any, solver: Any) -> None:
 
 
 def _searched(
-    model: Any, X: Any, y: Any, solver: Solver[Any, Any] | None, *, max_iter: int, tol: float
-) -> tuple[Any, ...]:
-    """The model at the start and after each step of one search."""
-    objective, path = model.objective(X, y), list[Array]()
+    model: HasObjective,
+    rows: tuple[Any, Any],
+    held: tuple[Any, Any] | None,
+    solver: str | Solver[Any, Any] | None,
+    *,
+    max_iter: int | None,
+    tol: float,
+) -> tuple[tuple[Any, ...], Solution]:
+    """The model at the start and after each step of one search, and how it ended."""
+    settings = model.get_params(deep=False)
+    limit = min(MOST_STEPS, settings["max_iter"]) if max_iter is None else max_iter
+    check_search(tol, limit)
+    objective, path = model.objective(*rows), list[Array]()
     corners = objective.composite.penalty_on.rough()
     rough = corners.value(np.ones(objective.packing.size)) > 0
-    minimise(
-        solver or (FISTA() if rough else LBFGS()),
-        objective.composite if rough else objective,
-        objective.start,
-        tol=tol,
-        max_iter=max_iter + 1,
-        stop=Iterations(max_iter),  # asked for, so that no warning is due
-        watch=lambda state: path.append(np.array(state.theta)),
-    )
-    return tuple(objective.fitted_model(theta) for theta in path)
+    taken = _solver(settings["solver"] if solver is None else solver, rough=rough)
+    with np.errstate(over="ignore", invalid="ignore"):  # a search may diverge, which is said
+        solution, _ = search(
+            taken,
+            objective.composite if isinstance(taken, FOR_CORNERS) else objective,
+            objective.start,
+            tol=tol,
+            max_iter=limit,
+            stop=settings["stop"],
+            watch=lambda state: path.append(np.array(state.theta)),
+            held_out=_held_out_loss(settings["stop"], objective, held),
+        )
+    return tuple(objective.fitted_model(theta) for theta in path), solution
+
+
+def _solver(given: str | Solver[Any, Any], *, rough: bool) -> Solver[Any, Any]:
+    """The solver of that name, or the one given; one that suits the penalty for "auto"."""
+    if given == "auto":
+        return FISTA() if rough else LBFGS()
+    if isinstance(given, str):
+        name = known_name("solver", given, (*SOLVERS, *CLOSED_FORMS))
+        if name not in WATCHED:
+            raise InvalidInput(
+                f"solver={name!r} has no steps that can be recorded; expected one of "
+                f"{', '.join(WATCHED)}. Give one of them to training_curve."
+            )
+        given = WATCHED[name].solver
+    if rough and not isinstance(given, FOR_CORNERS):
+        raise InvalidInput(
+            f"The solver {given.name} was given with l1 > 0 or groups; a solver for penalties with "
+            "corners was expected. Use solver='fista' or 'proximal-newton'."
+        )
+    return given
+
+
+def _held_out_loss(
+    stop: StoppingRule | None, objective: Any, held: tuple[Any, Any] | None
+) -> Callable[[Array], float] | None:
+    """The mean loss of the validation rows, for a rule that reads it."""
+    if stop is None or stop.held_out_rule() is None:
+        return None
+    if held is None:
+        raise InvalidInput(
+            f"stop={stop!r} of the model reads held-out rows, and no validation rows were given. "
+            "Give validation=(X_validation, y_validation)."
+        )
+    return lambda theta: _mean_loss(objective.fitted_model(theta), *held)
+
+
+def _ending(solution: Solution, n_steps: int) -> str:
+    steps = count(n_steps, "step")
+    if solution.converged:
+        return steps
+    return f"stopped after {steps}, not converged ({solution.reason})"
 
 
 def _mean_loss(model: Any, X: Any, y: Any) -> float:

@@ -1,5 +1,7 @@
 """The table of metrics: which class is positive, and why a number is missing."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from likely import LogisticRegression, NaiveBayes
@@ -26,6 +28,20 @@ def test_several_classes_have_no_positive_one(tmp_path):
     facts = read_run(folder)
     assert "0.5" not in metrics_table(facts, score_of_run(facts)).caption
     assert "The most probable class is predicted." in mistakes(facts).blocks[0].blocks[0].caption
+
+
+def test_the_support_of_weighted_rows_is_called_their_weight(tmp_path):
+    facts = read_run(
+        write_run(tmp_path / "r", churn(200), "churn", LogisticRegression(), "logistic")
+    )
+    table = mistakes(facts).blocks[0].blocks[1]
+    assert "Support is the number of held-out rows of the class." in table.caption
+    held = facts.validation
+    weight = np.full(len(held.truth.y), 1.5)
+    held = replace(held, truth=replace(held.truth, weight=weight))
+    weighted = mistakes(replace(facts, validation=held)).blocks[0].blocks[1]
+    assert "Support is the total weight of held-out rows of the class." in weighted.caption
+    assert float(weighted.rows[0][-1]) == 1.5 * float(table.rows[0][-1])
 
 
 def test_an_infinite_deviance_is_a_dash_with_a_reason():

@@ -371,3 +371,10 @@ def test_preparing_7000_rows_of_20_mixed_columns_takes_little_time():
         Prepared(DummyClassifier()).fit(table, rng.random(n) < 0.5)
         spent.append(time.process_time() - start)
     assert min(spent) < 0.15
+
+
+@pytest.mark.parametrize("model", ["logistic", likely.LogisticRegression, None])
+def test_a_name_or_a_class_in_place_of_an_estimator_is_refused_in_words(model):
+    for use in (lambda it: it.fit([[0.0], [1.0]], [0, 1]), get_tags):
+        with pytest.raises(InvalidInput, match=r"an estimator was expected\. Use Prepared\("):
+            use(Prepared(model))

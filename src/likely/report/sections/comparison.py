@@ -109,15 +109,14 @@ def _table(found: Record, entries: Sequence[Mapping[str, Any]]) -> TableBlock:
             str(each["model"]),
             *estimate_cells(each["value"], *each["interval"]),
             *(number(each["others"].get(key)) for key in beside),
-            DASH if each["model"] == found["best"] else _p(each["against_best"]),
-            _p(each["against_baseline"]),
+            DASH if each["model"] in (found["best"], BASELINE) else _p(each["against_best"]),
             f"{each['fit_seconds']:.3f}",
         )
         for each in entries
     )
     marked = frozenset(i for i, each in enumerate(entries) if each["model"] == found["best"])
-    head = (*head, "p vs best", "p vs baseline", "seconds per fit")
-    names = frozenset({len(head) - 3, len(head) - 2})  # p is small
+    head = (*head, "p vs best", "seconds per fit")
+    names = frozenset({len(head) - 2})  # p is small
     caption = why_dashes(  # JSON has no infinite numbers
         [
             str(each["model"])

@@ -65,10 +65,11 @@ def _by_class(held: Validation, counts: Array) -> TableBlock:
             (label, _share(right, predicted), _share(right, support), f1, f"{support:,.0f}")
         )
     left = len(held.labels) - MOST_CLASSES
+    what = "number" if held.truth.weight is None else "total weight"
     return TableBlock(
         ("class", "precision", "recall", "F₁", "support"),
         tuple(rows),
-        caption="With 95 % Wilson intervals. Support is the number of held-out rows of the class.",
+        caption=f"With 95 % Wilson intervals. Support is the {what} of held-out rows of the class.",
         more=f"{count(left, 'more class', 'more classes')}" if left > 0 else "",
     )
 

@@ -119,6 +119,7 @@ class Prepared(BaseEstimator):
         an exposure are passed to the model; a model that does not take them is refused.
         """
         refuse_file(X, type(self).__name__)
+        _refuse_no_estimator(self.model)
         beside = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
         refuse_unused(self.model, _given(beside))
         needs = needs_of(self.model, impute=self.impute, scale=self.scale)
@@ -301,12 +302,22 @@ class Prepared(BaseEstimator):
         return self.model_
 
     def __sklearn_tags__(self) -> Tags:
+        _refuse_no_estimator(self.model)
         tags = get_tags(self.model)
         imputes = self.impute is True or self.impute == "auto"
         tags.input_tags = replace(
             tags.input_tags, allow_nan=imputes or tags.input_tags.allow_nan, string=True
         )
         return tags
+
+
+def _refuse_no_estimator(model: Any) -> None:
+    """Refuse a name or a class, for which scikit-learn's message would be about its tags."""
+    if isinstance(model, str | type) or model is None:
+        raise InvalidInput(
+            f"The model of Prepared is {model!r}; an estimator was expected. Use "
+            "Prepared(likely.LogisticRegression()), for instance; compare and tune take names."
+        )
 
 
 def for_prediction(model: Any) -> Any:

@@ -64,7 +64,7 @@ def sentences(study: "Study") -> list[str]:
         f"Best of {count(len(scored), 'trial')} ({question.search.name}, seed "
         f"{question.plan.seed}): {settings_of(best.parameters)}.",
     ]
-    found += _rounds(study)
+    found += [*_rounds(study), *question.objective.rows.notes]
     if study.outer:
         found.append(_nested_sentence(study, title))
     elif len(scored) > 1:
