@@ -260,12 +260,10 @@ def diverging(
     ``per_row`` is the curvature in η that an example has at the start, with its weight.  Where
     everything is separated there may be no further step; θ itself is then used as the direction.
     """
+    unit = min(1.0, mean_weight)  # not above: a rare group may count for 1 beside millions
     for d, far in ((direction, FAR), (theta, 1.0)):
         before = float(d @ at_start @ d)
-        if (
-            not before > MOVING * min(mean_weight, per_row)
-            or float(d @ hessian @ d) > FADED * before
-        ):
+        if not before > MOVING * min(unit, per_row) or float(d @ hessian @ d) > FADED * before:
             continue
         columns = strongest(d, at_start)
         # a fit that is very good ends with a tiny step: twice the distance so far is far
@@ -273,7 +271,7 @@ def diverging(
         here = value(theta)
         with np.errstate(over="ignore", invalid="ignore"):  # a value that overflows has risen
             there = value(theta + reach * d)
-        if there <= here + RISE * max(mean_weight, abs(here)):
+        if there <= here + RISE * max(unit, abs(here)):
             return Divergence(d, columns)
     return None
 

@@ -205,4 +205,6 @@ def centre_of(blocks: Blocks, some: Blocks, executor: Executor) -> Array | None:
     mean = np.asarray(total.x[:n_centred] / total.weight)
     first = next(iter(blocks)).X.rows(0, 1).rmatmat(np.ones(1))[:n_centred]
     # a constant such as 0.1 is not the rounded mean of its copies, and any centre will do
-    return np.where(np.abs(first - mean) <= SAME * np.abs(mean), first, mean)
+    with np.errstate(invalid="ignore"):  # an infinite cell, refused later
+        same = np.isfinite(mean) & (np.abs(first - mean) <= SAME * np.abs(mean))
+    return np.where(same, first, mean)
