@@ -31,13 +31,13 @@ def with_errors(fit: str, tolerance: float) -> Entrant:
 
 
 @without_warnings
-def binary(problem: Binary, tolerance: float, *, covariance: str | None = None) -> Fit:
+def binary(problem: Binary, tolerance: float, *, standard_errors: str | None = None) -> Fit:
     model = likely.LogisticRegression(
         problem.link,
         l1=problem.l1,
         l2=problem.l2,
         fit_intercept=problem.fit_intercept,
-        standard_errors=covariance,
+        standard_errors=standard_errors,
         tol=tolerance,
     ).fit(problem.X, problem.y)
     return Fit(lambda: _linear(model), passes(model))
@@ -60,10 +60,10 @@ def ordinal(problem: Ordered, tolerance: float) -> Fit:
 
 
 @without_warnings
-def mixed(problem: Mixed, tolerance: float, *, covariance: str | None = None) -> Fit:
-    model = likely.GLM(problem.response, link="log", standard_errors=covariance, tol=tolerance).fit(
-        problem.frame, problem.y, exposure=problem.exposure
-    )
+def mixed(problem: Mixed, tolerance: float, *, standard_errors: str | None = None) -> Fit:
+    model = likely.GLM(
+        problem.response, link="log", standard_errors=standard_errors, tol=tolerance
+    ).fit(problem.frame, problem.y, exposure=problem.exposure)
     return Fit(lambda: _mean(model, problem), passes(model))
 
 

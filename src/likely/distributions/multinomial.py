@@ -55,7 +55,7 @@ class MultinomialStatistics(FieldwiseStatistics):
 @final
 @dataclass(frozen=True, eq=False)
 class Multinomial(Distribution):
-    """One die per component."""
+    """Probabilities of the categories, one row per component."""
 
     log_probability: Array  # log φ, shape (n_components, n_sides)
 
@@ -71,7 +71,7 @@ class Multinomial(Distribution):
 
     @classmethod
     def from_probability(cls, probability: Array) -> Self:
-        """Dice with the given sides; each row must sum to 1."""
+        """The distribution with these probabilities; each row must sum to 1."""
         probability = np.atleast_2d(np.asarray(probability, dtype=float))
         refuse_not_on_simplex(probability)
         with np.errstate(divide="ignore"):

@@ -41,7 +41,8 @@ def refuse_parameters(owner: str, name: str, values: Array, good: Array, expecte
     if not good.all():
         at = tuple(int(i) for i in np.argwhere(~good)[0])
         raise InvalidInput(
-            f"The {name} of {owner} must be {expected}; found {values[at]:g} at {list(at)}. Fix it."
+            f"The {name} of {owner} must be {expected}; found {values[at]:g} at {list(at)}. "
+            "Give another number there."
         )
 
 

@@ -244,7 +244,8 @@ def given_array(
     if wrong.any():
         expected = "positive numbers were" if positive else "finite numbers were"
         raise InvalidInput(
-            f"start[{name!r}] holds {found[wrong][0]:g}; {expected} expected. Fix it."
+            f"start[{name!r}] holds {found[wrong][0]:g}; {expected} expected. Give other "
+            "numbers, or leave it out."
         )
     return found.reshape(shape)
 

@@ -121,8 +121,8 @@ class Bread:
         G = clusters.codes.size
         if G < 2:
             raise InvalidInput(
-                f"The kind 'clustered' of standard errors was asked for with {G} cluster; it "
-                "needs two or more. Choose 'HC3', or give groups that differ."
+                f"standard_errors='clustered' was given with {G} cluster; two or more are needed. "
+                "Use 'HC3', or give groups that differ."
             )
         moved = clusters.scores @ self.root
         factor = G / (G - 1) * small_sample(n - 1, n - self.n_parameters)

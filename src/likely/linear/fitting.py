@@ -277,7 +277,8 @@ def divergence(problem: Problem, found: Found, start: Array) -> Divergence | Non
         return None
     if found.theta.size > MOST_TO_FACTORISE:
         return _divergence_of_many(problem, found)
-    if free.sum() == 1 and isinstance(problem.loss, Likelihood):  # mostly the intercept
+    unknown = found.hessian is None  # that of all columns costs more than a look at one
+    if unknown and free.sum() == 1 and isinstance(problem.loss, Likelihood):
         direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
         return None if direction is None else Divergence(direction, (int(np.argmax(free)),))
     found = with_direction(problem, found)

@@ -231,10 +231,10 @@ def _facts_of_score(
         groups=groups,
     )
     ruling = judge.rule(evidence)
-    told = Estimate(ruling.value, ruling.low, ruling.high, evidence.constant)
+    revealed = Estimate(ruling.value, ruling.low, ruling.high, evidence.constant)
     note = " ".join(filter(None, [ruling.note, known["note"]]))
     beside = {"note": note, "of_this_model": ruling.of_this_model}
-    return known | plain(told.to_json()) | beside
+    return known | plain(revealed.to_json()) | beside
 
 
 def _best_so_far(seal: SealFolder, metric: str) -> float | None:

@@ -38,8 +38,8 @@ def text_of(found: "Comparison", width: int = WIDEST, *, in_terminal: bool = Fal
     first, *more = titles(found)
     head, *rows = table_of(found)
     above = [line for each in more for line in paragraph(each, width)]
-    said = sentences(found, in_terminal=in_terminal)
-    below = [line for each in said for line in paragraph(each, width)]
+    text = sentences(found, in_terminal=in_terminal)
+    below = [line for each in text for line in paragraph(each, width)]
     return "\n".join([first, *above, "", *text_table(head, rows), "", *below])
 
 

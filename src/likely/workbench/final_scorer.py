@@ -107,15 +107,15 @@ class TaskScorer(Scorer):
         sealed = BesideRows() if self.seal is None else BesideRows.of(self.seal, self.seal.features)
         training, truth = self._truths((y_train, self._beside_training()), (y, sealed))
         groups = None if groups is None else groups[sealed.counted]
-        said = _prediction(sealed.counted_of(predictions), truth)
+        predicted = _prediction(sealed.counted_of(predictions), truth)
         constant = constant_prediction(training, truth)
         metrics = metrics_for(truth.kind)
-        score = score_of(metrics, truth, said, constant, groups=groups, level=level)
+        score = score_of(metrics, truth, predicted, constant, groups=groups, level=level)
         record = score.to_json()
         return {
             **self.loss.of(score.estimates[self.loss.metric.name]).to_json(),
             **{key: record[key] for key in ("gain", "gain_interval", "measures")},
-            "impossible_rows": said.n_impossible(truth),
+            "impossible_rows": predicted.n_impossible(truth),
             "rows": len(truth.y),
             "groups": None if groups is None else n_groups_of(groups),
         }
