@@ -294,9 +294,9 @@ def test_a_link_that_no_predictor_of_these_rows_is_valid_for_needs_an_intercept(
 
 @pytest.mark.parametrize("l2", [0.0, 1.0])
 def test_the_look_for_separation_costs_no_pass_where_the_hessian_is_known(l2):
-    """With a ridge only the intercept is free; 3.1 passes are two steps and a start on some rows."""
+    """With a ridge only the intercept is free; 0.1 of a pass is the start on some rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 5))
     y = (X[:, 0] + rng.logistic(size=30_000) > 0).astype(int)
-    model = LogisticRegression(l2=l2, standard_errors=None).fit(X, y)
+    model = likely.LogisticRegression(l2=l2, standard_errors=None).fit(X, y)
     assert model.solution_.passes == pytest.approx(model.n_iter_ + 1.1)
