@@ -275,7 +275,7 @@ def test_unknown_covariances_and_missing_clusters_are_refused():
         inferred(X, y, standard_errors="HC5")
     with pytest.raises(InvalidInput, match="needs two clusters or more; found 0"):
         inferred(X, y, standard_errors="clustered", n_groups=0)
-    with pytest.raises(InvalidInput, match="needs two or more"):
+    with pytest.raises(InvalidInput, match="two or more are needed"):
         inferred(X, y, standard_errors="clustered", group=np.zeros_like(group))
 
 
