@@ -194,7 +194,7 @@ def _of_predictions(
     return Answer(
         text=f"{_text(score)}\n\nPredictions: {predictions}.",
         result={**score.to_json(), "predictions": predictions, "seal": str(seal.path)},
-        findings=_findings(score) + _read_of_both(predictions, score),
+        findings=_findings(score),
         next=f"likely ledger show {shlex.quote(str(seal.path))}",
     )
 
@@ -305,19 +305,6 @@ def _text(score: "FinalScore") -> str:
         return text
     header = ["sealed rows", "value", f"{percent_level(score.level)} interval", "baseline"]
     return f"{text}\n\n{table(header, rows)}"
-
-
-def _read_of_both(predictions: str, score: "FinalScore") -> tuple[str, ...]:
-    """A note where a file has probabilities and classes: the probabilities were scored."""
-    from likely.data.formats.registry import read
-    from likely.workbench.outside_predictions import PREDICTION, PROBABILITY
-
-    if score.metric != "log loss" or PREDICTION not in read(predictions).names:
-        return ()
-    return (
-        f"{predictions} has the columns {PROBABILITY}<class> and {PREDICTION}; the probabilities "
-        f"were scored, and {PREDICTION} was not read.",
-    )
 
 
 def _findings(score: "FinalScore") -> tuple[str, ...]:

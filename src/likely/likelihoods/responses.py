@@ -39,7 +39,7 @@ ALIASES = {"binomial": "bernoulli", "normal": "gaussian"}  # what others call th
 def response_named(response: str | Response) -> Response:
     """A response by its name or another common name; a response is returned as it is.
 
-    >>> response_named("negative_binomial(0.5)")
+    >>> response_named("negative-binomial(0.5)")
     NegativeBinomial(alpha=0.5)
     """
     if not isinstance(response, str):

@@ -68,8 +68,8 @@ class ClosedForm(NamedTuple):
     inference: Inference | None
     rank: int
     condition: float
-    variance: Array | float
-    ml_variance: Array | float
+    dispersion: Array | float
+    ml_dispersion: Array | float
 
 
 class _Setting(NamedTuple):
@@ -226,8 +226,8 @@ def _assembled(setting: _Setting, solved: LeastSquares) -> ClosedForm:
         inference=inference,
         rank=solved.rank,
         condition=solved.condition,
-        variance=dispersion,
-        ml_variance=_number(squares / setting.gram.weight)
+        dispersion=dispersion,
+        ml_dispersion=_number(squares / setting.gram.weight)
         if inference is None
         else inference.deviance / inference.n,
     )

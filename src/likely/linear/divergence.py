@@ -39,8 +39,11 @@ from likely.cholesky import unit_diagonal
 from likely.compute.executor import Executor
 from likely.data.block import Block, Blocks
 from likely.likelihoods.base import Likelihood
+from likely.linear.problem import Problem
 from likely.linear.separation import LEAST_MARGIN, solve_program
 from likely.objectives.penalised import Total
+from likely.solvers.newton import Newton
+from likely.solvers.search_problem import Found
 
 SUSPECT = 0.05  # of the curvature at the start, in some direction
 FADED = 1e-2  # of the curvature at the start: a model that fits well keeps more
@@ -53,6 +56,7 @@ SHARE = 0.05  # of the strongest column: weaker ones are not named
 MOST_CELLS = 200_000  # of a linear program to begin with
 MOST_ADDED = 100  # rows of a block that one round adds to it
 ROUNDS = 30
+MOST_FOR_A_HESSIAN = 2000  # coefficients, to see whether the curvature has vanished
 NO_LENGTH = 1e-12  # a squared length, relative to the largest
 JITTER = 1e-10  # of a unit diagonal: directions without curvature at both points have not vanished
 
@@ -291,3 +295,73 @@ def strongest(direction: Array, at_start: Array) -> tuple[int, ...]:
     strength = np.abs(direction) * np.sqrt(np.maximum(np.diag(at_start), 0.0))
     order = np.argsort(-strength, kind="stable")
     return tuple(int(j) for j in order if strength[j] >= SHARE * strength[order[0]])
+
+
+def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
+    """A direction without a penalty in which the likelihood never decreases."""
+    free = problem.penalty.free(found.theta.size)
+    if not free.any():
+        return None
+    if found.theta.size > MOST_FOR_A_HESSIAN:
+        return _divergence_of_many(problem, found)
+    unknown = found.hessian is None  # that of all columns costs more than a look at one
+    if unknown and free.sum() == 1 and isinstance(problem.loss, Likelihood):
+        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
+        return None if direction is None else Divergence(direction, (int(np.argmax(free)),))
+    found = with_direction(problem, found)
+    at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
+    if not (np.diag(at_start) > 0).all():  # a column that none of the rows to start from have
+        at_start = problem.objective.second_order(start).hessian
+    on_free = np.ix_(free, free)
+    sure = found.solution.converged
+    if sure and not may_diverge(np.asarray(found.hessian)[on_free], at_start[on_free]):
+        return None
+    if isinstance(problem.loss, Likelihood):
+        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
+        return None if direction is None else Divergence.along(direction, at_start)
+    return divergence_far_out(problem, found, at_start)
+
+
+def with_direction(problem: Problem, found: Found) -> Found:
+    """With the Hessian at the end and the next Newton step: known, or from one more pass."""
+    if found.direction is not None and found.hessian is not None:
+        return found
+    state = Newton(problem.intercepts).init(problem.objective, found.theta)
+    return found._replace(hessian=state.hessian, direction=state.direction)
+
+
+def divergence_far_out(problem: Problem, found: Found, at_start: Array) -> Divergence | None:
+    """By the value far out along the next step, where no linear program decides."""
+    direction = np.asarray(found.direction)
+    if problem.penalty.value(direction) > 0 or not np.isfinite(direction).all():
+        return None
+    n_rows = (problem.data.start.n_rows or 1) / problem.data.share
+    intercept = problem.data.framing.intercept
+    return diverging(
+        problem.objective.value,
+        found.theta,
+        direction,
+        np.asarray(found.hessian),
+        at_start,
+        per_row=at_start[-1, -1] / n_rows if intercept else problem.mean_weight,
+        mean_weight=problem.mean_weight,
+    )
+
+
+def _divergence_of_many(problem: Problem, found: Found) -> Divergence | None:
+    """Check without a Hessian: a column that separates its rows, or all rows separated."""
+    data, likelihood = problem.data, problem.loss
+    if problem.penalty.value(found.theta) > 0:
+        return None
+    if isinstance(likelihood, Likelihood):
+        deciding = deciding_columns(likelihood, data.rows, problem.executor)
+        if deciding.size:
+            direction = np.zeros(found.theta.size)
+            direction[deciding] = 1.0
+            return Divergence(direction, tuple(deciding.tolist()))
+    return wholly_separated(
+        problem.objective.value,
+        found.theta,
+        total_weight=problem.mean_weight * (data.rows.n_rows or 1),
+        n_columns=data.framing.n_coefficients,
+    )

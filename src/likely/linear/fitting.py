@@ -27,14 +27,7 @@ from likely.linear.covariance import (
     estimated_dispersion,
     kind_of_errors,
 )
-from likely.linear.divergence import (
-    Divergence,
-    deciding_columns,
-    diverging,
-    may_diverge,
-    recession,
-    wholly_separated,
-)
+from likely.linear.divergence import Divergence, divergence
 from likely.linear.edge import (
     EVERYWHERE,
     optimum_at_edge,
@@ -51,7 +44,7 @@ from likely.linear.framing import (
 )
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference, infer
-from likely.linear.penalty import spread, strengths_of
+from likely.linear.penalty import Spread, spread, strengths_of
 from likely.linear.problem import Problem, linear_problem
 from likely.objectives.inference import (
     NullTotals,
@@ -61,10 +54,8 @@ from likely.objectives.inference import (
 )
 from likely.solvers.choice import finish, hessian_at, solve
 from likely.solvers.minimise import Solution
-from likely.solvers.newton import Newton
 from likely.solvers.search_problem import Found
 
-MOST_TO_FACTORISE = 2000  # coefficients, to see whether the curvature has vanished
 USUAL_STEPS = 3  # of the last digits; a search that diverges takes more
 
 
@@ -78,8 +69,10 @@ class LinearFit(NamedTuple):
     separated: bool = False
     rank: float = nan  # of least squares; a search does not know it
     condition: float = nan
-    variance: float = nan
-    ml_variance: float = nan  # of a Gaussian RSS/n, where its likelihood is largest; else the same
+    dispersion: float = nan
+    ml_dispersion: float = (
+        nan  # of a Gaussian RSS/n, where its likelihood is largest; else the same
+    )
 
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -152,8 +145,8 @@ def fit_linear(
         solution,
         inference,
         infinite is not None,
-        variance=dispersion.value,
-        ml_variance=dispersion.at_maximum,
+        dispersion=dispersion.value,
+        ml_dispersion=dispersion.at_maximum,
     )
 
 
@@ -162,6 +155,14 @@ def problem_of(
 ) -> Problem:
     """What the estimator minimises on these rows."""
     refuse_extreme_responses(rows.blocks)
+    data, each = framed_and_penalised(estimator, rows, centre=centre)
+    return linear_problem(likelihood, each.penalty, data, rows.executor)
+
+
+def framed_and_penalised(
+    estimator: Any, rows: LinearRows, *, centre: bool
+) -> tuple[Framed, Spread]:
+    """The framed rows, and the penalty on the parameters of one predictor."""
     data = framed(
         rows.blocks,
         rows.executor,
@@ -169,14 +170,13 @@ def problem_of(
         intercept=estimator.fit_intercept,
         centre=centre and not estimator.penalise_intercept,
     )
-    penalty = spread(
+    return data, spread(
         estimator,
         rows.coding,
         data.framing,
         strengths_of(estimator),
         intercept=estimator.penalise_intercept,
-    ).penalty
-    return linear_problem(likelihood, penalty, data, rows.executor)
+    )
 
 
 def dispersion_of(
@@ -267,75 +267,6 @@ def refuse_if_not_finite(found: Found, rows: LinearRows) -> None:
     raise InvalidInput(
         "The objective is not finite where the search starts: some values are too large for double "
         "precision. Divide the columns, the offsets or the responses by a round number."
-    )
-
-
-def divergence(problem: Problem, found: Found, start: Array) -> Divergence | None:
-    """A direction without a penalty in which the likelihood never decreases."""
-    free = problem.penalty.free(found.theta.size)
-    if not free.any():
-        return None
-    if found.theta.size > MOST_TO_FACTORISE:
-        return _divergence_of_many(problem, found)
-    unknown = found.hessian is None  # that of all columns costs more than a look at one
-    if unknown and free.sum() == 1 and isinstance(problem.loss, Likelihood):
-        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
-        return None if direction is None else Divergence(direction, (int(np.argmax(free)),))
-    found = with_direction(problem, found)
-    at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
-    if not (np.diag(at_start) > 0).all():  # a column that none of the rows to start from have
-        at_start = problem.objective.second_order(start).hessian
-    on_free = np.ix_(free, free)
-    sure = found.solution.converged
-    if sure and not may_diverge(np.asarray(found.hessian)[on_free], at_start[on_free]):
-        return None
-    if isinstance(problem.loss, Likelihood):
-        direction = recession(problem.loss, free, problem.data.blocks, problem.executor)
-        return None if direction is None else Divergence.along(direction, at_start)
-    return _divergence_far_out(problem, found, at_start)
-
-
-def with_direction(problem: Problem, found: Found) -> Found:
-    """Check with the Hessian and the next Newton step: known, or from one more pass."""
-    if found.direction is not None and found.hessian is not None:
-        return found
-    state = Newton(problem.intercepts).init(problem.objective, found.theta)
-    return found._replace(hessian=state.hessian, direction=state.direction)
-
-
-def _divergence_far_out(problem: Problem, found: Found, at_start: Array) -> Divergence | None:
-    direction = np.asarray(found.direction)
-    if problem.penalty.value(direction) > 0 or not np.isfinite(direction).all():
-        return None
-    n_rows = (problem.data.start.n_rows or 1) / problem.data.share
-    intercept = problem.data.framing.intercept
-    return diverging(
-        problem.objective.value,
-        found.theta,
-        direction,
-        np.asarray(found.hessian),
-        at_start,
-        per_row=at_start[-1, -1] / n_rows if intercept else problem.mean_weight,
-        mean_weight=problem.mean_weight,
-    )
-
-
-def _divergence_of_many(problem: Problem, found: Found) -> Divergence | None:
-    """Check without a Hessian: a column that separates its rows, or all rows separated."""
-    data, likelihood = problem.data, problem.loss
-    if problem.penalty.value(found.theta) > 0:
-        return None
-    if isinstance(likelihood, Likelihood):
-        deciding = deciding_columns(likelihood, data.rows, problem.executor)
-        if deciding.size:
-            direction = np.zeros(found.theta.size)
-            direction[deciding] = 1.0
-            return Divergence(direction, tuple(deciding.tolist()))
-    return wholly_separated(
-        problem.objective.value,
-        found.theta,
-        total_weight=problem.mean_weight * (data.rows.n_rows or 1),
-        n_columns=data.framing.n_coefficients,
     )
 
 

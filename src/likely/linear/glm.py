@@ -53,7 +53,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         The family of y given x: ``gaussian``, ``bernoulli`` (also proportions, with the trials as
         weights), ``poisson``, ``exponential``, ``gamma``, ``inverse_gaussian``,
         ``negative_binomial`` (α by maximum likelihood), ``tweedie`` (power 1.5), or with a
-        parameter that is given: ``NegativeBinomial(0.5)`` or ``"negative_binomial(0.5)"``,
+        parameter that is given: ``NegativeBinomial(0.5)`` or ``"negative-binomial(0.5)"``,
         ``Tweedie(1.7)`` or ``"tweedie(1.7)"``.
     link : str or Link, default=None
         Name of the link between the mean and the linear predictor; None is the response's default.
@@ -207,8 +207,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         likelihood = likelihood_of(self.response, self.link)
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
-                f"{likelihood.response.name} has an α that fit estimates beside the coefficients; "
-                "an objective needs it. Give it: response='negative_binomial(0.5)'."
+                f"{likelihood.response.name} has an alpha that fit estimates with the "
+                "coefficients; an objective needs a number. Give it: response='negative-binomial(0.5)'."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
@@ -219,7 +219,7 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.separated_, self.library_ = fit.separated, rows.library
-        self.dispersion_, self.ml_dispersion_ = fit.variance, fit.ml_variance
+        self.dispersion_, self.ml_dispersion_ = fit.dispersion, fit.ml_dispersion
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:

@@ -41,8 +41,8 @@ from likely.inputs.tables import check_table
 from likely.linear.class_inference import ClassEstimate, check_kind, infer_classes
 from likely.linear.coding import new_rows, refuse_idle_groups
 from likely.linear.covariance import MOST_FOR_INFERENCE, check_covariance
-from likely.linear.divergence import Divergence
-from likely.linear.fitting import divergence, last_theta, speak_up
+from likely.linear.divergence import Divergence, divergence
+from likely.linear.fitting import last_theta, speak_up
 from likely.linear.framing import Framed, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference

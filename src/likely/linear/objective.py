@@ -69,8 +69,8 @@ def linear_objective(
             float(intercept),
             given_solution(whole, theta),
             None,
-            variance=psi.value,
-            ml_variance=psi.at_maximum,
+            dispersion=psi.value,
+            ml_dispersion=psi.at_maximum,
         )
         return copy(model)._store(fit, rows, likelihood)
 

@@ -24,9 +24,8 @@ from likely.likelihoods.ordinal import Ordinal
 from likely.linear.class_inference import ClassEstimate, infer_classes
 from likely.linear.coding import LinearRows, open_linear, refuse_gaps
 from likely.linear.covariance import MOST_FOR_INFERENCE
-from likely.linear.divergence import Divergence
+from likely.linear.divergence import Divergence, divergence
 from likely.linear.fitting import (
-    divergence,
     in_session,
     last_theta,
     refuse_if_not_finite,

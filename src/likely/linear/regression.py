@@ -202,7 +202,7 @@ class LinearRegression(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         self.solution_, self.inference_ = fit.solution, fit.inference
         self.library_ = rows.library
         self.rank_, self.condition_ = fit.rank, fit.condition
-        self.dispersion_, self.ml_dispersion_ = fit.variance, fit.ml_variance
+        self.dispersion_, self.ml_dispersion_ = fit.dispersion, fit.ml_dispersion
         return self
 
     def open_path(self, rows: PathRows) -> LinearRows:

@@ -20,18 +20,23 @@ from likely.data.block import first_rows
 from likely.linear.class_inference import ClassEstimate, infer_classes, shift_of_classes
 from likely.linear.coding import LinearRows
 from likely.linear.covariance import MOST_FOR_INFERENCE
-from likely.linear.divergence import Divergence, diverging, wholly_separated
+from likely.linear.divergence import (
+    Divergence,
+    divergence_far_out,
+    wholly_separated,
+    with_direction,
+)
 from likely.linear.fitting import (
+    framed_and_penalised,
     in_session,
     parts,
     refuse_if_not_finite,
     speak_up,
-    with_direction,
 )
-from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing, framed
+from likely.linear.framing import FEWEST_TO_SHARE, START_SHARE, Framing
 from likely.linear.held_rows import hold_out
 from likely.linear.inference import Inference
-from likely.linear.penalty import has_groups, is_penalised, spread, strengths_of
+from likely.linear.penalty import has_groups, is_penalised, strengths_of
 from likely.linear.problem import Problem
 from likely.linear.softmax_problem import SoftmaxRows, given_start, last_fit, start_of_classes
 from likely.objectives.softmax import SoftmaxObjective
@@ -102,23 +107,12 @@ def _solver_name(estimator: Any, rows: LinearRows, weighted: int) -> str:
 def softmax_problem(
     estimator: Any, rows: LinearRows, n_classes: int, reference: int | None, *, centre: bool
 ) -> tuple[Problem, SoftmaxRows]:
-    """The search problem: framed rows, one penalty for all classes, and the units of L-BFGS."""
+    """The search problem: framed rows, one penalty for all classes, and the units of L-BFGS.
+
+    A centred dense block is a copy, which costs as much as the product with ten classes.
+    """
     weighted = n_classes - (reference is not None)
-    data = framed(
-        rows.blocks,
-        rows.executor,
-        names=rows.coding.names,
-        intercept=estimator.fit_intercept,
-        # a centred dense block is a copy, which costs as much as the product with ten classes
-        centre=centre and not estimator.penalise_intercept,
-    )
-    each = spread(
-        estimator,
-        rows.coding,
-        data.framing,
-        strengths_of(estimator),
-        intercept=estimator.penalise_intercept,
-    )
+    data, each = framed_and_penalised(estimator, rows, centre=centre)
     softmax = SoftmaxRows(n_classes, reference, each)
     problem = Problem(
         softmax,
@@ -207,19 +201,8 @@ def _divergence(problem: Problem, found: Found, start: Array) -> Divergence | No
             n_columns=width,
         )
     found = with_direction(problem, found)
-    direction, hessian = np.asarray(found.direction), np.asarray(found.hessian)
-    if not np.isfinite(direction).all() or problem.penalty.value(direction) > 0:
-        return None
     at_start = problem.on_start_rows.second_order(start).hessian / problem.data.share
-    return diverging(
-        problem.objective.value,
-        found.theta,
-        direction,
-        hessian,
-        at_start,
-        per_row=problem.mean_weight,
-        mean_weight=problem.mean_weight,
-    )
+    return divergence_far_out(problem, found, at_start)
 
 
 def _inference(

@@ -21,7 +21,7 @@ from likely._typing import Array, Codes
 from likely.data.arrow import arrow_table_of, in_one_table, refuse_twins, values_of
 from likely.data.formats.registry import read
 from likely.data.frames import library_of
-from likely.errors import InvalidInput
+from likely.errors import InvalidInput, LikelyWarning, warn_user
 from likely.formatting import count, listed
 from likely.kinds import IN_WORDS, TargetKind
 from likely.metrics.losses import LOSSES
@@ -63,6 +63,12 @@ def _of_table(table: "pa.Table", task: Task, seal: SealFolder) -> tuple[Predicti
     table = table.take(_places(table, seal))
     given = [name for name in table.column_names if name.startswith(PROBABILITY)]
     if task.has_classes and given:
+        if PREDICTION in table.column_names:
+            warn_user(
+                f"The predictions have the columns {PROBABILITY}<class> and {PREDICTION}; the "
+                f"probabilities are scored, and {PREDICTION} is not read. Drop one of the two.",
+                LikelyWarning,
+            )
         return _probabilities(_proba_columns(table, given, task), task), "log loss"
     if PREDICTION not in table.column_names:
         raise InvalidInput(

@@ -26,7 +26,13 @@ from likely.workbench.folds import Folds
 from likely.workbench.held_out import HeldOut
 from likely.workbench.search.exploration import Explored, best_of
 from likely.workbench.search.question import CrossValidated
-from likely.workbench.search.trials import Trial, entries_of, number_text
+from likely.workbench.search.trials import (
+    Trial,
+    entries_of,
+    estimate_of,
+    estimate_record,
+    number_text,
+)
 
 OUTER_SEED = 7919  # outer folds must not be the inner ones
 
@@ -46,14 +52,14 @@ class OuterFold:
             "fold": self.fold,
             "parameters": self.parameters,
             "cv_estimate": number_text(self.cv_estimate),
-            "score": [number_text(x) for x in self.score],
+            "score": estimate_record(self.score),
         }
         return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
     @classmethod
     def from_line(cls, line: str) -> "OuterFold":
         record: dict[str, Any] = json.loads(line)
-        score = Estimate(*map(float, record["score"]))
+        score = estimate_of(record["score"])
         return cls(record["fold"], record["parameters"], float(record["cv_estimate"]), score)
 
 

@@ -96,7 +96,7 @@ class Trial:
             record["problem"] = self.problem
         else:
             record |= {
-                **{key: number_text(x) for key, x in self.score.estimate._asdict().items()},
+                **estimate_record(self.score.estimate),
                 "folds": [number_text(x) for x in self.score.per_fold],
                 "seconds": round(self.score.seconds, 6),
                 "warnings": list(self.score.warnings),
@@ -109,7 +109,7 @@ class Trial:
         score = None
         if "problem" not in record:
             score = TrialScore(
-                Estimate(*(float(record[key]) for key in Estimate._fields)),
+                estimate_of(record),
                 per_fold=tuple(float(x) for x in record["folds"]),
                 seconds=record["seconds"],
                 warnings=tuple(record["warnings"]),
@@ -173,6 +173,19 @@ def column_of(values: Sequence[Any]) -> Any:
     if numbers and not any(isinstance(value, bool) for value in values):
         return np.array([nan if value is None else value for value in values], dtype=np.float64)
     return np.array([None if value is None else str(value) for value in values], dtype=object)
+
+
+def estimate_record(found: Estimate) -> dict[str, Any]:
+    """As every score is written, but exact where it is infinite or NaN."""
+    ends = [number_text(found.low), number_text(found.high)]
+    value, baseline = number_text(found.value), number_text(found.baseline)
+    return {"value": value, "interval": ends, "baseline": baseline}
+
+
+def estimate_of(record: Mapping[str, Any]) -> Estimate:
+    """Read what ``estimate_record`` wrote."""
+    low, high = record["interval"]
+    return Estimate(*map(float, (record["value"], low, high, record["baseline"])))
 
 
 def number_text(x: float) -> float | str:
