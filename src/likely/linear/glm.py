@@ -208,7 +208,8 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
                 f"{likelihood.response.name} has an alpha that fit estimates with the "
-                "coefficients; an objective needs a number. Give it: response='negative-binomial(0.5)'."
+                "coefficients; an objective needs a number. Give it: "
+                "response='negative-binomial(0.5)'."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))
