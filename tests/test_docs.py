@@ -61,6 +61,7 @@ def test_the_first_screen_runs(page, blocks, tmp_path, monkeypatch):
         exec(compile(block, page, "exec"), names)
 
 
+@pytest.mark.slow  # ``make docs`` runs them too
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
 def test_a_script_of_the_gallery_draws_a_picture(script, monkeypatch):
     matplotlib.use("agg")

@@ -172,6 +172,7 @@ def test_scikit_learn_checks_pass(kind):
     assert status["passed"] >= LEAST[kind.__name__]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_scikit_learn_checks_pass_for_variants(name):
     estimator, expected = VARIANTS[name]

@@ -91,6 +91,7 @@ def test_every_solver_and_response_agrees_with_the_linear_program():
     assert disagreements(range(20)) == []
 
 
+@pytest.mark.slow
 def test_newton_agrees_on_a_few_hundred_tables():
     few = {"logit": {}}, {"poisson": {"response": "poisson"}}
     assert disagreements(range(20, 300), classes=few[0], counts=few[1]) == []

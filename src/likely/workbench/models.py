@@ -64,7 +64,7 @@ def penalties_and_link_space(scale: Scale) -> dict[str, Dimension]:
 
 def counts_space(scale: Scale) -> dict[str, Dimension]:
     """The overdispersion of counts, estimated or given, a ridge and a lasso."""
-    given = [f"negative_binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
+    given = [f"negative-binomial({alpha:g})" for alpha in (0.1, 0.3, 1, 3, 10)]
     return {"response": Choice(("negative-binomial", *given)), **penalties_space(scale)}
 
 
