@@ -6,6 +6,9 @@ LikelyError
 │   ├── BadCell        a value that its column cannot have, with its position
 │   ├── MissingCells   complete rows are needed, and a cell is missing
 │   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
+│   ├── CyclicGraph    a directed graph has a cycle; names it
+│   ├── ImpossibleEvidence  what was observed has probability 0
+│   ├── GraphTooLarge  exact inference needs more memory than it may use
 │   └── UnusableRun    a RUN does not exist, is not finished, or must not be overwritten
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
 │   └── InUse          another process is writing to it
@@ -36,7 +39,10 @@ __all__ = [
     "BrokenLedger",
     "CannotWrite",
     "CollapsedComponent",
+    "CyclicGraph",
+    "GraphTooLarge",
     "HonestyRefusal",
+    "ImpossibleEvidence",
     "InUse",
     "InvalidFile",
     "InvalidInput",
@@ -119,6 +125,44 @@ class InvalidFile(InvalidInput):
         super().__init__(f"{where}: {problem}")
         self.path = str(path)
         self.line = line
+
+
+class CyclicGraph(InvalidInput):
+    """A directed graph with a cycle, which no Bayesian network may have."""
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        shown = " → ".join([*cycle, cycle[0]])
+        super().__init__(
+            f"The edges have a cycle: {shown}; a directed graph without cycles was expected. "
+            "Remove or reverse one of these edges."
+        )
+        self.cycle = tuple(cycle)
+
+
+class ImpossibleEvidence(InvalidInput):
+    """What was observed has probability 0, so nothing can be concluded from it.
+
+    ``row`` is the row of a table of evidence, from 0; None for one observation.
+    """
+
+    def __init__(self, row: int | None = None) -> None:
+        where = "The evidence" if row is None else f"The evidence in row {row}"
+        remedy = "." if row is None else ", or use impossible='nan' to go on without this row."
+        super().__init__(
+            f"{where} has probability 0; states that can occur together were expected. "
+            f"Check it against the tables of the network{remedy}"
+        )
+        self.row = row
+
+
+class GraphTooLarge(InvalidInput):
+    """Exact inference needs more memory than it may use; ``bytes`` is what it needs."""
+
+    def __init__(self, work: str, needed: float, limit: float, remedy: str) -> None:
+        super().__init__(
+            f"{work} needs about {_bytes(needed)} of memory; the limit is {_bytes(limit)}. {remedy}"
+        )
+        self.bytes, self.limit = needed, limit
 
 
 class UnusableRun(InvalidInput):
@@ -232,3 +276,12 @@ def _remedy(error: OSError) -> str:
     if error.errno == errno.EAGAIN:
         return "Wait until it has ended, and run it again, or choose another folder."
     return "Choose another place."
+
+
+def _bytes(number: float) -> str:
+    """A number of bytes as text: 256 MB, 2.7 GB; beyond a million TB as a power of ten."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.1e} PB"

@@ -1,0 +1,1 @@
+"""Discrete graphs: factor graphs, Bayesian networks, Markov fields, and inference in them."""

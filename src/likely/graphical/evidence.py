@@ -1,0 +1,90 @@
+"""What is known about some variables: states that were seen, and likelihoods of states.
+
+Hard evidence fixes the state of a variable.  Soft evidence on x multiplies the joint by a
+likelihood λ(x) ≥ 0, as if a child of x had been seen whose conditional is λ.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likely._typing import Array
+from likely.errors import InvalidInput, UnknownName
+from likely.graphical.variable import Variable
+
+Given = Mapping[str, object]
+Soft = Mapping[str, ArrayLike | Mapping[str, float]]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Codes of observed states, and likelihoods of the states of other variables."""
+
+    codes: Mapping[str, int] = field(default_factory=dict)
+    soft: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def observed(self) -> frozenset[str]:
+        return frozenset(self.codes)
+
+
+def checked_evidence(
+    variables: Mapping[str, Variable], given: Given | None = None, soft: Soft | None = None
+) -> Evidence:
+    """Evidence by names of variables and states, checked against ``variables``.
+
+    A value that is None, NaN or empty text is missing, unless it is the name of a state.
+    """
+    codes = {}
+    for name, state in (given or {}).items():
+        variable = known_variable(variables, name)
+        if not is_missing(state, variable):
+            codes[variable.name] = variable.code(state)
+    likelihoods = {}
+    for name, values in (soft or {}).items():
+        variable = known_variable(variables, name)
+        likelihoods[variable.name] = _likelihood(variable, values)
+    return Evidence(codes, likelihoods)
+
+
+def is_missing(state: object, variable: Variable) -> bool:
+    """Whether a cell says nothing: null or empty, and no state of that name."""
+    if isinstance(state, str):
+        return not state.strip() and state not in variable.codes
+    return state is None or state != state
+
+
+def known_variable(variables: Mapping[str, Variable], name: object) -> Variable:
+    found = variables.get(name) if isinstance(name, str) else variables.get(str(name))
+    if found is None:
+        raise UnknownName("variable", name, variables)
+    return found
+
+
+def known_variables(variables: Mapping[str, Variable], names: Iterable[object]) -> Sequence[str]:
+    return [known_variable(variables, name).name for name in names]
+
+
+def _likelihood(variable: Variable, values: ArrayLike | Mapping[str, float]) -> Array:
+    if isinstance(values, Mapping):
+        numbers = np.zeros(variable.n_states)
+        for state, value in values.items():
+            numbers[variable.code(state)] = value
+    else:
+        numbers = np.array(values, dtype=float)
+    if numbers.shape != (variable.n_states,):
+        raise InvalidInput(
+            f"Soft evidence on {variable.name!r} has the shape {numbers.shape}; one likelihood "
+            f"for each of its {variable.n_states} states was expected "
+            f"({', '.join(variable.states[:8])})."
+        )
+    if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
+        raise InvalidInput(
+            f"Soft evidence on {variable.name!r} is {numbers.tolist()}; finite likelihoods of at "
+            "least 0 were expected, one of them above 0."
+        )
+    return numbers

@@ -1,0 +1,138 @@
+"""A factor: a table of non-negative numbers over some variables, linear or in logs.
+
+    f(x_1, …, x_k) ≥ 0        table[i_1, …, i_k], or its logarithm
+
+A factor keeps the table it was given and says its scale, so that reading and writing lose
+nothing.  log 0 = −inf survives every operation.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.graphical.variable import Variable, by_name
+
+Scale = Literal["linear", "log"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A table over ``variables``, one axis for each, in their order.
+
+    ``scale`` says what the numbers are: "linear" (potentials, probabilities; at least 0) or
+    "log" (log-potentials; −inf is a potential of 0).
+    """
+
+    variables: tuple[Variable, ...]
+    table: Array
+    scale: Scale = "linear"
+    name: str = ""
+
+    def __init__(
+        self,
+        variables: Sequence[Variable],
+        table: ArrayLike | Callable[..., float],
+        *,
+        scale: Scale = "linear",
+        name: str = "",
+    ) -> None:
+        variables = tuple(variables)
+        by_name(variables)
+        object.__setattr__(self, "variables", variables)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "scale", _checked_scale(scale))
+        object.__setattr__(self, "table", _checked_table(variables, table, scale, self.title))
+
+    @property
+    def title(self) -> str:
+        """The factor's name, or its scope: ``f(a, b)``."""
+        return self.name or f"f({', '.join(self.scope)})"
+
+    @cached_property
+    def scope(self) -> tuple[str, ...]:
+        """The names of its variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def log_table(self) -> Array:
+        """log f, −inf where f is 0."""
+        if self.scale == "log":
+            return self.table
+        with np.errstate(divide="ignore"):
+            return _frozen(np.log(self.table))
+
+    @cached_property
+    def potential(self) -> Array:
+        """f itself; exp of a log-potential may overflow, so inference reads ``log_table`` then."""
+        return self.table if self.scale == "linear" else _frozen(np.exp(self.table))
+
+    def log_value(self, codes: Mapping[str, int]) -> float:
+        """log f of one configuration, given as the code of each variable."""
+        return float(self.log_table[tuple(codes[name] for name in self.scope)])
+
+    def given(self, codes: Mapping[str, int]) -> "Factor":
+        """The factor with some variables fixed: a slice over the others."""
+        index = tuple(codes.get(name, slice(None)) for name in self.scope)
+        free = [variable for variable in self.variables if variable.name not in codes]
+        return Factor(free, self.table[index], scale=self.scale, name=self.name)
+
+    def __repr__(self) -> str:
+        return f"Factor({self.title}, {'×'.join(map(str, self.table.shape)) or '1'}, {self.scale})"
+
+
+def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., float]) -> Array:
+    """A table as an array; a function is called with the names of the states of each cell."""
+    if not callable(table):
+        return np.array(table, dtype=float)
+    shape = tuple(variable.n_states for variable in variables)
+    states = product(*(variable.states for variable in variables))
+    return np.array([table(*cell) for cell in states], dtype=float).reshape(shape)
+
+
+def _checked_scale(scale: str) -> Scale:
+    if scale not in ("linear", "log"):
+        raise InvalidInput(f"scale={scale!r} was given; use 'linear' or 'log'.")
+    return scale  # type: ignore[return-value]
+
+
+def _checked_table(variables: tuple[Variable, ...], table: Any, scale: Scale, title: str) -> Array:
+    shape = tuple(variable.n_states for variable in variables)
+    try:
+        numbers = table_of(variables, table)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"The table of {title} holds something that is no number ({error}); numbers in the "
+            f"shape {shape} were expected."
+        ) from error
+    if numbers.shape != shape:
+        if numbers.ndim == 1 and numbers.size == np.prod(shape, dtype=float):
+            numbers = numbers.reshape(shape)
+        else:
+            sizes = ", ".join(f"{v.name} has {v.n_states}" for v in variables)
+            raise InvalidInput(
+                f"The table of {title} has the shape {numbers.shape}; {shape} was expected, one "
+                f"axis for each variable ({sizes} states)."
+            )
+    low, least = (0.0, "at least 0") if scale == "linear" else (-np.inf, "less than infinity")
+    bad = np.isnan(numbers) | (numbers < low) | (numbers == np.inf)
+    if bad.any():
+        cell = tuple(int(i) for i in np.argwhere(bad)[0])
+        named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(variables, cell, strict=True))
+        raise InvalidInput(
+            f"The table of {title} holds {numbers[cell]:g} at ({named}); numbers {least} were "
+            f"expected on the {scale} scale."
+        )
+    return _frozen(numbers)
+
+
+def _frozen(table: Array) -> Array:
+    table.setflags(write=False)
+    return table

@@ -1,0 +1,338 @@
+"""A factor graph: variables, and factors whose product is a function of all of them.
+
+    F(x_1, …, x_n) = Π_j f_j(X_j)        P(x) = F(x) / Z        Z = Σ_x F(x)
+
+Drawn with a circle for each variable, a square for each factor, and an edge wherever a factor
+depends on a variable.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.formatting import count
+from likely.graphical.beliefs import Beliefs, Configuration
+from likely.graphical.enumeration import log_joint_table
+from likely.graphical.evidence import (
+    Evidence,
+    Given,
+    Soft,
+    checked_evidence,
+    known_variable,
+    known_variables,
+)
+from likely.graphical.factor import Factor
+from likely.graphical.inference import Request
+from likely.graphical.memory import memory_in_bytes
+from likely.graphical.variable import Variable, by_name
+
+Memory = int | str | None
+
+
+class FactorGraph:
+    """Discrete variables and the factors over them; it never changes.
+
+    Parameters
+    ----------
+    factors
+        Their product is the function.  A variable belongs to any number of them.
+    variables
+        The variables, in the order in which answers list them.  By default those of the factors,
+        in order of appearance.  Variables in no factor are uniform.
+    name
+        A title for pictures and files.
+    """
+
+    def __init__(
+        self,
+        factors: Iterable[Factor],
+        variables: Iterable[Variable] | None = None,
+        *,
+        name: str = "",
+    ) -> None:
+        self.factors = tuple(factors)
+        self.variables = _all_variables(self.factors, variables)
+        self.name = name
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Variable]:
+        """The variables by their names."""
+        return by_name(self.variables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(self.by_name)
+
+    def variable(self, name: str) -> Variable:
+        """The variable of that name; an unknown one raises and suggests the nearest."""
+        return known_variable(self.by_name, name)
+
+    @cached_property
+    def factors_of(self) -> Mapping[str, tuple[int, ...]]:
+        """The positions of the factors that depend on each variable."""
+        found: dict[str, list[int]] = {name: [] for name in self.names}
+        for j, factor in enumerate(self.factors):
+            for name in factor.scope:
+                found[name].append(j)
+        return {name: tuple(positions) for name, positions in found.items()}
+
+    @cached_property
+    def neighbours(self) -> Mapping[str, tuple[str, ...]]:
+        """For each variable, the others that share a factor with it, in the graph's order."""
+        place = {name: i for i, name in enumerate(self.names)}
+        near: dict[str, set[str]] = {name: set() for name in self.names}
+        for factor in self.factors:
+            for name in factor.scope:
+                near[name].update(factor.scope)
+        return {
+            name: tuple(sorted(others - {name}, key=place.__getitem__))
+            for name, others in near.items()
+        }
+
+    @property
+    def n_edges(self) -> int:
+        """Edges between factors and variables: the sizes of all scopes together."""
+        return sum(len(factor.variables) for factor in self.factors)
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether the factor graph has no cycle; it may fall into several trees."""
+        above = list(range(len(self.variables) + len(self.factors)))
+        place = {name: i for i, name in enumerate(self.names)}
+
+        def root(node: int) -> int:
+            while above[node] != node:
+                above[node] = above[above[node]]
+                node = above[node]
+            return node
+
+        for j, factor in enumerate(self.factors):
+            for name in factor.scope:
+                a, b = root(len(self.variables) + j), root(place[name])
+                if a == b:
+                    return False
+                above[a] = b
+        return True
+
+    # ── values ───────────────────────────────────────────────────────────────────────────────
+
+    def log_value(self, states: Given) -> float:
+        """log F of a configuration: the sum of the logs of the factors.  Every state is needed."""
+        codes = checked_evidence(self.by_name, states).codes
+        absent = [name for name in self.names if name not in codes]
+        if absent:
+            raise InvalidInput(
+                f"The configuration has no state for {', '.join(absent[:5])}; a state of every "
+                "variable was expected. Use log_partition(states) to sum over the others."
+            )
+        return float(sum(factor.log_value(codes) for factor in self.factors))
+
+    def log_probability(self, states: Given) -> float:
+        """log P of a configuration: log F − log Z."""
+        return self.log_value(states) - self.log_partition()
+
+    def joint(self, *, memory: Memory = None) -> Array:
+        """P(x) as one table, an axis for each variable in the order of ``names``."""
+        log_table = log_joint_table(self, Evidence(), memory_in_bytes(memory))
+        return np.asarray(np.exp(log_table - self.log_partition(memory=memory)))
+
+    # ── inference ────────────────────────────────────────────────────────────────────────────
+
+    def query(
+        self,
+        variables: str | Sequence[str | tuple[str, ...]] | None = None,
+        given: Any = None,
+        *,
+        soft: Soft | None = None,
+        method: str = "auto",
+        memory: Memory = None,
+        impossible: str = "raise",
+    ) -> Any:
+        """Marginals of variables, and joints of tuples of them, given what was observed.
+
+        Parameters
+        ----------
+        variables
+            Names; a tuple of names asks for their joint.  All variables by default.
+        given
+            Observed states by name, or a data frame with a row for each set of observations,
+            whose empty cells are unobserved.
+        soft
+            Likelihoods of the states of a variable, by name.
+        method
+            "auto", "tree", "junction-tree", "elimination" or "enumeration".
+        memory
+            The most that inference may use, such as "8GB"; half of the free memory by default.
+        impossible
+            What rows of a frame with probability 0 do: "raise" or "nan".
+
+        Returns
+        -------
+        Beliefs
+            For a frame, TableBeliefs.
+        """
+        singles, joints = self._wanted(variables)
+        if not _is_one_observation(given):
+            from likely.graphical.table import table_beliefs
+
+            return table_beliefs(
+                self, given, singles, joints, soft=soft, memory=memory, impossible=impossible
+            )
+        from likely.graphical.methods import answer
+
+        evidence = checked_evidence(self.by_name, given, soft)
+        request = Request(singles, joints, evidence, memory_in_bytes(memory))
+        name, found = answer(self, request, method)
+        return Beliefs(
+            self.by_name,
+            found.marginals,
+            found.joints,
+            found.log_partition,
+            name,
+            found.exact,
+            found.converged,
+            lambda: self.log_partition(memory=memory),
+        )
+
+    def most_probable(
+        self,
+        given: Any = None,
+        *,
+        soft: Soft | None = None,
+        method: str = "auto",
+        memory: Memory = None,
+        impossible: str = "raise",
+    ) -> Any:
+        """The most probable configuration of all variables, given what was observed.
+
+        For a data frame of observations, one configuration for each row (TableConfigurations).
+        """
+        if not _is_one_observation(given):
+            from likely.graphical.table import table_configurations
+
+            return table_configurations(
+                self, given, soft=soft, memory=memory, impossible=impossible
+            )
+        from likely.graphical.methods import most_probable
+
+        evidence = checked_evidence(self.by_name, given, soft)
+        name, best = most_probable(self, evidence, method, memory_in_bytes(memory))
+        return Configuration(
+            {n: self.by_name[n].states[code] for n, code in best.codes.items()},
+            self._log_score(best.codes, evidence),
+            best.unique,
+            name,
+            best.exact,
+            lambda: self.log_partition(given, soft=soft, memory=memory),
+        )
+
+    def log_partition(
+        self,
+        given: Given | None = None,
+        *,
+        soft: Soft | None = None,
+        method: str = "auto",
+        memory: Memory = None,
+    ) -> float:
+        """log Z(e) = log Σ_x F(x, e), a natural log; −inf where the evidence is impossible."""
+        from likely.graphical.methods import log_partition
+
+        evidence = checked_evidence(self.by_name, given, soft)
+        return log_partition(self, evidence, method, memory_in_bytes(memory))
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        given: Given | None = None,
+        *,
+        soft: Soft | None = None,
+        method: str = "auto",
+        memory: Memory = None,
+        random_state: Any = None,
+        library: str | None = None,
+    ) -> Any:
+        """Configurations drawn from P(x | e): a data frame of the names of states."""
+        from likely.graphical.methods import sample
+        from likely.graphical.table import states_frame
+
+        evidence = checked_evidence(self.by_name, given, soft)
+        codes = sample(self, evidence, n_samples, random_state, method, memory_in_bytes(memory))
+        return states_frame(self.by_name, codes, library)
+
+    def _wanted(
+        self, variables: str | Sequence[str | tuple[str, ...]] | None
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """The names of single variables, and the tuples, that were asked for."""
+        if variables is None:
+            return self.names, ()
+        wanted = [variables] if isinstance(variables, str) else list(variables)
+        singles = [name for name in wanted if not isinstance(name, tuple)]
+        joints = [
+            tuple(known_variables(self.by_name, names))
+            for names in wanted
+            if isinstance(names, tuple)
+        ]
+        for names in joints:
+            by_name([self.by_name[name] for name in names])
+        return tuple(known_variables(self.by_name, singles)), tuple(joints)
+
+    def _log_score(self, codes: Mapping[str, int], evidence: Evidence) -> float:
+        score = sum(factor.log_value(codes) for factor in self.factors)
+        with np.errstate(divide="ignore"):
+            return float(
+                score + sum(np.log(soft[codes[name]]) for name, soft in evidence.soft.items())
+            )
+
+    # ── other forms ──────────────────────────────────────────────────────────────────────────
+
+    def factor_graph(self) -> "FactorGraph":
+        """The same variables and factors, without what a subclass knows of them."""
+        return FactorGraph(self.factors, self.variables, name=self.name)
+
+    def normalised(self) -> "FactorGraph":
+        """The graph with one more factor, 1/Z, so that the product is a probability."""
+        log_z = self.log_partition()
+        constant = Factor((), np.array(-log_z), scale="log", name="1/Z")
+        return FactorGraph([*self.factors, constant], self.variables, name=self.name)
+
+    def with_factors(self, factors: Iterable[Factor]) -> Self:
+        """A graph of the same kind and variables with other factors."""
+        return type(self)(factors, self.variables, name=self.name)
+
+    def __repr__(self) -> str:
+        title = f" {self.name!r}" if self.name else ""
+        return (
+            f"<{type(self).__name__}{title}: {count(len(self.variables), 'variable')}, "
+            f"{count(len(self.factors), 'factor')}, {count(self.n_edges, 'edge')}>"
+        )
+
+
+def _is_one_observation(given: object) -> bool:
+    return given is None or isinstance(given, Mapping)
+
+
+def _all_variables(
+    factors: tuple[Factor, ...], variables: Iterable[Variable] | None
+) -> tuple[Variable, ...]:
+    """The variables given, or those of the factors; one name has one list of states."""
+    listed = None if variables is None else by_name(tuple(variables))
+    known: dict[str, Variable] = dict(listed or {})
+    for factor in factors:
+        for variable in factor.variables:
+            if listed is not None and variable.name not in listed:
+                raise InvalidInput(
+                    f"{factor.title} depends on {variable.name!r}, which is not among the "
+                    "variables; every variable of a factor was expected there. Add it."
+                )
+            if known.setdefault(variable.name, variable).states != variable.states:
+                raise InvalidInput(
+                    f"{variable.name!r} has the states {', '.join(variable.states[:8])} in "
+                    f"{factor.title} and {', '.join(known[variable.name].states[:8])} elsewhere; "
+                    "the same states in the same order were expected."
+                )
+    return tuple(known.values())

@@ -1,0 +1,137 @@
+"""A Markov random field: potentials over sets of variables, on an undirected graph.
+
+    P(x) = (1/Z) Π_c ψ_c(x_c)        energy F(x) = −Σ_c log ψ_c(x_c)        −log P(x) = F(x) + log Z
+
+A potential of 0 is an infinite energy.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likely._typing import Array
+from likely.errors import InvalidInput
+from likely.graphical.evidence import Given, known_variable
+from likely.graphical.factor import Factor, table_of
+from likely.graphical.factor_graph import FactorGraph, Memory
+from likely.graphical.variable import State, Variable, by_name
+
+Scope = str | Sequence[str]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The states of the lowest energy, that energy, and a bound below which none can be."""
+
+    states: Mapping[str, str]
+    energy: float
+    lower_bound: float
+    exact: bool
+    method: str
+    unique: bool
+
+
+@final
+class MarkovField(FactorGraph):
+    """Potentials over named variables; every set of variables in a factor is a clique."""
+
+    @classmethod
+    def from_potentials(
+        cls,
+        states: Mapping[str, int | Iterable[State]],
+        potentials: Mapping[Scope, ArrayLike | Callable[..., float]] | Sequence[Any],
+        *,
+        name: str = "",
+    ) -> "MarkovField":
+        """A field from ψ ≥ 0, by the variables each depends on.
+
+        ``potentials`` maps a name or a tuple of names to a table, or is a list of such pairs,
+        where one set of variables may occur twice.
+        """
+        variables, tables = _tables(states, potentials)
+        return cls([Factor(scope, table) for scope, table in tables], variables, name=name)
+
+    @classmethod
+    def from_energies(
+        cls,
+        states: Mapping[str, int | Iterable[State]],
+        energies: Mapping[Scope, ArrayLike | Callable[..., float]] | Sequence[Any],
+        *,
+        name: str = "",
+    ) -> "MarkovField":
+        """A field from energies −log ψ, by the variables each depends on; infinity forbids."""
+        variables, tables = _tables(states, energies)
+        factors = [Factor(scope, -table_of(scope, energy), scale="log") for scope, energy in tables]
+        return cls(factors, variables, name=name)
+
+    def energy(self, states: Given) -> float:
+        """F(x) = −Σ log ψ of a configuration."""
+        return -self.log_value(states)
+
+    @cached_property
+    def energies(self) -> tuple[tuple[tuple[str, ...], Array], ...]:
+        """The variables and the table of energies of each factor: −log ψ, infinite where ψ is 0."""
+        return tuple((factor.scope, -factor.log_table) for factor in self.factors)
+
+    def at_temperature(self, temperature: float) -> "MarkovField":
+        """The field with all energies divided by a temperature: P(x) ∝ exp(−F(x)/T)."""
+        if not temperature > 0:
+            raise InvalidInput(f"temperature={temperature!r} was given; use a number above 0.")
+        return self.with_factors(
+            Factor(f.variables, f.log_table / temperature, scale="log", name=f.name)
+            for f in self.factors
+        )
+
+    def minimise_energy(
+        self, given: Given | None = None, *, method: str = "auto", memory: Memory = None
+    ) -> Minimum:
+        """argmin_x F(x), which is argmax_x P(x)."""
+        best = self.most_probable(given, method=method, memory=memory)
+        energy = -best.log_score
+        bound = energy if best.exact else -np.inf
+        return Minimum(best.states, energy, bound, best.exact, best.method, best.unique)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """The neighbours of a variable: given them, it is independent of all others."""
+        return self.neighbours[self.variable(name).name]
+
+    def cliques(self) -> list[tuple[str, ...]]:
+        """The maximal sets of variables that are all neighbours of each other.
+
+        (Bron & Kerbosch, 1973, with Tomita's pivot.)
+        """
+        place = {name: i for i, name in enumerate(self.names)}
+        near = {name: set(others) for name, others in self.neighbours.items()}
+        found: list[tuple[str, ...]] = []
+        waiting = [(frozenset[str](), set(self.names), set[str]())]
+        while waiting:
+            clique, candidates, excluded = waiting.pop()
+            if not candidates and not excluded:
+                found.append(tuple(sorted(clique, key=place.__getitem__)))
+                continue
+            pivot = max(candidates | excluded, key=lambda name: len(near[name] & candidates))
+            for name in sorted(candidates - near[pivot], key=place.__getitem__):
+                waiting.append((clique | {name}, candidates & near[name], excluded & near[name]))
+                candidates = candidates - {name}
+                excluded = excluded | {name}
+        return sorted(found, key=lambda names: [place[name] for name in names])
+
+
+def _tables(
+    states: Mapping[str, int | Iterable[State]],
+    tables: Mapping[Scope, Any] | Sequence[Any],
+) -> tuple[list[Variable], list[tuple[tuple[Variable, ...], Any]]]:
+    """Variables, and the scope of each table as variables."""
+    variables = [Variable(key, values) for key, values in states.items()]
+    named = by_name(variables)
+    pairs = tables.items() if isinstance(tables, Mapping) else tables
+    scoped = []
+    for scope, table in pairs:
+        names = (scope,) if isinstance(scope, str) else tuple(scope)
+        scoped.append((tuple(known_variable(named, name) for name in names), table))
+    return variables, scoped

@@ -1,0 +1,99 @@
+"""A discrete variable: a name, and the names of its states.
+
+Names and states are text.  In evidence, integers and Booleans match the state with the same
+text, and floats match if they are whole numbers: 1, 1.0 and "1" are the state "1".
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import final
+
+import numpy as np
+
+from likely.errors import InvalidInput, UnknownName
+
+State = str | int | float | bool
+
+
+@final
+@dataclass(frozen=True)
+class Variable:
+    """A variable with named states.
+
+    ``Variable("rain", ("no", "yes"))``; a number of states names them "0", "1", ….
+
+    >>> Variable("rain", 2).states
+    ('0', '1')
+    """
+
+    name: str
+    states: tuple[str, ...]
+
+    def __init__(self, name: object, states: int | Iterable[State]) -> None:
+        names = _state_names(str(name), states)
+        object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "states", names)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.states)
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The position of each state."""
+        return {state: code for code, state in enumerate(self.states)}
+
+    def code(self, state: object) -> int:
+        """The position of a state; an unknown one raises and suggests the nearest."""
+        found = self.codes.get(state_text(state))
+        if found is None:
+            raise UnknownName(f"state of {self.name!r}", state_text(state), self.states)
+        return found
+
+
+def state_text(state: object) -> str:
+    """A state as text: whole numbers without a decimal point, everything else by ``str``."""
+    if isinstance(state, str):
+        return state
+    if isinstance(state, bool | np.bool_):
+        return str(bool(state))
+    if isinstance(state, Integral):
+        return str(int(state))
+    if isinstance(state, Real) and float(state).is_integer():
+        return str(int(state))
+    return str(state)
+
+
+def _state_names(name: str, states: int | Iterable[State]) -> tuple[str, ...]:
+    if isinstance(states, str):
+        raise InvalidInput(
+            f"The states of {name!r} are the text {states!r}; a list of states was expected, "
+            "or their number. Use [...] around it."
+        )
+    if isinstance(states, Integral) and not isinstance(states, bool):
+        states = range(int(states))
+    names = tuple(state_text(state) for state in states)  # type: ignore[union-attr]
+    if not names:
+        raise InvalidInput(f"{name!r} has no states; at least one was expected. Name its states.")
+    repeated = {state for state in names if names.count(state) > 1} if len(names) < 1000 else ()
+    if repeated or len(set(names)) < len(names):
+        shown = ", ".join(sorted(repeated)) or "some"
+        raise InvalidInput(
+            f"{name!r} has the same state twice ({shown}); states with different names were "
+            "expected. Rename one."
+        )
+    return names
+
+
+def by_name(variables: Sequence[Variable]) -> dict[str, Variable]:
+    """Variables by name; a name that occurs twice is refused."""
+    named = {variable.name: variable for variable in variables}
+    if len(named) < len(variables):
+        names = [variable.name for variable in variables]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput(
+            f"Two variables are called {twice!r}; different names were expected. Rename one."
+        )
+    return named
