@@ -64,7 +64,7 @@ class Plans:
 
     def __init__(self, graph: "FactorGraph", same_scopes: "Plans | None" = None) -> None:
         self.scopes = same_scopes.scopes if same_scopes else Scopes.of(graph)
-        self.tables = FactorTables(self.scopes, graph.factors)
+        self.tables = FactorTables(graph.factors)
         self._work = 0.0
         self._trees: Kept[JunctionTree] = same_scopes._trees if same_scopes else Kept(KEPT)
         self._forests: Kept[bool] = same_scopes._forests if same_scopes else Kept(16 * KEPT)
