@@ -2,8 +2,8 @@
 
     message_k(s) = max_own table_k(own, s)        table_k = Σ log factors + Σ messages of children
 
-Tables are in logs; −inf is a score of 0.  The plan is that of ``fast/propagation``.  The caller checks;
-nothing is checked here.
+Tables are in logs; −inf is a score of 0.  The plan is that of ``fast/propagation``.  The caller
+checks; nothing is checked here.
 """
 
 import numpy as np

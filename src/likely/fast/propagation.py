@@ -8,9 +8,9 @@ messages.  All integers of a plan lie in one array, in sections: section s is
 plan[plan[s] : plan[s + 1]].  Every array that a function takes costs compiling and calling.
 
 Arithmetic is linear.  Factors and messages are scaled to a maximum of 1 and the logs of the scales
-add up to log Z.  ``span``, the largest over the smallest positive number, is multiplied along: while
-the product for a clique stays below SPAN nothing can underflow.  Otherwise the table itself is looked
-at, and if it is too wide the caller is told to work in logs.
+add up to log Z.  ``span``, the largest over the smallest positive number, is multiplied along:
+while the product for a clique stays below SPAN nothing can underflow.  Otherwise the table itself
+is looked at, and if it is too wide the caller is told to work in logs.
 
 Integers are int64, numbers float64.  The caller checks; nothing is checked here.
 """
@@ -117,7 +117,7 @@ def _with_room(work, start, stop, span, more):
 
 @njit(cache=True, nogil=True)
 def _take_factors(codes, values, spans, plan, k, work, count):
-    """The clique's table becomes the product of its factors; its span, and the log of a rescaling."""
+    """The clique's table = the product of its factors; its span, and the log of a rescaling."""
     at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
     first, last = plan[plan[HOSTED_STARTS] + k], plan[plan[HOSTED_STARTS] + k + 1]
     span, total = 1.0, 0.0
@@ -138,7 +138,7 @@ def _take_factors(codes, values, spans, plan, k, work, count):
 
 @njit(cache=True, nogil=True)
 def _take_evidence(likelihood, has_likelihood, plan, k, span, work, count):
-    """The clique's table × the likelihoods of its variables; its span, and the log of a rescaling."""
+    """The clique's table × the likelihoods of its variables; its span, and a rescaling's log."""
     at, stop = plan[plan[CLIQUE_AT] + k], plan[plan[CLIQUE_AT] + k + 1]
     total = 0.0
     for p in range(plan[plan[HOMED_STARTS] + k], plan[plan[HOMED_STARTS] + k + 1]):
@@ -189,8 +189,9 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
 
     ``codes`` (n_variables,) of the sliced variables.  ``likelihood`` of the states of the others,
     scaled to a maximum of 1 each, where ``has_likelihood`` is set.  ``values`` are the factors'
-    tables, scaled to a maximum of 1 each, and ``spans`` (n_factors,) theirs.  A message is scaled to a
-    maximum of 1; ``scale`` (n_cliques,) is what it was divided by.  Roots are scaled to a sum of 1.
+    tables, scaled to a maximum of 1 each, and ``spans`` (n_factors,) theirs.  A message is scaled
+    to a maximum of 1; ``scale`` (n_cliques,) is what it was divided by.  Roots are scaled to a sum
+    of 1.
     """
     log_z = 0.0
     count = np.empty(plan[STRIDES] - plan[SIZES], dtype=np.int64)
@@ -226,9 +227,9 @@ def collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
 
 @njit(cache=True, nogil=True)
 def distribute(plan, work, scale, needed, count):
-    """Bring the ``needed`` cliques' tables to P(clique | e), and their messages to P(separator | e).
+    """Bring the needed cliques' tables to P(clique | e), their messages to P(separator | e).
 
-    The parent of a needed clique is needed.
+    ``needed`` (n_cliques,) has the parent of each needed clique.
     """
     room = plan[plan[MESSAGE_AT + 1] - 1]
     for k in range(scale.size - 1, -1, -1):
@@ -262,9 +263,7 @@ def _ratio(work, message, total, size, scale):
 
 
 @njit(cache=True, nogil=True)
-def marginals(
-    codes, likelihood, has_likelihood, wanted, needed, values, spans, plan, work, out
-):
+def marginals(codes, likelihood, has_likelihood, wanted, needed, values, spans, plan, work, out):
     """Collect, distribute where it is needed, and read the ``wanted`` variables into ``out``.
 
     ``needed`` (n_cliques,) are cliques that the caller will read; those above and those that have
@@ -272,9 +271,7 @@ def marginals(
     Returns the outcome and log Z.
     """
     scale = np.empty(needed.size)
-    outcome, log_z = collect(
-        codes, likelihood, has_likelihood, values, spans, plan, work, scale
-    )
+    outcome, log_z = collect(codes, likelihood, has_likelihood, values, spans, plan, work, scale)
     if outcome != DONE:
         return outcome, log_z
     for v in range(wanted.size):

@@ -2,13 +2,13 @@
 
 An operation goes over a clique's table from end to end, while the other table (a factor, a message,
 a vector) moves by the strides of its axes: axes that one stride serves are merged, so the innermost
-loop is long and its stride is 1 or 0.  The integers of a plan lie in one array, in sections: section s
-is plan[plan[s] : plan[s + 1]].  Operation o has the axes DIMS[o] to DIMS[o + 1], outermost first, of
-SIZES and STRIDES.
+loop is long and its stride is 1 or 0.  The integers of a plan lie in one array, in sections:
+section s is plan[plan[s] : plan[s + 1]].  Operation o has the axes DIMS[o] to DIMS[o + 1], outermost
+first, of SIZES and STRIDES.
 
-Integers are int64, numbers float64, C order.  Indices are unsigned inside, because a signed one that
-may be negative keeps a loop from being vectorised.  ``count`` is room for one number for each axis.
-The caller checks; nothing is checked here.
+Integers are int64, numbers float64, C order.  Indices are unsigned inside, because a signed one
+that may be negative keeps a loop from being vectorised.  ``count`` is room for a number for each
+axis.  The caller checks; nothing is checked here.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ DIMS, SIZES, STRIDES = 0, 1, 2  # the first sections of a plan
 
 @njit(cache=True, nogil=True)
 def merged_axes(op_table, op_starts, op_axes, table_starts, table_axes, n_states):
-    """The merged axes of operations: of table ``op_table[o]`` with a C-ordered one over ``op_axes``.
+    """The merged axes of operations: table ``op_table[o]`` with a C-ordered one over ``op_axes``.
 
     Axes of the second that the first does not have are left out: they are observed.
     """

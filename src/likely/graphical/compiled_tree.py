@@ -87,7 +87,5 @@ def _collected(
 ) -> tuple[int, float, Array]:
     """The outcome, log Z and the tables of one pass up the tree."""
     work, scale = np.empty(tree.layout.n_numbers), np.empty(tree.n_cliques)
-    outcome, log_z = collect(
-        *known[:3], tables.scaled, tables.spans, tree.layout.plan, work, scale
-    )
+    outcome, log_z = collect(*known[:3], tables.scaled, tables.spans, tree.layout.plan, work, scale)
     return outcome, log_z, work

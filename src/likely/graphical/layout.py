@@ -24,7 +24,7 @@ class Lists(NamedTuple):
     values: Codes
 
     @classmethod
-    def of_lengths(cls, lengths: Sequence[int] | Array, values: Array) -> "Lists":
+    def of_lengths(cls, lengths: Sequence[int] | Array, values: Sequence[int] | Array) -> "Lists":
         return cls(_integers(np.append(0, np.cumsum(lengths))), _integers(values))
 
     @classmethod
@@ -93,7 +93,9 @@ def layout_of(tree: JunctionTree) -> Layout:
     op_table = np.concatenate([tree.host, homes, reads, tree.above[first], np.arange(n_cliques)])
     factors = Lists(scopes.starts, scopes.axes)
     op_axes = Lists.joined(factors, every, every, separators.picked(first), separators)
-    tables = Lists.joined(both, Lists.of_lengths([0], np.zeros(0)))  # the last for what has no table
+    tables = Lists.joined(
+        both, Lists.of_lengths([0], np.zeros(0))
+    )  # the last for what has no table
     kinds = [0, scopes.n_factors, scopes.n_variables, scopes.n_variables, len(first)]
     sections = (
         *merged_axes(np.where(op_table < 0, 2 * n_cliques, op_table), *op_axes, *tables, n_states),
