@@ -6,7 +6,7 @@ A table has one axis for each parent, then the axis of the variable itself; each
 last axis sums to 1.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, final
@@ -16,13 +16,16 @@ from numpy.typing import ArrayLike
 
 from likely._typing import Array
 from likely.errors import CyclicGraph, InvalidInput
-from likely.graphical.evidence import known_variable, known_variables
+from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor import Factor
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.markov_field import MarkovField
+from likely.graphical.plans import Kept
 from likely.graphical.variable import State, Variable, by_name
 
 SUM_TOLERANCE = 1e-4  # files print probabilities with a few digits
+ROUNDING = 1e-12  # of a sum of probabilities that were given in full
+PARTS = 32  # sub-networks that are kept for the next query
 
 
 @final
@@ -162,6 +165,48 @@ class BayesianNetwork(FactorGraph):
             up = name not in known if from_child else name in above
             waiting += [(parent, True) for parent in self.parents[name]] if up else []
         return found
+
+    @cached_property
+    def _sums_to_one(self) -> bool:
+        """Whether each row of each table sums to 1, up to rounding."""
+        sums = (table.potential.sum(axis=-1) for table in self.factors)
+        return all(bool((np.abs(total - 1.0) <= ROUNDING).all()) for total in sums)
+
+    @cached_property
+    def _parts(self) -> Kept[FactorGraph]:
+        return Kept(PARTS)
+
+    def relevant(self, names: Collection[str], evidence: Evidence) -> FactorGraph:
+        """The tables of ``names``, of what was observed, and of their ancestors.
+
+        The tables of all others sum to 1.  A network whose tree is small is not cut.
+        """
+        kept = _with_ancestors((*names, *evidence.codes, *evidence.soft), self.parents)
+        if len(kept) == len(self.names) or not self._sums_to_one:
+            return self
+        if kept and self.plans.is_small:
+            return self
+        return self._parts.get(kept, lambda: self._part(kept))
+
+    def _part(self, kept: Collection[str]) -> FactorGraph:
+        variables = [variable for variable in self.variables if variable.name in kept]
+        return FactorGraph([self.tables[variable.name] for variable in variables], variables)
+
+    def ancestral_sample(self, uniform: Array) -> Mapping[str, Array]:
+        """Codes of each variable, drawn from its table given those of its parents.
+
+        ``uniform`` (n_samples, n_variables) has the draws from U(0, 1).
+        """
+        column = {name: v for v, name in enumerate(self.names)}
+        codes: dict[str, Array] = {}
+        for name in self.order:
+            upper = np.cumsum(self.tables[name].potential, axis=-1)
+            rows = upper[tuple(codes[parent] for parent in self.parents[name])]
+            draws = uniform[:, column[name]] * rows[..., -1]
+            below = rows <= draws[:, None]  # a state of probability 0 has no room between two sums
+            last = (rows < rows[..., -1:]).sum(axis=-1)  # the last state that has any
+            codes[name] = np.minimum(below.sum(axis=-1), last)
+        return {name: codes[name] for name in self.names}
 
     def markov_field(self) -> MarkovField:
         """The moral graph: parents of a variable are joined, and the tables are its potentials."""

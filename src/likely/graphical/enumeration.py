@@ -98,18 +98,18 @@ def log_joint_table(graph: "FactorGraph", evidence: Evidence, memory: int | None
     total = np.zeros(shape)
     for factor in graph.factors:
         part = factor.given(evidence.codes)
-        total = total + _spread(part.log_table, [axis[name] for name in part.scope], len(free))
+        total = total + spread(part.log_table, [axis[name] for name in part.scope], len(free))
     for name, likelihood in evidence.soft.items():
         with np.errstate(divide="ignore"):
             log_likelihood = np.log(likelihood)
         if name in evidence.codes:
             total = total + log_likelihood[evidence.codes[name]]
         else:
-            total = total + _spread(log_likelihood, [axis[name]], len(free))
+            total = total + spread(log_likelihood, [axis[name]], len(free))
     return np.asarray(total)
 
 
-def _spread(table: Array, axes: list[int], n_axes: int) -> Array:
+def spread(table: Array, axes: list[int], n_axes: int) -> Array:
     """A table with its axes at the positions ``axes`` of ``n_axes``, for broadcasting."""
     order = np.argsort(axes)
     shape = np.ones(n_axes, dtype=int)

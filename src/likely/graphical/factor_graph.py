@@ -6,7 +6,7 @@ Drawn with a circle for each variable, a square for each factor, and an edge whe
 depends on a variable.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -27,7 +27,9 @@ from likely.graphical.evidence import (
 )
 from likely.graphical.factor import Factor
 from likely.graphical.inference import Request
+from likely.graphical.junction_tree import JunctionTree
 from likely.graphical.memory import memory_in_bytes
+from likely.graphical.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
 Memory = int | str | None
@@ -63,7 +65,7 @@ class FactorGraph:
         """The variables by their names."""
         return by_name(self.variables)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables."""
         return tuple(self.by_name)
@@ -118,6 +120,28 @@ class FactorGraph:
                     return False
                 above[a] = b
         return True
+
+    # ── plans of inference ───────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def plans(self) -> Plans:
+        """The junction trees and arrays that inference keeps for the next query."""
+        return Plans(self)
+
+    def junction_tree(self, given: Given | None = None) -> JunctionTree:
+        """The cliques that exact inference uses when the variables of ``given`` are observed.
+
+        It says its width and the bytes of its tables, and prints as a table.
+        """
+        return self.plans.tree(checked_evidence(self.by_name, given).observed)
+
+    def relevant(self, names: Collection[str], evidence: Evidence) -> "FactorGraph":
+        """A graph with the same answers for ``names`` and the same log Z(e): here, this one."""
+        return self
+
+    def ancestral_sample(self, uniform: Array) -> Mapping[str, Array] | None:
+        """Codes drawn variable by variable, where the graph has such an order: here, None."""
+        return None
 
     # ── values ───────────────────────────────────────────────────────────────────────────────
 
@@ -302,7 +326,13 @@ class FactorGraph:
 
     def with_factors(self, factors: Iterable[Factor]) -> Self:
         """A graph of the same kind and variables with other factors."""
-        return type(self)(factors, self.variables, name=self.name)
+        other = type(self)(factors, self.variables, name=self.name)
+        same = len(other.factors) == len(self.factors) and all(
+            a.scope == b.scope for a, b in zip(other.factors, self.factors, strict=True)
+        )
+        if same:
+            other.plans = Plans(other, self.plans)
+        return other
 
     def __repr__(self) -> str:
         title = f" {self.name!r}" if self.name else ""
