@@ -87,8 +87,8 @@ class BayesianNetwork(FactorGraph):
                     f"There is no table for {variable.name!r}; one for every variable was "
                     "expected. Add it to the tables."
                 )
-            above = [known_variable(named, p) for p in (parents or {}).get(variable.name, ())]
-            factors.append(Factor((*above, variable), tables[variable.name]))
+            above = (parents or {}).get(variable.name, ())
+            factors.append(Factor(_scope(named, above, variable.name), tables[variable.name]))
         return cls(factors, variables, name=name)
 
     @classmethod
@@ -102,12 +102,12 @@ class BayesianNetwork(FactorGraph):
         """A network with the edges (parent, child) and uniform tables, to be fitted to data."""
         variables = [Variable(key, values) for key, values in states.items()]
         named = by_name(variables)
-        above: dict[str, list[Variable]] = {variable.name: [] for variable in variables}
+        above: dict[str, list[str]] = {variable.name: [] for variable in variables}
         for parent, child in edges:
-            above[known_variable(named, child).name].append(known_variable(named, parent))
+            above[known_variable(named, child).name].append(parent)
         factors = []
         for variable in variables:
-            scope = (*above[variable.name], variable)
+            scope = _scope(named, above[variable.name], variable.name)
             shape = tuple(each.n_states for each in scope)
             factors.append(Factor(scope, np.full(shape, 1.0 / variable.n_states)))
         return cls(factors, variables, name=name)
@@ -232,6 +232,23 @@ class BayesianNetwork(FactorGraph):
         from likely.graphical.learning import fit_tables
 
         return fit_tables(self, data, **settings)
+
+
+def _scope(
+    named: Mapping[str, Variable], parents: str | Iterable[str], child: str
+) -> list[Variable]:
+    """Parents, then the child; a parent that is the child, or occurs twice, is refused."""
+    above = (parents,) if isinstance(parents, str) else parents
+    scope = [known_variable(named, name) for name in (*above, child)]
+    names = [variable.name for variable in scope]
+    if child in names[:-1]:
+        raise CyclicGraph([child])
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InvalidInput(
+            f"The edge {twice[0]} → {child} was given twice; each was expected once. Remove one."
+        )
+    return scope
 
 
 def _parents(network: FactorGraph) -> Mapping[str, tuple[str, ...]]:

@@ -80,8 +80,10 @@ class MarkovField(FactorGraph):
 
     def at_temperature(self, temperature: float) -> "MarkovField":
         """The field with all energies divided by a temperature: P(x) ∝ exp(−F(x)/T)."""
-        if not temperature > 0:
-            raise InvalidInput(f"temperature={temperature!r} was given; use a number above 0.")
+        if not 0 < temperature < np.inf:
+            raise InvalidInput(
+                f"temperature={temperature!r} was given; use a finite number above 0."
+            )
         return self.with_factors(
             Factor(f.variables, f.log_table / temperature, scale="log", name=f.name)
             for f in self.factors
