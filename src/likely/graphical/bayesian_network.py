@@ -9,7 +9,7 @@ last axis sums to 1.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,12 @@ from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.markov_field import MarkovField
 from likely.graphical.plans import Kept
 from likely.graphical.variable import State, Variable, by_name
+
+if TYPE_CHECKING:
+    from likely.compute.executor import Executor
+    from likely.graphical.family_counts import Smoothing
+    from likely.graphical.fit_report import FitReport
+    from likely.graphical.structure import Structure
 
 SUM_TOLERANCE = 1e-4  # files print probabilities with a few digits
 ROUNDING = 1e-12  # of a sum of probabilities that were given in full
@@ -41,6 +47,8 @@ class BayesianNetwork(FactorGraph):
         The variables in order; by default in the order of appearance.
     name
         A title for pictures and files.
+    fit_report
+        How the tables were learned, where they were.
 
     See ``from_tables``, ``from_edges`` and ``from_data`` for other ways to write one.
     """
@@ -51,8 +59,10 @@ class BayesianNetwork(FactorGraph):
         variables: Iterable[Variable] | None = None,
         *,
         name: str = "",
+        fit_report: "FitReport | None" = None,
     ) -> None:
         super().__init__(factors, variables, name=name)
+        self.fit_report = fit_report
         self.parents = _parents(self)
         self.order = _ancestral_order(self.parents)
         for factor in self.factors:
@@ -227,11 +237,130 @@ class BayesianNetwork(FactorGraph):
             factors.append(Factor([self.by_name[name] for name in scope], table))
         return BayesianNetwork(factors, self.variables, name=self.name)
 
-    def fit(self, data: Any, **settings: Any) -> "BayesianNetwork":
-        """The network with the same edges and tables learned from data."""
-        from likely.graphical.learning import fit_tables
+    def fit(
+        self,
+        data: Any,
+        *,
+        smoothing: "Smoothing" = 1.0,
+        sample_weight: Any = None,
+        method: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        executor: "str | Executor" = "auto",
+    ) -> "BayesianNetwork":
+        """The network with the same edges, and tables learned from data.
 
-        return fit_tables(self, data, **settings)
+        Parameters
+        ----------
+        data
+            A data frame whose cells are states; empty cells are missing, and variables without a
+            column are hidden.  Or an array with a column for each variable, whose whole numbers
+            are codes, −1 for missing; or a file.
+        smoothing
+            Pseudo-counts in each cell of a table, or ``EquivalentSample(size)``, as BDeu has them.
+            With 0, a row of a table that was never seen is uniform.
+        sample_weight
+            A number for each row, or the name of a column: weight 2 is the row twice, 0 is the
+            row absent.
+        method
+            "counts", from the rows in which a variable and its parents are all observed; "em",
+            from all of them; "auto" is counts where nothing is missing, else EM.
+        max_iter, tol
+            When EM ends: its steps, and the gain left in nats per row, by Aitken's estimate.
+        random_state
+            Seed of the tables of hidden variables with which EM begins.
+        executor
+            Where sums over rows are computed: "serial", "threads" or "auto".
+
+        Returns
+        -------
+        BayesianNetwork
+            Its ``fit_report`` has the log-likelihood and how EM ended.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> network = BayesianNetwork.from_edges([("rain", "wet")], {"rain": 2, "wet": 2})
+        >>> data = pa.table({"rain": [0, 0, 1], "wet": [0, 1, 1]})
+        >>> network.fit(data).tables["wet"].table
+        array([[0.5       , 0.5       ],
+               [0.33333333, 0.66666667]])
+        """
+        from likely.graphical.coded_rows import coded_rows
+        from likely.graphical.learning import TableSettings, fit_tables
+
+        settings = TableSettings(smoothing, method, max_iter, tol, random_state)
+        rows = coded_rows(self.variables, data, sample_weight=sample_weight, executor=executor)
+        return fit_tables(self, rows, settings)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        structure: "str | Structure | BayesianNetwork | Iterable[tuple[str, str]]" = "chow-liu",
+        *,
+        target: str | None = None,
+        states: Mapping[str, int | Iterable[State]] | None = None,
+        smoothing: "Smoothing" = 1.0,
+        sample_weight: Any = None,
+        method: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        executor: "str | Executor" = "auto",
+    ) -> "BayesianNetwork":
+        """A network whose edges and tables are learned from data.
+
+        Parameters
+        ----------
+        data
+            A data frame, an array or a file.  States are the distinct values of a column, sorted;
+            those of an ordered categorical in its order.
+        structure
+            "chow-liu" (the best tree), "tan" (tree-augmented naive Bayes), "naive-bayes",
+            "hill-climbing", or one of these with settings, such as
+            ``HillClimbing(score="bdeu")``; edges (parent, child); or a network, whose edges and
+            states are used.
+        target
+            The class of "tan" and "naive-bayes"; the root of "chow-liu".
+        states
+            States of some variables, instead of those in the data.  A variable without a column
+            is hidden.
+        smoothing, sample_weight, method, max_iter, tol, random_state, executor
+            See ``fit``.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> data = pa.table({"a": ["x", "x", "y", "y"], "b": [0, 0, 1, 1], "c": [0, 1, 0, 1]})
+        >>> BayesianNetwork.from_data(data).edges
+        (('a', 'b'), ('a', 'c'))
+        """
+        from likely.graphical.coded_rows import coded_rows
+        from likely.graphical.learning import TableSettings, fit_tables
+        from likely.graphical.states_of_data import rows_with_states
+        from likely.graphical.structure import learned_edges
+
+        settings = TableSettings(smoothing, method, max_iter, tol, random_state)
+        if isinstance(structure, BayesianNetwork):
+            variables = structure.variables
+            rows = coded_rows(variables, data, sample_weight=sample_weight, executor=executor)
+            return fit_tables(structure, rows, settings)
+        rows = rows_with_states(data, states or {}, sample_weight, executor)
+        edges = learned_edges(rows, structure, target, random_state)
+        network = cls.from_edges(edges, {each.name: each.states for each in rows.variables})
+        return fit_tables(network, rows, settings)
+
+    def with_tables(
+        self, tables: Iterable[ArrayLike], fit_report: "FitReport | None" = None
+    ) -> "BayesianNetwork":
+        """The network with other tables, in the order of its factors."""
+        factors = [
+            Factor(factor.variables, table, name=factor.name)
+            for factor, table in zip(self.factors, tables, strict=True)
+        ]
+        return BayesianNetwork(factors, self.variables, name=self.name, fit_report=fit_report)
 
 
 def _scope(
