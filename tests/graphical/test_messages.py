@@ -250,6 +250,9 @@ def test_plain_tables_that_do_not_fit_are_refused():
         graph = FactorGraph([Factor([A], logs, scale="log", name="far")])
         with pytest.raises(InvalidInput, match=r"Plain numbers .* in the table of far"):
             graph.messages(mode="plain")
+    large = Factor([A, B], np.full((2, 2), 1e308), name="large")
+    with pytest.raises(InvalidInput, match=r"Plain numbers .* in the message large → a"):
+        FactorGraph([large]).messages("a", mode="plain")
     impossible = FactorGraph([Factor([A], [-np.inf, 0.0], scale="log")])
     assert_array_equal(impossible.messages(mode="plain").beliefs().marginal("a"), [0, 1])
 

@@ -66,8 +66,7 @@ class Arithmetic(ABC):
 
     def product(self, parts: Sequence[Numbers], shape: tuple[int, ...]) -> tuple[Array, float]:
         """⊗ of tables that broadcast to ``shape``, and the sum of their log scales."""
-        if sum(part.span for part in parts) > WIDEST_SPAN:
-            raise OutOfRange
+        _refuse_wide(parts)
         table = np.full(shape, self.one)
         for part in parts:
             table = self.times(table, part.table)
@@ -75,8 +74,7 @@ class Arithmetic(ABC):
 
     def products_without_each(self, parts: Sequence[Numbers], n_states: int) -> list[Numbers]:
         """For each part, ⊗ of all others: products from the left and from the right meet there."""
-        if sum(part.span for part in parts) > WIDEST_SPAN:
-            raise OutOfRange
+        _refuse_wide(parts)
         log_scale = sum(part.log_scale for part in parts)
         left = [np.full(n_states, self.one)]
         right = [left[0]]
@@ -90,26 +88,16 @@ class Arithmetic(ABC):
         ]
 
 
-@final
-@dataclass(frozen=True)
-class PlainArithmetic(Arithmetic):
-    """Underflow and overflow raise FloatingPointError."""
+class LinearArithmetic(Arithmetic):
+    """⊗ is × of the numbers themselves."""
 
     one = 1.0
 
-    def of_factor(self, factor: Factor) -> Numbers:
-        with np.errstate(over="raise", under="raise"):
-            return Numbers(np.exp(factor.table) if factor.scale == "log" else factor.table)
-
     def times(self, a: Array, b: Array) -> Array:
-        with np.errstate(over="raise", under="raise"):
-            return np.multiply(a, b)
+        return np.multiply(a, b)
 
     def plus(self, semiring: Semiring, table: Array, axes: Axes) -> Array:
         return semiring.plus(table, axes)
-
-    def kept(self, table: Array, log_scale: float) -> Numbers:
-        return Numbers(table, log_scale)
 
     def log(self, table: Array) -> Array:
         return log(table)
@@ -120,22 +108,35 @@ class PlainArithmetic(Arithmetic):
 
 @final
 @dataclass(frozen=True)
-class ScaledArithmetic(Arithmetic):
-    """Every table is divided by its largest entry, and the log of that is carried."""
+class PlainArithmetic(LinearArithmetic):
+    """Underflow and overflow raise FloatingPointError."""
 
-    one = 1.0
+    def of_factor(self, factor: Factor) -> Numbers:
+        with np.errstate(over="raise", under="raise"):
+            return Numbers(np.exp(factor.table) if factor.scale == "log" else factor.table)
+
+    def times(self, a: Array, b: Array) -> Array:
+        with np.errstate(over="raise", under="raise"):
+            return super().times(a, b)
+
+    def plus(self, semiring: Semiring, table: Array, axes: Axes) -> Array:
+        with np.errstate(over="raise"):
+            return super().plus(semiring, table, axes)
+
+    def kept(self, table: Array, log_scale: float) -> Numbers:
+        return Numbers(table, log_scale)
+
+
+@final
+@dataclass(frozen=True)
+class ScaledArithmetic(LinearArithmetic):
+    """Every table is divided by its largest entry, and the log of that is carried."""
 
     def of_factor(self, factor: Factor) -> Numbers:
         if factor.scale == "linear":
             return self.kept(factor.table, 0.0)
         logs = LogArithmetic().of_factor(factor)
         return Numbers(exp(logs.table), logs.log_scale, _span_of_logs(logs.table))
-
-    def times(self, a: Array, b: Array) -> Array:
-        return np.multiply(a, b)
-
-    def plus(self, semiring: Semiring, table: Array, axes: Axes) -> Array:
-        return semiring.plus(table, axes)
 
     def kept(self, table: Array, log_scale: float) -> Numbers:
         largest = float(table.max())
@@ -146,12 +147,6 @@ class ScaledArithmetic(Arithmetic):
         if smallest == 0.0:
             smallest = float(table.min(where=table > 0, initial=1.0))
         return Numbers(table, log_scale + float(np.log(largest)), -float(np.log(smallest)))
-
-    def log(self, table: Array) -> Array:
-        return log(table)
-
-    def ties(self, table: Array, best: Array, tolerance: float) -> Array:
-        return table >= best * (1 - tolerance)
 
 
 @final
@@ -188,6 +183,12 @@ MODES: Mapping[str, Arithmetic] = {
     "log": LogArithmetic(),
     "plain": PlainArithmetic(),
 }
+
+
+def _refuse_wide(parts: Sequence[Numbers]) -> None:
+    """The span of a product is at most the sum of those of its parts."""
+    if sum(part.span for part in parts) > WIDEST_SPAN:
+        raise OutOfRange
 
 
 def _span_of_logs(table: Array) -> float:
