@@ -328,6 +328,15 @@ class HiddenMarkovModel(FittedSequences, DensityMixin, BaseEstimator):
                 "than X has here; they must be the same. Fit it to the same columns, or give its "
                 "states, start=model.predict(X)."
             )
+        zeros = {"start": start.chain_.log_start, "transition": start.chain_.log_transition}
+        for name, logs in zeros.items():
+            smoothing = self.get_params(deep=False)[f"{name}_smoothing"]
+            if smoothing and self.max_iter and np.isneginf(logs).any():
+                raise InvalidInput(
+                    f"start has a {name} probability of 0, which {name}_smoothing={smoothing:g} "
+                    f"does not allow: EM would have no likelihood to begin with. Use "
+                    f"{name}_smoothing=0, which keeps it at 0, or start from other probabilities."
+                )
         return HiddenStates(start.chain_, start.components_)
 
     def _keep(self, found: Clusters) -> None:
