@@ -8,6 +8,7 @@ LikelyError
 │   ├── InvalidFile    a file is not as expected; names the file and, if possible, the line
 │   ├── CyclicGraph    a directed graph has a cycle; names it
 │   ├── ImpossibleEvidence  what was observed has probability 0
+│   │   └── ImpossibleSequence  a sequence has probability 0 in a hidden Markov model
 │   ├── GraphTooLarge  exact inference needs more memory than it may use
 │   └── UnusableRun    a RUN does not exist, is not finished, or must not be overwritten
 ├── CannotWrite        a file or folder cannot be written (is an OSError)
@@ -43,6 +44,7 @@ __all__ = [
     "GraphTooLarge",
     "HonestyRefusal",
     "ImpossibleEvidence",
+    "ImpossibleSequence",
     "InUse",
     "InvalidFile",
     "InvalidInput",
@@ -153,6 +155,19 @@ class ImpossibleEvidence(InvalidInput):
             f"Check it against the tables of the network{remedy}"
         )
         self.row = row
+
+
+class ImpossibleSequence(ImpossibleEvidence):
+    """A sequence has probability 0 in a hidden Markov model; ``sequence`` is its number, from 0."""
+
+    def __init__(self, sequence: int) -> None:
+        InvalidInput.__init__(
+            self,
+            f"Sequence {sequence} has probability 0: no path of states that the model allows gives "
+            "its rows; rows that can follow each other were expected. Check the sequence and its "
+            "known states, or fit with start_smoothing and transition_smoothing above 0.",
+        )
+        self.row, self.sequence = None, sequence
 
 
 class GraphTooLarge(InvalidInput):
