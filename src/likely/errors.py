@@ -25,7 +25,8 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
-└── NothingToCalibrate held-out scores do not determine a temperature
+├── NothingToCalibrate held-out scores do not determine a temperature
+└── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
 import errno
@@ -40,6 +41,7 @@ __all__ = [
     "CannotWrite",
     "CollapsedComponent",
     "CyclicGraph",
+    "FormatLoss",
     "GraphTooLarge",
     "HonestyRefusal",
     "ImpossibleEvidence",
@@ -262,6 +264,10 @@ class CollapsedComponent(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class FormatLoss(LikelyWarning):
+    """A file format has no place for a part of a graph, such as its names; it is left out."""
 
 
 def _remedy(error: OSError) -> str:

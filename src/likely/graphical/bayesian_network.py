@@ -22,7 +22,9 @@ from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.markov_field import MarkovField
 from likely.graphical.variable import State, Variable, by_name
 
-SUM_TOLERANCE = 1e-4  # files print probabilities with a few digits
+# Files round: rows of the shared networks are off by at most 3e-7, and twenty states printed with
+# four digits by up to 1e-3.  A typing error is larger.
+SUM_TOLERANCE = 1e-3
 
 
 @final
@@ -42,6 +44,8 @@ class BayesianNetwork(FactorGraph):
     See ``from_tables``, ``from_edges`` and ``from_data`` for other ways to write one.
     """
 
+    kind = "bayesian-network"
+
     def __init__(
         self,
         factors: Iterable[Factor],
@@ -53,7 +57,9 @@ class BayesianNetwork(FactorGraph):
         self.parents = _parents(self)
         self.order = _ancestral_order(self.parents)
         for factor in self.factors:
-            _refuse_wrong_sums(factor)
+            row = wrong_row(factor)
+            if row is not None:
+                raise InvalidInput(wrong_sum(factor, row))
 
     @classmethod
     def from_tables(
@@ -182,6 +188,12 @@ class BayesianNetwork(FactorGraph):
             factors.append(Factor([self.by_name[name] for name in scope], table))
         return BayesianNetwork(factors, self.variables, name=self.name)
 
+    def to_networkx(self) -> Any:
+        """The edges from parents to children as a networkx.DiGraph."""
+        from likely.graphical.formats.networkx_graph import directed_graph
+
+        return directed_graph(self)
+
     def fit(self, data: Any, **settings: Any) -> "BayesianNetwork":
         """The network with the same edges and tables learned from data."""
         from likely.graphical.learning import fit_tables
@@ -246,16 +258,22 @@ def _with_ancestors(names: Iterable[str], parents: Mapping[str, tuple[str, ...]]
     return frozenset(found)
 
 
-def _refuse_wrong_sums(table: Factor) -> None:
-    """Each row of a conditional table sums to 1, up to the digits that files print."""
-    sums = table.potential.sum(axis=-1)
-    wrong = np.abs(sums - 1.0) > SUM_TOLERANCE
-    if wrong.any():
-        cell = tuple(int(i) for i in np.argwhere(wrong)[0])
-        above = table.variables[:-1]
-        row = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
-        raise InvalidInput(
-            f"The table of {table.scope[-1]!r} sums to {float(sums[cell]):.6g}"
-            f"{f' in the row {row}' if row else ''}; 1 was expected. Correct the row, or divide it "
-            "by its sum."
-        )
+def wrong_row(table: Factor) -> int | None:
+    """The first row of a conditional table that does not sum to 1, rows counted in order."""
+    with np.errstate(over="ignore"):  # infinity is not 1 either
+        wrong = np.abs(table.potential.sum(axis=-1) - 1.0) > SUM_TOLERANCE
+    return int(wrong.argmax()) if wrong.any() else None
+
+
+def wrong_sum(table: Factor, row: int) -> str:
+    """What is wrong with a row that does not sum to 1."""
+    above = table.variables[:-1]
+    cell = np.unravel_index(row, [variable.n_states for variable in above])
+    named = ", ".join(f"{v.name}={v.states[i]}" for v, i in zip(above, cell, strict=True))
+    with np.errstate(over="ignore"):
+        total = float(table.potential[cell].sum())
+    return (
+        f"The table of {table.scope[-1]!r} sums to {total:.6g}"
+        f"{f' in the row {named}' if named else ''}; 1 was expected. Correct the row, or divide it "
+        "by its sum."
+    )

@@ -40,6 +40,8 @@ class Minimum:
 class MarkovField(FactorGraph):
     """Potentials over named variables; every set of variables in a factor is a clique."""
 
+    kind = "markov-field"
+
     @classmethod
     def from_potentials(
         cls,
@@ -99,6 +101,12 @@ class MarkovField(FactorGraph):
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""
         return self.neighbours[self.variable(name).name]
+
+    def to_networkx(self) -> Any:
+        """The variables and their neighbours as a networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import undirected_graph
+
+        return undirected_graph(self)
 
     def cliques(self) -> list[tuple[str, ...]]:
         """The maximal sets of variables that are all neighbours of each other.
