@@ -35,6 +35,9 @@ import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+MOST_LISTED = 60  # choices in a message; a network may have thousands of variables
+MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
+
 __all__ = [
     "BadCell",
     "BrokenLedger",
@@ -85,10 +88,13 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         choices = sorted(choices)
-        written = {choice.lower(): choice for choice in choices}
+        written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
         close = get_close_matches(str(name).lower(), written, n=1)
         hint = f" Did you mean {written[close[0]]!r}?" if close else ""
-        super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+        shown = ", ".join(choices[:MOST_LISTED])
+        more = len(choices) - MOST_LISTED
+        shown += f" and {more:,} more" if more > 0 else ""
+        super().__init__(f"There is no {kind} {name!r}; choose one of {shown}.{hint}")
 
 
 class BadCell(InvalidInput):
