@@ -65,9 +65,7 @@ def _ours(graph: BayesianNetwork) -> Callable[[dict[str, int]], Any]:
     return work
 
 
-def _theirs(
-    module: Any, engine: Any, graph: BayesianNetwork
-) -> Callable[[dict[str, int]], Any]:
+def _theirs(module: Any, engine: Any, graph: BayesianNetwork) -> Callable[[dict[str, int]], Any]:
     return lambda codes: module.marginals(engine, list(graph.names), codes)
 
 
@@ -90,9 +88,7 @@ def _raced(
     for name in sides:
         if name == "likely":
             continue
-        apart = max(
-            float(np.abs(a - b).max()) for a, b in zip(ours, answers[name], strict=True)
-        )
+        apart = max(float(np.abs(a - b).max()) for a, b in zip(ours, answers[name], strict=True))
         rows.append(
             Row(
                 work=work,

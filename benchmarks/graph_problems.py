@@ -33,9 +33,7 @@ def observations(
     for row in range(n_rows):
         if row == 0 or not same_set:
             seen = [graph.names[j] for j in rng.permutation(len(graph.names))[:n_seen]]
-        found.append(
-            {name: graph.variable(name).codes[columns[name][row]] for name in seen}
-        )
+        found.append({name: graph.variable(name).codes[columns[name][row]] for name in seen})
     return found
 
 

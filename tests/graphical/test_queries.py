@@ -14,7 +14,6 @@ from likely.graphical.variable import Variable
 from tests.graphical.random_graphs import enumerated, random_graph, random_network
 from tests.graphical.test_markov_field import random_field
 
-
 RAIN = BayesianNetwork.from_tables(
     {"rain": ["no", "yes"], "wet": ["no", "yes"]},
     {"rain": [0.8, 0.2], "wet": [[1.0, 0.0], [0.25, 0.75]]},

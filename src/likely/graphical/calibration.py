@@ -175,9 +175,7 @@ def drawn_codes(
     return codes
 
 
-def _samples_by_cell(
-    codes: Codes, shape: tuple[int, ...]
-) -> list[tuple[tuple[int, ...], Array]]:
+def _samples_by_cell(codes: Codes, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Array]]:
     """The samples in each cell of a separator that occurs."""
     if not shape:
         return [((), np.arange(codes.shape[1]))]

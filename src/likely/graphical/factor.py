@@ -20,6 +20,7 @@ from likely.errors import InvalidInput
 from likely.graphical.variable import Variable, by_name
 
 Scale = Literal["linear", "log"]
+MOST_VARIABLES = 64  # axes of an array
 
 
 @final
@@ -46,6 +47,7 @@ class Factor:
     ) -> None:
         variables = tuple(variables)
         by_name(variables)
+        _refuse_many(variables)
         object.__setattr__(self, "variables", variables)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "scale", _checked_scale(scale))
@@ -72,7 +74,9 @@ class Factor:
     @cached_property
     def potential(self) -> Array:
         """f itself; exp of a log-potential may overflow, so inference reads ``log_table`` then."""
-        return self.table if self.scale == "linear" else _frozen(np.asarray(np.exp(self.table)))
+        with np.errstate(over="ignore", under="ignore"):
+            exp = np.asarray(np.exp(self.table)) if self.scale == "log" else self.table
+            return _frozen(exp)
 
     def log_value(self, codes: Mapping[str, int]) -> float:
         """log f of one configuration, given as the code of each variable."""
@@ -104,6 +108,14 @@ def table_of(variables: Sequence[Variable], table: ArrayLike | Callable[..., flo
             f"The table over ({scope}) holds something that is no number ({error}); numbers in the "
             f"shape {shape} were expected."
         ) from error
+
+
+def _refuse_many(variables: tuple[Variable, ...]) -> None:
+    if len(variables) > MOST_VARIABLES:
+        raise InvalidInput(
+            f"A factor depends on {len(variables)} variables; at most {MOST_VARIABLES} were "
+            "expected. Leave out variables with one state, or split the factor."
+        )
 
 
 def _checked_scale(scale: str) -> Scale:

@@ -8,7 +8,7 @@ depends on a variable.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class FactorGraph:
     name
         A title for pictures and files.
     """
+
+    kind: ClassVar[str] = "factor-graph"  # as files call it
 
     def __init__(
         self,
@@ -356,6 +358,12 @@ class FactorGraph:
         log_z = self.log_partition()
         constant = Factor((), np.array(-log_z), scale="log", name="1/Z")
         return FactorGraph([*self.factors, constant], self.variables, name=self.name)
+
+    def to_networkx(self) -> Any:
+        """Variables by name and factors by position, as a bipartite networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import bipartite_graph
+
+        return bipartite_graph(self)
 
     def with_factors(self, factors: Iterable[Factor]) -> Self:
         """A graph of the same kind and variables with other factors."""

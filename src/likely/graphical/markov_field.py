@@ -59,6 +59,8 @@ class MarkovField(FactorGraph):
         super().__init__(factors, variables, name=name)
         self.fit_report = fit_report
 
+    kind = "markov-field"
+
     @classmethod
     def from_potentials(
         cls,
@@ -172,6 +174,12 @@ class MarkovField(FactorGraph):
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""
         return self.neighbours[self.variable(name).name]
+
+    def to_networkx(self) -> Any:
+        """The variables and their neighbours as a networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import undirected_graph
+
+        return undirected_graph(self)
 
     def cliques(self) -> list[tuple[str, ...]]:
         """The maximal sets of variables that are all neighbours of each other.

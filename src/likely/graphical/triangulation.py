@@ -88,9 +88,7 @@ def clique_tree_by_rule(
     """The clique tree of the order that one rule gives; None if a clique is too large."""
     if is_fast(VARIABLE_WORK * log_states.size):
         return _fast_clique_tree(starts, neighbours, log_states, rule)
-    near = [
-        set(neighbours[a:b].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)
-    ]
+    near = [set(neighbours[a:b].tolist()) for a, b in zip(starts[:-1], starts[1:], strict=True)]
     found = eliminate(near, log_states.tolist(), rule)
     return None if found is None else clique_tree(*found)
 
@@ -178,9 +176,7 @@ def clique_tree(order: list[int], around: list[set[int]]) -> CliqueTree:
             absorbs.setdefault(above, i)
     firsts = sorted(last, key=last.__getitem__)
     number = {step: k for k, step in enumerate(firsts)}
-    cliques = [
-        [order[step], *sorted(around[step], key=position.__getitem__)] for step in firsts
-    ]
+    cliques = [[order[step], *sorted(around[step], key=position.__getitem__)] for step in firsts]
     ends = [up[last[step]] for step in firsts]
     home = [0] * len(order)
     for i, v in enumerate(order):
