@@ -8,7 +8,7 @@ depends on a variable.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from likely.graphical.factor import Factor
 from likely.graphical.inference import Request
 from likely.graphical.junction_tree import JunctionTree
 from likely.graphical.memory import memory_in_bytes
+from likely.graphical.messages import Messages, tree_messages
 from likely.graphical.plans import Plans
 from likely.graphical.variable import Variable, by_name
 
@@ -48,6 +49,8 @@ class FactorGraph:
     name
         A title for pictures and files.
     """
+
+    kind: ClassVar[str] = "factor-graph"  # as files call it
 
     def __init__(
         self,
@@ -288,6 +291,38 @@ class FactorGraph:
         codes = sample(self, evidence, n_samples, random_state, method, memory_in_bytes(memory))
         return states_frame(self.by_name, codes, library)
 
+    def messages(
+        self,
+        root: str | None = None,
+        given: Given | None = None,
+        *,
+        soft: Soft | None = None,
+        semiring: str = "sum-product",
+        mode: str | None = None,
+        observed: str = "slice",
+    ) -> Messages:
+        """The messages of a graph without cycles, in order, with what they give.
+
+        Parameters
+        ----------
+        root
+            The variable that all messages go to; by default each edge carries one each way.
+        given, soft
+            Observed states and likelihoods of states, by name.
+        semiring
+            "sum-product" for marginals; "max-sum" or "max-product" for the most probable
+            configuration.
+        mode
+            The numbers: "scaled" (each message by its largest entry), "log", or "plain".  By
+            default logs for max-sum and scaled numbers otherwise.  Scaled numbers give way to
+            logs where the entries of a message differ by more than e^600.
+        observed
+            "slice" takes observed variables out of their factors; "indicator" keeps them, with
+            a factor that is 1 at the observed state.
+        """
+        evidence = checked_evidence(self.by_name, given, soft)
+        return tree_messages(self, root, evidence, semiring=semiring, mode=mode, observed=observed)
+
     def _wanted(
         self, variables: str | Sequence[str | tuple[str, ...]] | None
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -323,6 +358,12 @@ class FactorGraph:
         log_z = self.log_partition()
         constant = Factor((), np.array(-log_z), scale="log", name="1/Z")
         return FactorGraph([*self.factors, constant], self.variables, name=self.name)
+
+    def to_networkx(self) -> Any:
+        """Variables by name and factors by position, as a bipartite networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import bipartite_graph
+
+        return bipartite_graph(self)
 
     def with_factors(self, factors: Iterable[Factor]) -> Self:
         """A graph of the same kind and variables with other factors."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from likely._typing import Array
 from likely.errors import GraphTooLarge, InvalidInput
+from likely.graphical.elimination import Elimination
 from likely.graphical.enumeration import Enumeration
 from likely.graphical.evidence import Evidence
 from likely.graphical.inference import Answer, BestStates, InferenceMethod, Request
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 INFERENCE: dict[str, InferenceMethod] = {
     "tree": TreeInference(cycles=False),
     "junction-tree": TreeInference(),
+    "elimination": Elimination(),
     "enumeration": Enumeration(),
 }
 FEW = 8  # marginals and joints, one elimination for each
@@ -109,6 +111,6 @@ def _by_method(
     try:
         return name, verb(INFERENCE[name])
     except GraphTooLarge:
-        if not few or "elimination" not in INFERENCE:
+        if not few:
             raise
     return "elimination", verb(INFERENCE["elimination"])
