@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from likely.graphical.factor_graph import FactorGraph
 
 KEPT = 64  # trees, the latest used ones
-PLANNING_CELLS = 2000  # of a table, whose propagation takes as long as planning one variable
+PLANNING_CELLS = 5000  # of a table, whose propagation takes as long as planning one variable
 SLICING_CELLS = 20_000  # below this a tree for the evidence alone gains nothing
 
 T = TypeVar("T")
