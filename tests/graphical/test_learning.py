@@ -180,6 +180,24 @@ def test_a_file_gives_the_tables_of_the_frame(tmp_path, suffix):
         RAIN.fit(path, sample_weight=np.ones(4))
 
 
+def test_text_in_a_file_is_a_state_as_it_is_written(tmp_path):
+    """NA and TRUE are states of networks; a reader of tables takes them for missing and Boolean."""
+    path = tmp_path / "lab.csv"
+    path.write_text("lab,ill,dose\nNA,TRUE,1.0\nlow,FALSE,2\n,TRUE,2.0\nNaN,FALSE,NA\n")
+    network = BayesianNetwork.from_edges(
+        [], {"lab": ["NA", "low"], "ill": ["TRUE", "FALSE"], "dose": [1, 2]}
+    )
+    fitted = network.fit(path, method="counts", smoothing=0)
+    assert_allclose(fitted.tables["lab"].table, [0.5, 0.5])
+    assert_allclose(fitted.tables["ill"].table, [0.5, 0.5])
+    assert_allclose(fitted.tables["dose"].table, [1 / 3, 2 / 3])
+    found = BayesianNetwork.from_data(path, [], method="counts", smoothing=0)
+    assert [v.states for v in found.variables] == [("low",), ("False", "True"), ("1", "2")]
+    path.write_text("lab,ill,dose\nNA,TRUE,1\nlow,perhaps,2\n")
+    with pytest.raises(InvalidInput, match=r"Row 1, column 'ill'.*'perhaps'"):
+        network.fit(path)
+
+
 def test_counts_of_incomplete_rows_leave_a_family_out_of_a_row():
     """(rain, hose, wet) is counted in complete rows; rain in every row that shows it."""
     data = DAYS.to_pandas()
