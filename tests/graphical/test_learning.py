@@ -1,5 +1,9 @@
 """Tables learned by counts and by EM: sums, weights, smoothing, missing cells, hidden variables."""
 
+import pickle
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -24,7 +28,13 @@ from likely.graphical.family_counts import (
     block_family_counts,
     conditional_tables,
 )
-from likely.graphical.learning import TableSettings, family_counts, fit_tables
+from likely.graphical.learning import (
+    TableSettings,
+    block_expected_counts,
+    family_counts,
+    fit_tables,
+)
+from likely.graphical.mutual_information import block_pair_counts
 from tests.graphical.networks import drawn, random_network, row_families, with_gaps
 
 RAIN = BayesianNetwork.from_edges(
@@ -120,11 +130,9 @@ def test_the_compiled_counts_equal_the_readable_ones(gaps):
     n = FAST_CELLS // 5 + 1
     codes = with_gaps(drawn(network, n, 1), gaps, 2).astype(np.int32)
     weight = np.random.default_rng(0).random(n)
-    (fast,) = array_blocks(network.variables, codes, weight).__class__(
-        array_blocks(network.variables, codes).X, weight=weight, rows_per_block=n
-    )
     families = Families.of(network)
     parts = array_blocks(network.variables, codes, weight)
+    (fast,) = replace(parts, rows_per_block=n)
     small = pairwise_total(block_family_counts(families, block) for block in parts)
     whole = block_family_counts(families, fast)
     assert all(block.X.codes.size < FAST_CELLS for block in parts)
@@ -342,6 +350,21 @@ def test_em_that_reaches_its_limit_warns():
         fitted = em(network, codes, max_iter=1)
     assert not fitted.fit_report.converged and fitted.fit_report.n_iter == 1
     assert "not converged after 1 step" in str(fitted.fit_report)
+
+
+def test_terms_travel():
+    network = random_network(1)
+    codes = drawn(network, 10, 0).astype(np.int32)
+    families = Families.of(network)
+    terms = [
+        partial(block_family_counts, families),
+        partial(block_expected_counts, row_families, families, network),
+        partial(block_pair_counts, tuple(v.n_states for v in network.variables), None),
+    ]
+    (block,) = array_blocks(network.variables, codes)
+    for term in terms:
+        travelled = pickle.loads(pickle.dumps(term))
+        assert_allclose(travelled(block).counts, term(block).counts)
 
 
 # ── from data ────────────────────────────────────────────────────────────────────────────────

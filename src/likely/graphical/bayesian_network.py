@@ -278,7 +278,7 @@ class BayesianNetwork(FactorGraph):
             ``HillClimbing(score="bdeu")``; edges (parent, child); or a network, whose edges and
             states are used.
         target
-            The class of "tan" and "naive-bayes"; the root of "chow-liu".
+            The class of "tan" and "naive-bayes"; the root of "chow-liu".  Hill climbing has none.
         states
             States of some variables, instead of those in the data.  A variable without a column
             is hidden.
