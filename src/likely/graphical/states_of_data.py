@@ -22,7 +22,7 @@ from likely.graphical.coded_rows import (
     given_rows,
     source_of,
 )
-from likely.graphical.evidence_table import codes_by_state, values_of_column
+from likely.graphical.evidence_table import codes_by_state, state_texts
 from likely.graphical.variable import State, Variable, state_text
 
 MOST_STATES = 1000  # of a column whose states were not given: more are measurements or identifiers
@@ -43,7 +43,7 @@ def rows_with_states(
             features, flags, executor_for(executor, source.nbytes), table=source, weight=weight
         )
         found = {
-            name: [state_text(value) for value in values_of_column(values, kind)]
+            name: state_texts(values, kind)
             for name, kind, values in zip(
                 features.names, schema.kinds, schema.categories, strict=True
             )
@@ -96,5 +96,4 @@ def _states_of_column(table: InMemoryTable, column: int) -> list[str]:
         ordered = ordered_categories(series.to_native())
         if ordered is not None:
             return [state_text(value) for value in ordered]
-    found = distinct_of_factor(table.factor(column))
-    return [state_text(value) for value in values_of_column(found, table.kinds[column])]
+    return state_texts(distinct_of_factor(table.factor(column)), table.kinds[column])
