@@ -59,6 +59,8 @@ class MarkovField(FactorGraph):
         super().__init__(factors, variables, name=name)
         self.fit_report = fit_report
 
+    kind = "markov-field"
+
     @classmethod
     def from_potentials(
         cls,
@@ -99,8 +101,10 @@ class MarkovField(FactorGraph):
 
     def at_temperature(self, temperature: float) -> "MarkovField":
         """The field with all energies divided by a temperature: P(x) ∝ exp(−F(x)/T)."""
-        if not temperature > 0:
-            raise InvalidInput(f"temperature={temperature!r} was given; use a number above 0.")
+        if not 0 < temperature < np.inf:
+            raise InvalidInput(
+                f"temperature={temperature!r} was given; use a finite number above 0."
+            )
         return self.with_factors(
             Factor(f.variables, f.log_table / temperature, scale="log", name=f.name)
             for f in self.factors
@@ -170,6 +174,12 @@ class MarkovField(FactorGraph):
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """The neighbours of a variable: given them, it is independent of all others."""
         return self.neighbours[self.variable(name).name]
+
+    def to_networkx(self) -> Any:
+        """The variables and their neighbours as a networkx.Graph."""
+        from likely.graphical.formats.networkx_graph import undirected_graph
+
+        return undirected_graph(self)
 
     def cliques(self) -> list[tuple[str, ...]]:
         """The maximal sets of variables that are all neighbours of each other.
