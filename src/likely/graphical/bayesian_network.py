@@ -9,7 +9,7 @@ last axis sums to 1.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,8 @@ class BayesianNetwork(FactorGraph):
 
     See ``from_tables``, ``from_edges`` and ``from_data`` for other ways to write one.
     """
+
+    pictures: ClassVar[tuple[str, ...]] = ("directed", "factor-graph", "undirected")
 
     def __init__(
         self,

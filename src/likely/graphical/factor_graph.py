@@ -8,7 +8,7 @@ depends on a variable.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,6 +30,12 @@ from likely.graphical.inference import Request
 from likely.graphical.memory import memory_in_bytes
 from likely.graphical.variable import Variable, by_name
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from likely.graphical.diagrams.diagram import Diagram
+    from likely.graphical.diagrams.graph_pictures import DrawnMessage
+
 Memory = int | str | None
 
 
@@ -46,6 +52,8 @@ class FactorGraph:
     name
         A title for pictures and files.
     """
+
+    pictures: ClassVar[tuple[str, ...]] = ("factor-graph", "undirected")  # the usual one first
 
     def __init__(
         self,
@@ -303,6 +311,43 @@ class FactorGraph:
     def with_factors(self, factors: Iterable[Factor]) -> Self:
         """A graph of the same kind and variables with other factors."""
         return type(self)(factors, self.variables, name=self.name)
+
+    # ── pictures ─────────────────────────────────────────────────────────────────────────────
+
+    def draw(
+        self,
+        path: "str | Path | None" = None,
+        *,
+        given: Iterable[str] = (),
+        messages: "Iterable[DrawnMessage] | None" = None,
+        kind: str | None = None,
+    ) -> "Diagram":
+        """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
+
+        Parameters
+        ----------
+        path
+            A file whose suffix says the form: .svg, .dot, .gv or .txt.
+        given
+            The observed variables, which are shaded.
+        messages
+            Messages in the order in which they were passed, drawn beside the edges of the factor
+            graph.
+        kind
+            "directed" (Bayesian networks), "undirected" or "factor-graph".
+        """
+        from likely.graphical.diagrams.graph_pictures import graph_picture
+
+        diagram = graph_picture(self, given, messages, kind)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        from likely.graphical.diagrams.diagram import MOST_SHOWN
+
+        return self.draw().svg if len(self.variables) <= MOST_SHOWN else None
 
     def __repr__(self) -> str:
         title = f" {self.name!r}" if self.name else ""

@@ -8,7 +8,7 @@ A potential of 0 is an infinite energy.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +39,8 @@ class Minimum:
 @final
 class MarkovField(FactorGraph):
     """Potentials over named variables; every set of variables in a factor is a clique."""
+
+    pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
     def from_potentials(
