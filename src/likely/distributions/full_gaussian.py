@@ -66,6 +66,7 @@ class FullFamily:
     shrinkage: float = 0.0  # towards a multiple of the identity, Σ ← (1 − s)Σ + s (tr Σ / d) I
 
     prior: ClassVar[None] = None
+    floor: ClassVar[float] = 0.0
     smoothed: ClassVar[bool] = False
     coded: ClassVar[bool] = False
 
@@ -158,6 +159,9 @@ class FullGaussian(Distribution):
     def n_parameters(self) -> int:
         d = self.n_features
         return int(self.mean.size) + len(self.covariance) * d * (d + 1) // 2
+
+    def own_family(self) -> FullFamily:
+        return FullFamily(self.tied)
 
     @property
     def event(self) -> str:

@@ -295,6 +295,9 @@ class DiagonalGaussian(Distribution):
     def n_parameters(self) -> int:
         return int(self.mean.size) + (self.n_components if self.spherical else self.mean.size)
 
+    def own_family(self) -> DiagonalFamily:
+        return DiagonalFamily(self.spherical)
+
     @property
     def covariance(self) -> Array:
         """The covariances as full matrices, (n_components, n_features, n_features)."""

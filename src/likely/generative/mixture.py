@@ -37,6 +37,7 @@ from likely.generative.events import (
     with_input_tags,
 )
 from likely.generative.mixture_surface import FittedMixture
+from likely.generative.priors import checked_smoothing
 from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
 from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
@@ -183,23 +184,7 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return recode_rows(rows, wider)
 
     def _alpha(self) -> Array:
-        """Pseudo-counts per value of every column."""
-        advice = "Use 1.0, or one number per column."
-        try:
-            alpha = np.asarray(self.smoothing, dtype=float)
-        except (TypeError, ValueError):
-            raise InvalidInput(
-                f"smoothing must be a number, or one per column; found {self.smoothing!r}. {advice}"
-            ) from None
-        if alpha.ndim > 1 or alpha.size not in (1, self.n_features_in_):
-            raise InvalidInput(
-                f"smoothing has shape {alpha.shape}; one number or {self.n_features_in_} were "
-                f"expected, one per column of X. {advice}"
-            )
-        if not ((alpha >= 0) & (alpha < np.inf)).all():
-            wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]
-            raise InvalidInput(f"smoothing must be finite and 0 or more; found {wrong:g}. {advice}")
-        return np.broadcast_to(alpha, self.n_features_in_)
+        return checked_smoothing(self.smoothing, self.n_features_in_)
 
     def _given_start(self, problem: MixtureProblem) -> Components | None:
         if not isinstance(self.start, MixtureModel):

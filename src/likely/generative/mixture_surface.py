@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likely._typing import Array
 from likely.data.block import ArrayBlocks
 from likely.data.schema import Schema
-from likely.errors import CollapsedComponent, InvalidInput, warn_user
+from likely.errors import InvalidInput
 from likely.generative.clusters import (
     Clusters,
     MixtureProblem,
@@ -27,6 +27,7 @@ from likely.generative.clusters import (
     components_from,
     fit_clusters,
     pooled_totals,
+    warn_collapsed,
 )
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search
@@ -271,20 +272,7 @@ class FittedMixture(FittedComponents):
         self.n_components_ = len(found.components.log_mixing)
         warn_unless_converged(self, found.solution)
         if found.collapsed:
-            warn_user(self._collapse(found.collapsed), CollapsedComponent)
-
-    def _collapse(self, components: tuple[int, ...]) -> str:
-        names = ", ".join(map(str, components))
-        text = (
-            f"Components {names} collapsed onto repeated rows, or onto a line or plane (a column "
-            "of few distinct values)"
-        )
-        if self.start is None:
-            text += " in every start; a stronger prior keeps their variance above 0"
-        return (
-            f"{text}. Ask for fewer than {self.n_components_} components, raise regularisation, "
-            "or drop such a column."
-        )
+            warn_collapsed(found.collapsed, self.n_components_, given_start=self.start is not None)
 
     def _check_arguments(self) -> None:
         k = self.n_components

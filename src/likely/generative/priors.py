@@ -69,6 +69,26 @@ def smoothing_per_column(
     return np.broadcast_to(alpha, n_columns).copy()
 
 
+def checked_smoothing(smoothing: Any, n_columns: int) -> Array:
+    """Pseudo-counts per value of every column, as given: one number, or one per column."""
+    advice = "Use 1.0, or one number per column."
+    try:
+        alpha = np.asarray(smoothing, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"smoothing must be a number, or one per column; found {smoothing!r}. {advice}"
+        ) from None
+    if alpha.ndim > 1 or alpha.size not in (1, n_columns):
+        raise InvalidInput(
+            f"smoothing has shape {alpha.shape}; one number or {n_columns} were expected, one per "
+            f"column of X. {advice}"
+        )
+    if not ((alpha >= 0) & (alpha < np.inf)).all():
+        wrong = alpha.ravel()[~((alpha >= 0) & (alpha < np.inf)).ravel()][0]
+        raise InvalidInput(f"smoothing must be finite and 0 or more; found {wrong:g}. {advice}")
+    return np.broadcast_to(alpha, n_columns)
+
+
 def _chosen(family: ProductFamily, statistics: ProductStatistics, n_columns: int) -> Array:
     out = np.ones(n_columns)
     for part, own in zip(family.parts, statistics.parts, strict=True):

@@ -6,7 +6,7 @@ Abstract classes over ``components_``, without state or parameters, so that two 
 that differ in how they learn share the methods of the fitted model.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
@@ -17,15 +17,13 @@ from likely._typing import Array
 from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
-from likely.description import ColumnsRead, Description
 from likely.distributions import Dirichlet
-from likely.errors import InvalidInput, UnknownName
+from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
-from likely.generative.description import ComponentFacts, describe_components
+from likely.generative.description import DescribedComponents
 from likely.graphical.diagrams.diagram import Diagram, Node
 from likely.graphical.model_plates import ComponentParameters, component_plate
 from likely.inputs.estimators import (
-    feature_names,
     generator,
     naming_columns,
     refuse_unless_number,
@@ -35,21 +33,15 @@ from likely.inputs.labels import accuracy, codes_among
 from likely.inputs.numbers import check_weight
 from likely.inputs.soft_labels import is_soft, soft_total
 from likely.inputs.tables import own_columns
-from likely.objectives.components import (
-    Components,
-    block_log_joint,
-    block_log_posterior,
-)
+from likely.objectives.components import block_log_joint, block_log_posterior
 from likely.objectives.linear import weighted_sum
 from likely.special import logsumexp
 
 
-class FittedComponents(ABC):
+class FittedComponents(DescribedComponents):
     """Anything with classes or clusters p(x, k)."""
 
-    components_: Components
     family_: Any  # a Family
-    schema_: Any  # a Schema
     executor: Any
     random_state: Any
 
@@ -60,11 +52,6 @@ class FittedComponents(ABC):
     @abstractmethod
     def _decode(self, drawn: Any) -> Any:
         """Decoded rows, in the user's form."""
-
-    @property
-    def distribution_(self) -> Any:
-        """The fitted p(x | k)."""
-        return self.components_.distribution
 
     @naming_columns
     def predict_log_proba(self, X: Any) -> Array:
@@ -95,59 +82,6 @@ class FittedComponents(ABC):
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
 
-    def informative_features(
-        self, top: int = 10, random_state: Any = 0
-    ) -> dict[Any, dict[str, float]]:
-        """The most informative features for each class or component, in nats per row.
-
-        A feature's evidence is the mean log-odds for the class, over its rows, from the feature
-        alone; it is estimated from draws of the model (see ``likely.distributions.base``).
-        """
-        check_is_fitted(self)
-        rng = generator(random_state)
-        evidence = self.distribution_.evidence(self.components_.log_mixing, rng)
-        names = feature_names(self)
-        out = {}
-        for label, row in zip(self.component_labels(), evidence, strict=True):
-            order = np.argsort(-row, kind="stable")[:top]
-            out[label] = {names[j]: float(row[j]) for j in order}
-        return out
-
-    def parameters(self, column: str | int) -> dict[str, Array]:
-        """The fitted parameters of one column by name, with one entry or row for each class.
-
-        A column of categories or bins has their names as ``categories``, too.
-        """
-        check_is_fitted(self)
-        names = list(feature_names(self))
-        if column not in names and column not in range(len(names)):
-            raise UnknownName("column", column, names)
-        at = names.index(column) if column in names else int(column)
-        for part, features in self.distribution_.by_part():
-            if at in features:
-                labels = self._value_labels()[at]
-                named = {"categories": np.array(labels)} if labels else {}
-                return {**named, **part.values_of(features.index(at))}
-        raise InvalidInput(
-            f"Column {names[at]!r} has no parameters of its own in {type(self).__name__}; "
-            "expected one that the model reads. Choose another."
-        )
-
-    def describe(self) -> Description:
-        """What separates the classes or components: the most informative columns first."""
-        check_is_fitted(self)
-        about = ComponentFacts(
-            self.distribution_,
-            self.components_.log_mixing,
-            feature_names(self),
-            tuple(map(str, self.component_labels())),
-            self._value_labels(),
-            self._linear_weights(),
-        )
-        return describe_components(
-            about, name=type(self).__name__, component=self._component, n_iter=self.n_steps()
-        )
-
     @abstractmethod
     def plate(self) -> Diagram:
         """The plate diagram: classes or components and features of each row, shared parameters."""
@@ -156,38 +90,10 @@ class FittedComponents(ABC):
     def _plate_parameters(self) -> ComponentParameters:
         """The parameters of p(x | k) in the plate diagram."""
 
-    def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
-        """How the columns were read, where each may have its own event model."""
-        return ColumnsRead().with_columns(feature_names(self), self.schema_.kinds)
-
     @property
     def _temperature(self) -> float:
         """The temperature by which evidence is divided."""
         return 1.0
-
-    @property
-    def _component(self) -> tuple[str, str]:
-        """The word for a component: singular and plural."""
-        return "component", "components"
-
-    @abstractmethod
-    def n_steps(self) -> int | None:
-        """Steps of EM; None where there was none."""
-
-    def _value_labels(self) -> list[list[str]]:
-        """The values of the codes of each column; empty for numbers."""
-        return [
-            [] if values is None else [str(value) for value in values.tolist()]
-            for values in self.schema_.categories
-        ]
-
-    def _linear_weights(self) -> Array | None:
-        """The weights of a posterior that is linear in x."""
-        return None
-
-    def component_labels(self) -> list[Any]:
-        """The classes, or the numbers of the components."""
-        return list(range(len(self.components_.log_mixing)))
 
     def _draw(self, n_samples: int, random_state: Any, length: Any = None) -> tuple[Any, Array]:
         """Rows and the components they came from; ``length`` is the total of a row's counts."""

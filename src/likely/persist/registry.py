@@ -23,6 +23,7 @@ from likely.distributions.exponential_family import ExponentialFamily
 
 PART_MODULES = (
     "likely.data.schema",
+    "likely.graphical.chain",
     "likely.linear.alpha",
     "likely.linear.inference",
     "likely.linear.coding",

@@ -5,18 +5,21 @@ undirected     a line between variables that share a factor
 factor-graph   a square for each factor, and a line to each variable that it depends on
 """
 
+from abc import ABC
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from likely._typing import Array
 from likely.errors import UnknownName
 from likely.formatting import short_number
-from likely.graphical.diagrams.diagram import Arrow, Diagram, Edge, Node
+from likely.graphical.diagrams.diagram import MOST_SHOWN, Arrow, Diagram, Edge, Node
 from likely.graphical.diagrams.symbols import subscripted
 from likely.graphical.evidence import known_variables
+from likely.graphical.variable import Variable
 from likely.names import known_name
 
 if TYPE_CHECKING:
@@ -42,8 +45,46 @@ class DrawnMessage(Protocol):
     def values(self) -> Array: ...
 
 
+class DrawnGraph(ABC):
+    """A graph that can be drawn, in one kind of picture or several."""
+
+    pictures: ClassVar[tuple[str, ...]] = ("factor-graph", "undirected")  # the usual one first
+    variables: tuple[Variable, ...]
+
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        given: Iterable[str] = (),
+        messages: Iterable[DrawnMessage] | None = None,
+        kind: str | None = None,
+    ) -> Diagram:
+        """The picture of the graph, as SVG, DOT and text; with ``path``, it is also saved there.
+
+        Parameters
+        ----------
+        path
+            A file whose suffix says the form: .svg, .dot, .gv or .txt.
+        given
+            The observed variables, which are shaded.
+        messages
+            Messages in the order in which they were passed, drawn beside the edges of the factor
+            graph.
+        kind
+            "directed" (Bayesian networks), "undirected" or "factor-graph".
+        """
+        diagram = graph_picture(self, given, messages, kind)
+        if path is not None:
+            diagram.save(path)
+        return diagram
+
+    def _repr_svg_(self) -> str | None:
+        """The picture for a notebook; none where there are too many nodes to read."""
+        return self.draw().svg if len(self.variables) <= MOST_SHOWN else None
+
+
 def graph_picture(
-    graph: "FactorGraph",
+    graph: Any,
     given: Iterable[str] = (),
     messages: Iterable[DrawnMessage] | None = None,
     kind: str | None = None,
