@@ -25,6 +25,7 @@ from likely.generative.clusters import MixtureProblem
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.plots import plot_mixture
 from likely.generative.starts import check_fitted_start, given_array, refuse_other_starts
+from likely.graphical.model_plates import ComponentParameters, gaussian_parameters
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows
 from likely.names import lookup
 from likely.objectives.components import Components, log_shares
@@ -140,6 +141,9 @@ class GaussianMixture(FittedMixture, DensityMixin, BaseEstimator):
             return matrices[0] if self.covariance == "tied" else matrices
         variance: Array = self.distribution_.variance
         return variance[:, 0] if self.covariance == "spherical" else variance
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return gaussian_parameters(self.covariance)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -39,6 +39,7 @@ from likely.generative.events import (
 from likely.generative.mixture_surface import FittedMixture
 from likely.generative.priors import checked_smoothing
 from likely.generative.starts import check_fitted_start, refuse_other_starts, same_categories
+from likely.graphical.model_plates import ComponentParameters, event_parameters
 from likely.inputs.estimators import feature_names
 from likely.inputs.rows import EncodedRows, RowExtras, check_rows, encode_new_rows, recode_rows
 from likely.inputs.tables import refuse_file
@@ -133,6 +134,9 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
     ) -> tuple[Any, Array]:
         """Draw rows, and the component of each; ``length`` is the total of multinomial counts."""
         return self._draw(n_samples, random_state, length)
+
+    def _plate_parameters(self) -> ComponentParameters:
+        return event_parameters(self.event, self.smoothing)
 
     def __sklearn_tags__(self) -> Tags:
         return with_input_tags(super().__sklearn_tags__(), self.event)

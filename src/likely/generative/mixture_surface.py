@@ -31,6 +31,8 @@ from likely.generative.clusters import (
 )
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search
+from likely.graphical.diagrams.diagram import Diagram, Node
+from likely.graphical.model_plates import component_plate
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -183,6 +185,10 @@ class FittedMixture(FittedComponents):
     def weights_(self) -> Array:
         """π, (n_components,)."""
         return np.exp(self.components_.log_mixing)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the hidden component and the features of each row, and parameters."""
+        return component_plate(type(self).__name__, Node("cₙ"), self._plate_parameters())
 
     def _fit_all(self, X: Any, sample_weight: Any) -> None:
         """EM on all rows; it also starts an online fit."""

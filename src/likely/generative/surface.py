@@ -17,9 +17,12 @@ from likely._typing import Array
 from likely.compute.executor import executor_for
 from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
+from likely.distributions import Dirichlet
 from likely.errors import InvalidInput
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import DescribedComponents
+from likely.graphical.diagrams.diagram import Diagram, Node
+from likely.graphical.model_plates import ComponentParameters, component_plate
 from likely.inputs.estimators import (
     generator,
     naming_columns,
@@ -79,6 +82,14 @@ class FittedComponents(DescribedComponents):
         count = member.n_parameters if naive else full_parameter_count(member)
         return len(self.components_.log_mixing) - 1 + int(count)
 
+    @abstractmethod
+    def plate(self) -> Diagram:
+        """The plate diagram: classes or components and features of each row, shared parameters."""
+
+    @abstractmethod
+    def _plate_parameters(self) -> ComponentParameters:
+        """The parameters of p(x | k) in the plate diagram."""
+
     @property
     def _temperature(self) -> float:
         """The temperature by which evidence is divided."""
@@ -103,11 +114,20 @@ class FittedClassifier(FittedComponents):
 
     classes_: Array
     solution_: Any
+    prior: Any
+    unlabelled: Any = None
 
     @property
     def n_iter_(self) -> int:
         """Steps of EM; a fit in closed form is one."""
         return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the class and the features of each row, and shared parameters."""
+        given = not isinstance(self.prior, str | Dirichlet) or self.prior == "uniform"
+        label = Node("yₙ", shaded=self.unlabelled is None)
+        name, parameters = type(self).__name__, self._plate_parameters()
+        return component_plate(name, label, parameters, prior_is_given=given)
 
     def n_steps(self) -> int | None:
         return None if self.solution_ is None else self.n_iter_

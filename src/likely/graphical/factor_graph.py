@@ -16,6 +16,7 @@ from likely._typing import Array
 from likely.errors import InvalidInput
 from likely.formatting import count
 from likely.graphical.beliefs import Beliefs, Configuration
+from likely.graphical.diagrams.graph_pictures import DrawnGraph
 from likely.graphical.enumeration import log_joint_table
 from likely.graphical.evidence import (
     Evidence,
@@ -36,7 +37,7 @@ from likely.graphical.variable import Variable, by_name
 Memory = int | str | None
 
 
-class FactorGraph:
+class FactorGraph(DrawnGraph):
     """Discrete variables and the factors over them; it never changes.
 
     Parameters

@@ -23,6 +23,7 @@ from likely._typing import Array
 from likely.data.frames import InMemoryTable, as_table, is_sparse
 from likely.description import ColumnsRead, Description, NamedColumn, NamedTable, describe
 from likely.errors import InvalidInput
+from likely.graphical.diagrams.diagram import Diagram
 from likely.inputs.estimators import feature_names
 from likely.inputs.numbers import check_weight
 from likely.inputs.tables import check_table, own_columns, refuse_file, rows_at
@@ -224,6 +225,12 @@ class Prepared(BaseEstimator):
         if sample_weight is None:
             return model.score(self.prepare(X), y)
         return model.score(self.prepare(X), y, sample_weight=sample_weight)
+
+    @_inner("plate")
+    def plate(self) -> Diagram:
+        """The plate diagram of the model, whose x are the prepared columns."""
+        diagram: Diagram = self.model.plate()
+        return diagram
 
     @_inner("summary")
     def summary(self) -> Any:
