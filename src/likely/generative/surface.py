@@ -19,8 +19,16 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.description import ColumnsRead, Description
 from likely.errors import InvalidInput, UnknownName
+from likely.generative.class_graph import (
+    ClassColumn,
+    class_graph,
+    class_network,
+    refuse_several_rows,
+)
 from likely.generative.dependence import full_parameter_count
 from likely.generative.description import ComponentFacts, describe_components
+from likely.graphical.factor_graph import FactorGraph
+from likely.graphical.variable import Variable
 from likely.inputs.estimators import (
     feature_names,
     generator,
@@ -192,31 +200,22 @@ class FittedComponents(ABC):
         return self._decode(distribution.sample(component, rng, length=length)), component
 
 
-class FittedClassifier(FittedComponents):
-    """Components that are classes."""
+class JointProbabilities(ABC):
+    """Classes and rows with a joint probability p(x, k): predictions, scores and likelihoods."""
 
     classes_: Array
-    solution_: Any
 
-    @property
-    def n_iter_(self) -> int:
-        """Steps of EM; a fit in closed form is one."""
-        return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Array:
+        """log p(k | x), (n, n_classes)."""
 
-    def n_steps(self) -> int | None:
-        return None if self.solution_ is None else self.n_iter_
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """log p(x, k), (n, n_classes), with every constant: its log-sum-exp is log p(x)."""
 
-    @property
-    def _component(self) -> tuple[str, str]:
-        return "class", "classes"
-
-    @property
-    def class_log_prior_(self) -> Array:
-        return self.components_.log_mixing
-
-    def component_labels(self) -> list[Any]:
-        """The classes, or the numbers of the components."""
-        return list(self.classes_.tolist())
+    def predict_proba(self, X: Any) -> Array:
+        """p(k | x), (n, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -246,6 +245,70 @@ class FittedClassifier(FittedComponents):
         X, y, sample_weight = own_columns(X, y, sample_weight)
         each = self.score_samples(X, y)
         return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
+
+class FittedClassifier(FittedComponents, JointProbabilities):
+    """Components that are classes."""
+
+    solution_: Any
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of EM; a fit in closed form is one."""
+        return 1 if self.solution_ is None else max(1, self.solution_.n_iter)
+
+    def n_steps(self) -> int | None:
+        return None if self.solution_ is None else self.n_iter_
+
+    @property
+    def _component(self) -> tuple[str, str]:
+        return "class", "classes"
+
+    @property
+    def class_log_prior_(self) -> Array:
+        return self.components_.log_mixing
+
+    def component_labels(self) -> list[Any]:
+        """The classes, or the numbers of the components."""
+        return list(self.classes_.tolist())
+
+    @naming_columns
+    def factor_graph(self, X: Any = None, *, target: str = "class") -> FactorGraph:
+        """P(y) Π_j P(x_j | y) as a factor graph, whose sum-product posterior is predict_proba.
+
+        Without X the variables are the class, called ``target``, and all columns, which must be
+        discrete.  X is one row: its cells enter as likelihoods of the classes, and only discrete
+        columns whose cell is missing remain variables.
+        """
+        check_is_fitted(self)
+        classes, log_prior = Variable(target, self.classes_.tolist()), self.class_log_prior_
+        columns = self._graph_columns()
+        if X is not None:
+            design = self._encode(X)
+            refuse_several_rows(design.n_rows)
+            shares = self.distribution_.contributions(design.stored())[0] / self._temperature
+            return class_graph(classes, log_prior, columns, shares)
+        if self._temperature != 1:
+            raise InvalidInput(
+                f"The evidence is divided by a temperature of {self._temperature:.3g}, so that the "
+                "model has no joint distribution of its columns; one was expected. Pass a row, as "
+                "in factor_graph(X[:1]), or set calibrate=None."
+            )
+        return class_network(classes, log_prior, columns)
+
+    def _graph_columns(self) -> list[ClassColumn]:
+        """The columns with the tables of the discrete ones; with a temperature, none has any."""
+        names, labels, schema = feature_names(self), self._value_labels(), self.schema_
+        columns = [ClassColumn(name, (), None) for name in names]
+        for part, features in self.distribution_.by_part():
+            for place, j in enumerate(features):
+                table = part.log_table(place) if self._temperature == 1 else None
+                values = schema.categories[j]
+                states: Any = labels[j] if values is None else values.tolist()
+                if table is not None and not states:  # a Bernoulli has no list of values
+                    states = [False, True] if schema.kinds[j] == "boolean" else [0, 1]
+                columns[j] = ClassColumn(names[j], states, table)
+        return columns
 
 
 def _mapped(term: Any, design: Design, executor: Any) -> Array:
