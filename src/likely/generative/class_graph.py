@@ -3,8 +3,8 @@
     P(y, x) = P(y) Π_j P(x_j | y)
 
 Discrete columns are variables with a table.  The cells of a row that is given are no variables, but
-likelihoods of the classes, p(x_j | y), which is how continuous columns enter.  A missing cell is left
-out, or remains a variable where the column is discrete: the posterior of y is the same, because
+likelihoods of the classes, p(x_j | y), which is how continuous columns enter.  A missing cell is
+left out, or remains a variable where the column is discrete: the posterior of y is the same, as
 Σ P(x_j | y) = 1.
 """
 
