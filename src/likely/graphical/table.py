@@ -199,7 +199,7 @@ def beliefs_of_codes(
     _refuse_large_answer(graph, len(codes), [*((name,) for name in singles), *joints], limit)
     likelihoods = checked_evidence(graph.by_name, None, soft).soft
     asked = Request(singles, joints, Evidence({}, likelihoods), limit)
-    name = TOGETHER if method == "auto" else method
+    name = TOGETHER if method == "auto" else method.replace("_", "-")
     if name == TOGETHER:
         found = rows_together(graph, codes, asked)
     else:
@@ -231,7 +231,7 @@ def table_configurations(
     known_name("value of impossible", impossible, IMPOSSIBLE)
     codes, limit = evidence_codes(graph, frame), memory_in_bytes(memory)
     known = with_likelihoods(graph, checked_evidence(graph.by_name, None, soft).soft)
-    name = TOGETHER if method == "auto" else method
+    name = TOGETHER if method == "auto" else method.replace("_", "-")
     if name == TOGETHER:
         best, log_score = row_most_probable(known, codes, limit)
     else:
