@@ -12,8 +12,8 @@ import numpy as np
 import likely as lk
 
 emission = lk.distributions.DiagonalGaussian([[0.0], [0.0]], [[1.0], [9.0]])
-market = lk.HiddenMarkovModel.from_parameters([1, 0], [[0.98, 0.02], [0.05, 0.95]], emission)
-X, state = market.sample(400, random_state=2)
+market = lk.HiddenMarkovModel.from_parameters([1, 0], [[0.985, 0.015], [0.02, 0.98]], emission)
+X, state = market.sample(400, random_state=5)
 model = lk.HiddenMarkovModel(2, random_state=0).fit(X)
 volatile = model.parameters(0)["variance"].argmax()
 
@@ -27,6 +27,6 @@ below.fill_between(time, state, step="mid", color="0.85", label="true state")
 below.plot(time, model.predict_proba(X)[:, volatile], color="C3", label="p(volatile | x)")
 below.set_ylim(0, 1.05)
 below.set_xlabel("row")
-below.legend(loc="upper right")
+figure.legend(loc="outside upper right", ncols=2)
 
 plt.show()
