@@ -1,4 +1,4 @@
-"""A hidden Markov model: find the calm and the volatile weeks of two series, and score a new one."""
+"""A hidden Markov model: the calm and the volatile weeks of two series, and of a new one."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import likely as lk
 
 emission = lk.distributions.DiagonalGaussian([[0.5], [-0.2]], [[1.0], [9.0]])
 truth = lk.HiddenMarkovModel.from_parameters([1, 0], [[0.97, 0.03], [0.1, 0.9]], emission)
-lengths = [500, 300]  # two series, one after the other
+lengths = [170, 120]  # two series, one after the other
 X, state = truth.sample(lengths, random_state=0)
 
 model = lk.HiddenMarkovModel(n_states=2, random_state=0).fit(X, lengths=lengths)
