@@ -26,7 +26,8 @@ LikelyWarning
 ├── OutsideLink        a predictor for which the link has no mean
 ├── RedundantColumns   columns that others determine; their coefficients are fixed at 0
 ├── CollapsedComponent a mixture component collapsed onto repeated rows, or onto a line or plane
-└── NothingToCalibrate held-out scores do not determine a temperature
+├── NothingToCalibrate held-out scores do not determine a temperature
+└── FormatLoss         a file format has no place for a part of a graph, such as its names
 """
 
 import errno
@@ -35,12 +36,16 @@ import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+MOST_LISTED = 60  # choices in a message; a network may have thousands of variables
+MOST_COMPARED = 20_000  # choices among which the nearest is sought, in about a second
+
 __all__ = [
     "BadCell",
     "BrokenLedger",
     "CannotWrite",
     "CollapsedComponent",
     "CyclicGraph",
+    "FormatLoss",
     "GraphTooLarge",
     "HonestyRefusal",
     "ImpossibleEvidence",
@@ -85,10 +90,13 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         choices = sorted(choices)
-        written = {choice.lower(): choice for choice in choices}
+        written = {choice.lower(): choice for choice in choices[:MOST_COMPARED]}
         close = get_close_matches(str(name).lower(), written, n=1)
         hint = f" Did you mean {written[close[0]]!r}?" if close else ""
-        super().__init__(f"There is no {kind} {name!r}; choose one of {', '.join(choices)}.{hint}")
+        shown = ", ".join(choices[:MOST_LISTED])
+        more = len(choices) - MOST_LISTED
+        shown += f" and {more:,} more" if more > 0 else ""
+        super().__init__(f"There is no {kind} {name!r}; choose one of {shown}.{hint}")
 
 
 class BadCell(InvalidInput):
@@ -277,6 +285,10 @@ class CollapsedComponent(LikelyWarning):
 
 class NothingToCalibrate(LikelyWarning):
     """Held-out scores do not determine a temperature: none is informative, or all are right."""
+
+
+class FormatLoss(LikelyWarning):
+    """A file format has no place for a part of a graph, such as its names; it is left out."""
 
 
 def _remedy(error: OSError) -> str:

@@ -62,7 +62,7 @@ def state_text(state: object) -> str:
     if isinstance(state, Integral):
         return str(int(state))
     if isinstance(state, Real) and float(state).is_integer():
-        return str(int(state))
+        return str(int(float(state)))
     return str(state)
 
 
