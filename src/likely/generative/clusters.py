@@ -2,11 +2,12 @@
 
     maximise  Σ_i w_i log Σ_k π_k p(x_i | k)  +  log prior
 
-The prior of a Gaussian part is inverse-Wishart: it is ``regularisation`` · n
-pseudo-observations with the variance of the data, so the fit does not depend on units and the
-penalised likelihood never decreases.  A component whose spread comes from the prior rather than
-from its rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as
-strong as Fraley and Raftery recommend.
+The prior of the mixing proportions is a Dirichlet, flat unless one is given.  That of a Gaussian
+part is inverse-Wishart: it is ``regularisation`` · n pseudo-observations with the variance of the
+data (and those of a ``GaussianPrior``), so the fit does not depend on units and the penalised
+likelihood never decreases.  A component whose spread comes from the prior rather than from its
+rows has collapsed.  Such starts are discarded; if all collapse, the prior is made as strong as
+Fraley and Raftery recommend.
 Each start has a short run; only the best of them is continued to the end.
 
 References
@@ -28,6 +29,7 @@ from likely.data.block import Block, Blocks
 from likely.distributions.base import Family
 from likely.distributions.full_gaussian import FullFamily
 from likely.distributions.gaussian import DiagonalFamily
+from likely.distributions.priors import Dirichlet
 from likely.distributions.product import ProductFamily, ProductStatistics
 from likely.distributions.responsibility import Labels, totals
 from likely.generative.starts import Subset, draw_labels
@@ -72,6 +74,7 @@ class MixtureProblem:
     pooled: ComponentTotals  # all rows as one component
     alpha: Any  # pseudo-counts, for families of counts
     regularisation: float
+    mixing_prior: Dirichlet
     tol: float
     max_iter: int
 
@@ -90,7 +93,7 @@ class MixtureProblem:
             self.family, k, self.alpha, strength, strong=False
         )
         member = self.family.from_statistics(totals.statistics + prior)
-        return Components(log_shares(totals.count), member)
+        return Components(log_shares(totals.count + self.mixing_prior.imagined(k)), member)
 
     def solve(
         self,
@@ -102,7 +105,13 @@ class MixtureProblem:
         watch: Callable[[EMState], None] | None = None,
     ) -> Clusters:
         """EM from ``start``, for some steps or to the end; ``before`` is the history so far."""
-        objective = ComponentsObjective(self.family, self.blocks, self.executor, prior)
+        objective = ComponentsObjective(
+            self.family,
+            self.blocks,
+            self.executor,
+            prior,
+            imagined=self.mixing_prior.imagined(len(start.log_mixing)),
+        )
         max_iter = min(steps, self.max_iter) if steps else self.max_iter
         solution, state = search(
             EM(), objective, start, tol=self.tol, max_iter=max_iter, watch=watch
@@ -199,6 +208,7 @@ def components_from(
         problem.family, problem.pooled.statistics, stored, responsibility
     )
     count = totals(responsibility)
+    count = count + problem.mixing_prior.imagined(len(count))
     return Components(log_shares(count), problem.family.from_statistics(statistics + prior))
 
 

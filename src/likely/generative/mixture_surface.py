@@ -28,6 +28,7 @@ from likely.generative.clusters import (
     fit_clusters,
     pooled_totals,
 )
+from likely.generative.priors import mixing_prior
 from likely.generative.starts import draw_subset, kept_rows, soft_rows
 from likely.generative.surface import FittedComponents, check_search
 from likely.inputs.estimators import (
@@ -53,6 +54,7 @@ class FittedMixture(FittedComponents):
 
     n_components: Any
     max_components: int
+    prior: Any
     start: Any
     n_init: int
     tol: float
@@ -195,6 +197,7 @@ class FittedMixture(FittedComponents):
             pooled_totals(self.family_, data.blocks, data.executor),
             self._alpha(),
             self.regularisation,
+            mixing_prior(self.prior),
             self.tol,
             self.max_iter,
         )
