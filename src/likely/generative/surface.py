@@ -80,6 +80,20 @@ class FittedComponents(DescribedComponents):
         term = partial(block_log_joint, self.family_, self.components_)
         return _mapped(term, design, self.executor)
 
+    def score_samples(self, X: Any) -> Array:
+        """log p(x) of each row."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i) of each row; there is no y."""
+        return self.score_samples(X)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Σ_i w_i times ``log_likelihoods``."""
+        X, sample_weight = own_columns(X, sample_weight)
+        each = self.log_likelihoods(X, y)
+        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
+
     def n_parameters(self, naive: bool = True) -> int:
         """The number of free parameters, including K − 1 for the class or mixing proportions.
 
@@ -144,25 +158,20 @@ class JointProbabilities(ABC):
         """The accuracy: the share of the rows, by weight, whose label is predicted."""
         return accuracy(self, X, y, sample_weight)
 
-    def score_samples(self, X: Any, y: Any = None) -> Array:
-        """log p(x) of each row, or log p(x, y) when labels are given.
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(x_i, y_i) of each row, or log p(x_i) without labels.
 
         y holds labels (n,), or one-hot or soft rows t (n, n_classes) in the order of ``classes_``,
         or in a frame with their names: Σ_k t_k log p(x, k).
         """
-        joint = self.predict_joint_log_proba(X)
         if y is None:
-            return logsumexp(joint, axis=1)
+            return self.score_samples(X)
+        X, y = own_columns(X, y)
+        joint = self.predict_joint_log_proba(X)
         if is_soft(y):
             return soft_total(y, joint, self.classes_)
         codes = codes_among(y, self.classes_, n_rows=len(joint))
         return joint[np.arange(len(joint)), codes]
-
-    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Σ_i w_i log p(x_i, y_i), or log p(x_i) without labels; y as in ``score_samples``."""
-        X, y, sample_weight = own_columns(X, y, sample_weight)
-        each = self.score_samples(X, y)
-        return weighted_sum(check_weight(sample_weight, n_rows=len(each)), each)
 
 
 class FittedClassifier(FittedComponents, JointProbabilities):
