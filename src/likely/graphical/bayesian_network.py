@@ -9,7 +9,7 @@ last axis sums to 1.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,7 @@ class BayesianNetwork(FactorGraph):
 
     kind = "bayesian-network"
     fit_report: "FitReport | None" = None  # how the tables were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("directed", "factor-graph", "undirected")
 
     def __init__(
         self,

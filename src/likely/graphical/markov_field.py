@@ -8,7 +8,7 @@ A potential of 0 is an infinite energy.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +47,7 @@ class MarkovField(FactorGraph):
 
     kind = "markov-field"
     fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
+    pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod
     def from_potentials(
