@@ -24,7 +24,7 @@ from likely.data.block import ArrayBlocks
 from likely.data.layouts.intercept import Design
 from likely.data.schema import Schema
 from likely.description import ColumnsRead
-from likely.distributions import DiagonalFamily
+from likely.distributions import DiagonalFamily, Dirichlet, GaussianPrior
 from likely.errors import InvalidInput
 from likely.generative.clusters import MixtureProblem
 from likely.generative.description import columns_read
@@ -58,6 +58,10 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         The event model of every column, or of each by name or position, as in ``NaiveBayes``.
     smoothing : float or array of shape (n_features,), default=1.0
         Pseudo-counts added for each value, in event models of counts.
+    prior : "estimate" or Dirichlet, default="estimate"
+        The prior of the mixing proportions; ``"estimate"`` is maximum likelihood.
+    gaussian_prior : GaussianPrior, default=None
+        Pseudo-rows with the column's mean and variance in every component, for Gaussian columns.
     start : array or fitted mixture, default=None
         Where EM begins instead of random starts: labels (n,) or soft labels (n, K) of X, or
         another MixtureModel.
@@ -108,6 +112,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         event: "Event | Mapping[Any, Event]" = "auto",
         *,
         smoothing: float | Array = 1.0,
+        prior: str | Dirichlet = "estimate",
+        gaussian_prior: GaussianPrior | None = None,
         start: Any = None,
         n_init: int = 5,
         max_components: int = 10,
@@ -120,6 +126,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         self.n_components = n_components
         self.event = event
         self.smoothing = smoothing
+        self.prior = prior
+        self.gaussian_prior = gaussian_prior
         self.start = start
         self.n_init = n_init
         self.max_components = max_components
@@ -156,9 +164,8 @@ class MixtureModel(FittedMixture, DensityMixin, BaseEstimator):
         return rows
 
     def _product(self, *, sketch: bool = False) -> Any:
-        return product_family(
-            self.plan_, self.schema_.sizes, gaussian=DiagonalFamily(), sketch=sketch
-        )
+        gaussian = DiagonalFamily(prior=self.gaussian_prior)
+        return product_family(self.plan_, self.schema_.sizes, gaussian=gaussian, sketch=sketch)
 
     def columns_read(self, n_rows: int | None = None) -> ColumnsRead:
         """How many columns each event model reads, and which of them to check."""

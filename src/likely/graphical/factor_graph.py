@@ -209,7 +209,14 @@ class FactorGraph(DrawnGraph):
             from likely.graphical.table import table_beliefs
 
             return table_beliefs(
-                self, given, singles, joints, soft=soft, memory=memory, impossible=impossible
+                self,
+                given,
+                singles,
+                joints,
+                soft=soft,
+                method=method,
+                memory=memory,
+                impossible=impossible,
             )
         from likely.graphical.methods import answer
 
@@ -244,7 +251,7 @@ class FactorGraph(DrawnGraph):
             from likely.graphical.table import table_configurations
 
             return table_configurations(
-                self, given, soft=soft, memory=memory, impossible=impossible
+                self, given, soft=soft, method=method, memory=memory, impossible=impossible
             )
         from likely.graphical.methods import most_probable
 

@@ -43,23 +43,10 @@ class Minimum:
 
 @final
 class MarkovField(FactorGraph):
-    """Potentials over named variables; every set of variables in a factor is a clique.
-
-    ``fit_report`` says how the potentials were learned, where they were.
-    """
-
-    def __init__(
-        self,
-        factors: Iterable[Factor],
-        variables: Iterable[Variable] | None = None,
-        *,
-        name: str = "",
-        fit_report: "FitReport | None" = None,
-    ) -> None:
-        super().__init__(factors, variables, name=name)
-        self.fit_report = fit_report
+    """Potentials over named variables; every set of variables in a factor is a clique."""
 
     kind = "markov-field"
+    fit_report: "FitReport | None" = None  # how the potentials were learned, where they were
     pictures: ClassVar[tuple[str, ...]] = ("undirected", "factor-graph")
 
     @classmethod

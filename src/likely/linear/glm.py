@@ -208,9 +208,9 @@ class GLM(FittedLinear, PathModel, RegressorMixin, BaseEstimator):
         likelihood = likelihood_of(self.response, self.link)
         if not likelihood.response.shape_is_known:
             raise InvalidInput(
-                f"{likelihood.response.name} has an alpha that fit estimates with the "
-                "coefficients; an objective needs a number. Give it: "
-                "response='negative-binomial(0.5)'."
+                f"The alpha of {likelihood.response.name} is estimated by several searches in fit; "
+                "an objective, and a training curve, need a number. Give one, or that of a fit: "
+                "response=NegativeBinomial(model.fit(X, y).alpha_), of likely.likelihoods."
             )
         model = self.for_prediction()
         rows = model._open(X, y, RowExtras(sample_weight, offset, exposure))

@@ -213,6 +213,11 @@ class Prepared(BaseEstimator):
         """log p(x) of each row, for a model with a density of rows."""
         return self._fitted_model().score_samples(self.prepare(X))
 
+    @_inner("log_likelihoods")
+    def log_likelihoods(self, X: Any, y: Any = None) -> Array:
+        """log p(y_i | x_i) of each row, or as the model inside defines its likelihood."""
+        return np.asarray(self._fitted_model().log_likelihoods(self.prepare(X), y))
+
     @_inner("log_likelihood")
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Σ_i w_i log p(y_i | x_i), or log p(x_i) of a model of rows."""
