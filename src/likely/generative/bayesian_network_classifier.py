@@ -49,11 +49,13 @@ from likely.generative.network_target import (
 from likely.generative.surface import JointClassifier, check_search
 from likely.graphical.bayesian_network import BayesianNetwork
 from likely.graphical.coded_rows import CodedRows, array_blocks
+from likely.graphical.diagrams.diagram import Diagram
 from likely.graphical.evidence import Evidence, known_variable, known_variables
 from likely.graphical.factor_graph import FactorGraph
 from likely.graphical.family_counts import Smoothing
 from likely.graphical.learning import TableSettings, fit_tables
 from likely.graphical.methods import sample
+from likely.graphical.model_plates import learned_network_plate, network_plate
 from likely.graphical.structure import Edge, Structure, learned_edges
 from likely.graphical.table import TableBeliefs, beliefs_of_codes
 from likely.graphical.variable import Variable
@@ -185,6 +187,14 @@ class BayesianNetworkClassifier(JointClassifier, ClassifierMixin, BaseEstimator)
         nothing = np.full((1, len(self.network_.names)), -1, dtype=np.int32)
         self.class_log_prior_ = self._log_joint(nothing)[0]
         return self
+
+    def plate(self) -> Diagram:
+        """The plate diagram: the network in each row, or what is known of it before a fit."""
+        name = type(self).__name__
+        if self.network is not None:
+            return network_plate(name, self.network.draw())
+        naive, smoothed = self.structure == "naive-bayes", self.smoothing != 0
+        return learned_network_plate(name, naive=naive, smoothed=smoothed)
 
     def _fit_learned(
         self, given: RowsInMemory, names: tuple[str, ...]
